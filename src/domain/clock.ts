@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-
 /** Where time comes from. Tests inject one that they move by hand. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
@@ -12,4 +10,4 @@ export interface Random {
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
-export const systemRandom: Random = { bytes: (count) => randomBytes(count) };
+export const systemRandom: Random = { bytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)) };

@@ -1,0 +1,15 @@
+export { type Clock, type Random, systemClock, systemRandom } from "./clock.ts";
+export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
+export {
+  type ErrorCode,
+  type ErrorKind,
+  errorCodes,
+  errorKinds,
+  toVarveError,
+  VarveError,
+  type VarveErrorOptions,
+} from "./errors.ts";
+export { newId, newUuid } from "./ids.ts";
+export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
+export { type Message, partsOf, type Role, roles, toolCallsOf, toolResultsOf } from "./message.ts";
+export type * from "./part.ts";
