@@ -1,0 +1,9 @@
+export { dumpTables, restoreDump } from "./dump.ts";
+export { enqueueJob, failJob, finishJob, leaseJob } from "./job-rows.ts";
+export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";
+export { type Migration, schemaVersion } from "./migrate.ts";
+export { migrations } from "./migrations/index.ts";
+export { isPostgres, openStore } from "./open.ts";
+export type * from "./port.ts";
+export type { BranchTable, ConversationTable, Db, EntryTable, JobTable, Schema, SessionTable, Tx } from "./schema.ts";
+export { indexWords, queryWords } from "./words.ts";

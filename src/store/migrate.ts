@@ -1,0 +1,76 @@
+import { sql } from "kysely";
+import { VarveError } from "../domain/index.ts";
+import type { EngineName } from "./port.ts";
+import type { Db, Tx } from "./schema.ts";
+
+export interface Migration {
+  version: number;
+  name: string;
+  up(db: Tx, engine: EngineName): Promise<void>;
+}
+
+export interface MigrationHost {
+  engine: EngineName;
+  /** A connection that may write. */
+  db: Db;
+  /** One transaction that no other process can run beside. */
+  exclusively<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Called once before the first change to a database that holds data. */
+  backup(fromVersion: number): Promise<string>;
+}
+
+/** The version of a database; 0 when it is empty. */
+export async function schemaVersion(db: Db | Tx, engine: EngineName): Promise<number> {
+  const found =
+    engine === "postgres"
+      ? await sql<{ one: number }>`select 1 as one from information_schema.tables
+          where table_schema = current_schema() and table_name = 'meta'`.execute(db)
+      : await sql<{ one: number }>`select 1 as one from sqlite_master where type = 'table' and name = 'meta'`.execute(db);
+  if (found.rows.length === 0) return 0;
+  const row = await db.selectFrom("meta").select("value").where("name", "=", "schema_version").executeTakeFirst();
+  return row ? Number(row.value) : 0;
+}
+
+/** Refuses what only a newer program understands. */
+export function refuseNewer(version: number, known: number): void {
+  if (version <= known) return;
+  throw new VarveError("SCHEMA_NEWER", `The database has schema version ${version}; this program knows up to ${known}.`, {
+    remedy: "Install the version of Varve that wrote it (or a later one); this one leaves the database untouched.",
+    details: { version, known },
+  });
+}
+
+/** Brings the database up to date, one transaction a step, after a backup. Several processes may try at once. */
+export async function migrate(host: MigrationHost, migrations: readonly Migration[]): Promise<{ from: number; to: number }> {
+  const known = migrations.at(-1)?.version ?? 0;
+  const from = await schemaVersion(host.db, host.engine);
+  refuseNewer(from, known);
+  const pending = migrations.filter((migration) => migration.version > from);
+  if (from > 0 && pending.length > 0) await host.backup(from);
+  for (const migration of pending) {
+    try {
+      await host.exclusively((tx) => applyOnce(tx, host.engine, migration));
+    } catch (error) {
+      if (error instanceof VarveError && error.kind !== "failed") throw error;
+      throw new VarveError("MIGRATION_FAILED", `Schema change ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : error}`, {
+        remedy: "Nothing was changed. Free space or rights as the cause says, then start again; a backup was taken before.",
+        cause: error,
+      });
+    }
+  }
+  return { from, to: known };
+}
+
+async function applyOnce(tx: Tx, engine: EngineName, migration: Migration): Promise<void> {
+  // Another process may have been faster while this one waited for the lock.
+  if ((await schemaVersion(tx, engine)) >= migration.version) return;
+  if (migration.version === 1) {
+    await sql`create table meta (name text not null primary key, value text not null)`.execute(tx);
+  }
+  await migration.up(tx, engine);
+  await tx
+    .insertInto("meta")
+    .values({ name: "schema_version", value: String(migration.version) })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: String(migration.version) }))
+    .execute();
+}

@@ -1,0 +1,124 @@
+import type { Clock, Random } from "../domain/index.ts";
+import type { Db, Tx } from "./schema.ts";
+
+export type EngineName = "sqlite" | "postgres";
+
+/**
+ * The store port. Reads go through `db`, one statement each, and never block a write. Writes happen inside
+ * `transaction`, which is short by contract: no model, no network, no file is waited for inside one. `append` is a
+ * whole durable transaction of its own in one call, because it is the path every message takes.
+ */
+export interface Store {
+  readonly engine: EngineName;
+  readonly db: Db;
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  append(batch: AppendBatch): Promise<AppendResult>;
+  /** Entries whose text matches, best first. */
+  matchText(query: TextQuery): Promise<TextMatch[]>;
+  /** Takes a backup while others read and write; returns the file it wrote. */
+  backup(file: string): Promise<BackupResult>;
+  /** Looks for damage the engine itself can see; an empty list is health. */
+  checkIntegrity(): Promise<string[]>;
+  /** Throws away the text index and builds it anew from the log. */
+  rebuildText(textOf: (kind: string, payload: string) => string): Promise<{ entries: number }>;
+  size(): Promise<{ bytes: number }>;
+  close(): Promise<void>;
+}
+
+export interface StoreTransaction {
+  readonly db: Tx;
+  append(batch: AppendBatch): Promise<AppendResult>;
+  /** A new number for a row: conversations and transcripts are numbered by the store. */
+  nextNumber(counter: "conversation_id" | "transcript_id"): Promise<number>;
+  /** Removes the text of entries from the index. */
+  removeText(agent: string, seqs: number[]): Promise<void>;
+}
+
+/** An entry ready to be written. */
+export interface EntryRow {
+  id: string;
+  /** Absent: the head. Null: a new root. */
+  parentId?: string | null;
+  kind: string;
+  time: number;
+  tokens: number;
+  payload: string;
+  /** What the text index holds for it; empty for entries that are not searched. */
+  words: string;
+  countsAsMessage: boolean;
+}
+
+export interface AppendBatch {
+  agent: string;
+  conversation: number;
+  transcript: number;
+  now: number;
+  entries: EntryRow[];
+  /** Background work that this batch causes, written with it. */
+  jobs?: NewJob[];
+}
+
+export interface AppendedEntry {
+  id: string;
+  seq: number;
+  /** `orphan`: stored, but its parent is unknown, so it continues from the head. */
+  status: "appended" | "duplicate" | "orphan";
+}
+
+export interface AppendResult {
+  entries: AppendedEntry[];
+  appended: number;
+  duplicates: number;
+}
+
+export interface NewJob {
+  agent: string;
+  id: string;
+  kind: string;
+  key: string;
+  payload: string;
+  runAt: number;
+}
+
+export interface TextQuery {
+  agent: string;
+  conversation?: number;
+  /** Words as they were prepared for the index; all must match. */
+  words: string[];
+  limit: number;
+}
+
+export interface TextMatch {
+  seq: number;
+  score: number;
+}
+
+export interface BackupResult {
+  file: string;
+  bytes: number;
+}
+
+/** Sees every call on its way to the engine; what it throws is what the call throws. For fault injection. */
+export interface StoreTap {
+  before?(call: StoreCall): void;
+  after?(call: StoreCall): void;
+}
+
+export type StoreCall = "begin" | "commit" | "rollback" | "read" | "write" | "append";
+
+export interface OpenStoreOptions {
+  /** A file name or a `postgres://` address. */
+  database: string;
+  clock: Clock;
+  random: Random;
+  /** How long a write waits for other processes before it gives up. */
+  busyTimeoutMs?: number;
+  readers?: number;
+  cacheMiB?: number;
+  poolSize?: number;
+  /** Where backups before a migration go; beside the database when absent. */
+  backupFolder?: string;
+  /** Open what is there and change nothing; for `doctor` on a database that must not be touched. */
+  readOnly?: boolean;
+  tap?: StoreTap;
+}

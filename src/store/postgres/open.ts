@@ -1,0 +1,180 @@
+import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
+import pg from "pg";
+import { VarveError } from "../../domain/index.ts";
+import { dumpTables } from "../dump.ts";
+import { type Migration, migrate } from "../migrate.ts";
+import type { OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
+import type { Schema, Tx } from "../schema.ts";
+import { appendInTransaction, insertWords } from "./append.ts";
+import { postgresError } from "./errors.ts";
+
+const attemptsMax = 5;
+const connectTimeoutMs = 5_000;
+const rebuildChunkRows = 500;
+/** Names Varve among the server's advisory locks. */
+const migrationLock = 0x56415256;
+
+export async function openPostgres(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
+  const { database } = options;
+  const pool = new pg.Pool({
+    connectionString: database,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: connectTimeoutMs,
+    types: { getTypeParser: numbersFor(pg.types) } as pg.CustomTypesConfig,
+  });
+  // A connection that breaks while idle is replaced by the pool; the next call reports what matters.
+  pool.on("error", () => undefined);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tappedPool(pool, options) }) });
+
+  const exclusively = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await db.transaction().execute(work);
+      } catch (error) {
+        const known = postgresError(error, database);
+        if (!(known instanceof VarveError) || known.code !== "STORE_BUSY" || attempt === attemptsMax) throw known;
+        await sleep(20 * attempt);
+      }
+    }
+  };
+
+  try {
+    await migrate(
+      {
+        engine: "postgres",
+        db,
+        exclusively: (work) =>
+          exclusively(async (tx) => {
+            await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+            return work(tx);
+          }),
+        backup: async (version) => {
+          const folder = options.backupFolder ?? tmpdir();
+          const target = join(folder, `before-schema-${version}-${options.clock.now()}.jsonl.gz`);
+          await dumpTables(db, "postgres", target);
+          return target;
+        },
+      },
+      migrations,
+    );
+  } catch (error) {
+    await pool.end();
+    throw postgresError(error, database);
+  }
+
+  return {
+    engine: "postgres",
+    db,
+    transaction: (work) => exclusively((tx) => work(transactionOver(tx))),
+    append: (batch) => exclusively((tx) => appendInTransaction(tx, batch)),
+    async matchText({ agent, conversation, words, limit }) {
+      if (words.length === 0) return [];
+      const phrases = sql.join(
+        words.map((word) => sql`phraseto_tsquery('varve', ${word})`),
+        sql` && `,
+      );
+      const found = await sql<{ seq: number; score: number }>`
+        select seq, max(ts_rank(words, query))::float8 as score from entry_text, (select ${phrases} as query) as q
+        where agent = ${agent} and words @@ query
+        ${conversation === undefined ? sql`` : sql`and conversation = ${conversation}`}
+        group by seq order by score desc, seq limit ${limit}`.execute(db);
+      return found.rows;
+    },
+    backup: (file) => dumpTables(db, "postgres", file),
+    async checkIntegrity() {
+      const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
+        where not exists (select 1 from entries e where e.seq = t.seq and e.agent = t.agent)`.execute(db);
+      const count = missing.rows[0]?.missing ?? 0;
+      return count === 0 ? [] : [`full-text index: ${count} rows point at no entry`];
+    },
+    async rebuildText(textOf) {
+      await exclusively((tx) => sql`truncate entry_text`.execute(tx));
+      let entries = 0;
+      for (let last = 0; ; ) {
+        const rows = await db
+          .selectFrom("entries")
+          .select(["seq", "agent", "conversation", "kind", "payload"])
+          .where("seq", ">", last)
+          .orderBy("seq")
+          .limit(rebuildChunkRows)
+          .execute();
+        if (rows.length === 0) return { entries };
+        await exclusively(async (tx) => {
+          for (const row of rows) {
+            const words = textOf(row.kind, row.payload);
+            if (words === "") continue;
+            await insertWords(tx, row.agent, row.conversation, [{ seq: row.seq, words }]);
+            entries += 1;
+          }
+        });
+        last = rows.at(-1)?.seq ?? last;
+      }
+    },
+    async size() {
+      const result = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db);
+      return { bytes: result.rows[0]?.bytes ?? 0 };
+    },
+    async close() {
+      await pool.end();
+    },
+  };
+}
+
+function transactionOver(tx: Tx): StoreTransaction {
+  return {
+    db: tx,
+    append: (batch) => appendInTransaction(tx, batch),
+    async nextNumber(counter) {
+      const result = await sql<{ value: number }>`select nextval(${counter}::regclass) as value`.execute(tx);
+      return result.rows[0]?.value ?? 1;
+    },
+    async removeText(agent, seqs) {
+      await sql`delete from entry_text where agent = ${agent} and seq = any(${seqs}::bigint[])`.execute(tx);
+    },
+  };
+}
+
+/** Whole numbers come back as numbers: no count or time here passes 2^53. */
+function numbersFor(types: typeof pg.types): typeof pg.types.getTypeParser {
+  const int8 = 20;
+  const numeric = 1700;
+  return ((id: number, format: "text") =>
+    id === int8 || id === numeric ? Number : types.getTypeParser(id, format)) as typeof pg.types.getTypeParser;
+}
+
+/** The pool as Kysely takes it, with every call shown to the tap and every error explained. */
+function tappedPool(pool: pg.Pool, options: OpenStoreOptions) {
+  return {
+    async connect(): Promise<PostgresPoolClient> {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw postgresError(error, options.database);
+      });
+      const query = async (text: unknown, parameters?: readonly unknown[]) => {
+        const call = callOf(String(text));
+        options.tap?.before?.(call);
+        try {
+          // biome-ignore lint/suspicious/noExplicitAny: pg's overloads cannot be named from outside.
+          const result = await (client.query as any)(text, parameters);
+          options.tap?.after?.(call);
+          return result;
+        } catch (error) {
+          throw postgresError(error, options.database);
+        }
+      };
+      return { query: query as PostgresPoolClient["query"], release: () => client.release() };
+    },
+    end: async () => undefined,
+    options: {},
+  };
+}
+
+function callOf(text: string): StoreCall {
+  const verb = text.trimStart().slice(0, 8).toLowerCase();
+  if (verb.startsWith("begin") || verb.startsWith("start")) return "begin";
+  if (verb.startsWith("commit")) return "commit";
+  if (verb.startsWith("rollback")) return "rollback";
+  return verb.startsWith("select") ? "read" : "write";
+}

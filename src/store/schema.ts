@@ -1,0 +1,204 @@
+import type { Kysely, Transaction } from "kysely";
+
+/**
+ * The tables, the same on every engine. Times are milliseconds since 1970; JSON is text, so that what is read is
+ * byte for byte what was written. Every large table's key starts with the tenant, `agent`.
+ */
+export interface Schema {
+  meta: MetaTable;
+  conversations: ConversationTable;
+  transcripts: TranscriptTable;
+  branches: BranchTable;
+  entries: EntryTable;
+  sessions: SessionTable;
+  notices: NoticeTable;
+  cron_runs: CronRunTable;
+  checkpoints: CheckpointTable;
+  import_files: ImportFileTable;
+  quarantine: QuarantineTable;
+  jobs: JobTable;
+  leases: LeaseTable;
+}
+
+export type Db = Kysely<Schema>;
+export type Tx = Transaction<Schema>;
+
+export interface MetaTable {
+  name: string;
+  value: string;
+}
+
+/** The lossless record behind a session key: it outlives session ids. */
+export interface ConversationTable {
+  agent: string;
+  id: number;
+  key: string;
+  created_at: number;
+  updated_at: number;
+  archived_at: number | null;
+  /** The branch and entry the next append continues from; null while empty. */
+  head_branch: number | null;
+  head_seq: number | null;
+  branch_count: number;
+  entry_count: number;
+  message_count: number;
+  tokens: number;
+}
+
+/** One session id of a conversation. */
+export interface TranscriptTable {
+  agent: string;
+  id: number;
+  session_id: string;
+  conversation: number;
+  started_at: number;
+  ended_at: number | null;
+  first_seq: number | null;
+  last_seq: number | null;
+  parent_session: string | null;
+  cwd: string | null;
+  title: string | null;
+}
+
+/** A branch continues its parent behind `fork_seq`; the parent may lie in another conversation (a fork points). */
+export interface BranchTable {
+  agent: string;
+  conversation: number;
+  branch: number;
+  parent_conversation: number | null;
+  parent_branch: number | null;
+  fork_seq: number | null;
+  tip_seq: number | null;
+}
+
+/** The log: the only copy of a message. `kind` is the role of a message, and the entry's type for everything else. */
+export interface EntryTable {
+  seq: number;
+  agent: string;
+  conversation: number;
+  branch: number;
+  transcript: number;
+  id: string;
+  kind: string;
+  time: number;
+  tokens: number;
+  payload: string;
+}
+
+/** What a session key points at now, and what is known of it. One row per agent and key. */
+export interface SessionTable {
+  agent: string;
+  key: string;
+  session_id: string;
+  conversation: number;
+  session_started_at: number;
+  last_interaction_at: number;
+  updated_at: number;
+  created_at: number;
+  chat_type: string;
+  channel: string | null;
+  subject: string | null;
+  room: string | null;
+  space: string | null;
+  display_name: string | null;
+  thinking_level: string | null;
+  verbose_level: string | null;
+  reasoning_level: string | null;
+  elevated_level: string | null;
+  send_policy: string | null;
+  provider_override: string | null;
+  model_override: string | null;
+  auth_profile_override: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  total_tokens: number;
+  context_tokens: number;
+  message_count: number;
+  compaction_count: number;
+  memory_flush_at: number | null;
+  memory_flush_compaction_count: number | null;
+  origin: string | null;
+  metadata: string;
+}
+
+/** Something to tell a session at its next turn; belongs to one session id and dies with it. */
+export interface NoticeTable {
+  agent: string;
+  key: string;
+  id: string;
+  session_id: string;
+  time: number;
+  text: string;
+}
+
+export interface CronRunTable {
+  agent: string;
+  job_id: string;
+  run_id: string;
+  time: number;
+  bytes: number;
+  log: string;
+}
+
+export interface CheckpointTable {
+  agent: string;
+  conversation: number;
+  name: string;
+  time: number;
+  head_branch: number | null;
+  head_seq: number | null;
+  data: string;
+}
+
+/** How far a file was imported. */
+export interface ImportFileTable {
+  agent: string;
+  path: string;
+  source: string;
+  size: number;
+  mtime: number;
+  /** Bytes read and stored. */
+  position: number;
+  records: number;
+  messages: number;
+  /** Hash of the last record that was read, to tell a grown file from a rewritten one. */
+  last_hash: string;
+  last_start: number;
+  state: string | null;
+  updated_at: number;
+}
+
+export interface QuarantineTable {
+  agent: string;
+  id: string;
+  path: string;
+  record: number;
+  reason: string;
+  raw: string;
+  time: number;
+}
+
+export interface JobTable {
+  agent: string;
+  id: string;
+  kind: string;
+  /** Two jobs of a kind with the same key are one job. */
+  key: string;
+  payload: string;
+  state: string;
+  attempts: number;
+  run_at: number;
+  lease_owner: string | null;
+  lease_until: number | null;
+  last_error: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface LeaseTable {
+  name: string;
+  owner: string;
+  until: number;
+  /** Rises with every new owner, so that a late writer of the old one can be told apart. */
+  fence: number;
+}

@@ -1,0 +1,67 @@
+import { Worker } from "node:worker_threads";
+import { VarveError } from "../../domain/index.ts";
+import { sqliteError } from "./errors.ts";
+import type { WorkerCall, WorkerData, WorkerReply } from "./worker-protocol.ts";
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** The near side of one worker thread: calls go out in order, answers come back as promises. */
+export class Connection {
+  private readonly worker: Worker;
+  private readonly file: string;
+  private readonly waiting = new Map<number, Waiting>();
+  private readonly opened: Promise<void>;
+  private nextId = 1;
+  private ended: Error | undefined;
+
+  constructor(data: WorkerData) {
+    this.file = data.file;
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    this.worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: data });
+    this.opened = new Promise((resolve, reject) => this.waiting.set(0, { resolve: () => resolve(), reject }));
+    this.opened.catch(() => undefined);
+    this.worker.on("message", (reply: WorkerReply) => this.settle(reply));
+    this.worker.on("error", (error) => this.end(sqliteError(error, this.file)));
+    this.worker.on("exit", () => this.end(new VarveError("STORE_CLOSED", "The store is closed.")));
+  }
+
+  ready(): Promise<void> {
+    return this.opened;
+  }
+
+  call(request: WorkerCall): Promise<unknown> {
+    if (this.ended) return Promise.reject(this.ended);
+    const id = this.nextId;
+    this.nextId += 1;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.worker.ref();
+      this.worker.postMessage({ ...request, id });
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.ended) return;
+    await this.call({ op: "close" });
+    await this.worker.terminate();
+  }
+
+  private settle(reply: WorkerReply): void {
+    const waiting = this.waiting.get(reply.id);
+    this.waiting.delete(reply.id);
+    // An open store alone does not keep a program alive; a call under way does.
+    if (this.waiting.size === 0) this.worker.unref();
+    if (!waiting) return;
+    if (reply.error) waiting.reject(sqliteError(reply.error, this.file));
+    else waiting.resolve(reply.value);
+  }
+
+  private end(error: Error): void {
+    this.ended ??= error;
+    for (const waiting of this.waiting.values()) waiting.reject(error);
+    this.waiting.clear();
+  }
+}

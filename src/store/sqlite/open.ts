@@ -1,0 +1,237 @@
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { VarveError } from "../../domain/index.ts";
+import { migrate, type Migration, refuseNewer, schemaVersion } from "../migrate.ts";
+import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
+import type { Tx } from "../schema.ts";
+import { backupInto } from "./backup.ts";
+import { Connection } from "./connection.ts";
+import { type Execute, kyselyOver } from "./dialect.ts";
+import { sqliteError } from "./errors.ts";
+import { matchExpression } from "./text-index.ts";
+
+const busyAttemptsMax = 3;
+const rebuildChunkRows = 500;
+
+/** Marks a file as Varve's own: "VARV". */
+const applicationId = 0x56415256;
+
+export async function openSqlite(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
+  const file = options.database;
+  const busyTimeoutMs = options.busyTimeoutMs ?? 10_000;
+  const cacheMiB = options.cacheMiB ?? 64;
+  prepareFile(file, options.readOnly ?? false);
+
+  const tapped = <T>(call: StoreCall, run: () => Promise<T>): Promise<T> => tap(options, call, run);
+  const writer = options.readOnly ? undefined : new Connection({ file, mode: "writer", busyTimeoutMs, cacheMiB });
+  if (writer) await writer.ready();
+  const readers: Connection[] = [];
+  const readersMax = options.readers ?? 1;
+  let turn = 0;
+  const reader = (): Connection => {
+    const index = turn % readersMax;
+    turn += 1;
+    const found = readers[index];
+    if (found) return found;
+    const opened = new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB });
+    readers[index] = opened;
+    return opened;
+  };
+
+  const execute =
+    (connection: () => Connection, call: StoreCall): Execute =>
+    (text, parameters) =>
+      tapped(callOf(text, call), () =>
+        connection().call({ op: "execute", sql: text, parameters }),
+      ) as ReturnType<Execute>;
+  const writable = (): Connection => {
+    if (writer) return writer;
+    throw new VarveError("STORE_READ_ONLY", "The store was opened for reading only.");
+  };
+  const readDb = kyselyOver(execute(reader, "read"));
+  const writeDb = kyselyOver(execute(writable, "write"));
+
+  // One transaction at a time owns the writer; appends are whole transactions of their own and wait only for it.
+  let gate: Promise<unknown> = Promise.resolve();
+  const exclusively = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    const run = gate.then(async () => {
+      try {
+        return await retryBusy(() => writeDb.transaction().execute(work));
+      } catch (error) {
+        // A commit that failed may have left the transaction open.
+        await writer?.call({ op: "rollback" });
+        throw error;
+      }
+    });
+    gate = run.catch(() => undefined);
+    return run;
+  };
+  const append = async (batch: AppendBatch, ownTransaction: boolean): Promise<AppendResult> => {
+    if (ownTransaction) await gate;
+    const call = () => writable().call({ op: "append", batch, ownTransaction });
+    return (await tapped("append", ownTransaction ? () => retryBusy(call) : call)) as AppendResult;
+  };
+
+  try {
+    if (writer) {
+      await identify(writeDb, file);
+      await migrate(
+        {
+          engine: "sqlite",
+          db: writeDb,
+          exclusively,
+          backup: async (version) => {
+            const folder = options.backupFolder ?? dirname(file);
+            mkdirSync(folder, { recursive: true });
+            const target = join(folder, `before-schema-${version}-${options.clock.now()}.db`);
+            await backupInto(writer, target);
+            return target;
+          },
+        },
+        migrations,
+      );
+      await sql`pragma application_id = ${sql.raw(String(applicationId))}`.execute(writeDb);
+    } else {
+      refuseNewer(await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
+    }
+  } catch (error) {
+    await writer?.close();
+    throw sqliteError(error, file);
+  }
+
+  return {
+    engine: "sqlite",
+    db: readDb,
+    transaction: (work) => exclusively((tx) => work(transactionOver(tx, append))),
+    append: (batch) => append(batch, true),
+    async matchText({ agent, conversation, words, limit }) {
+      if (words.length === 0) return [];
+      const found = await sql<{ seq: number; score: number }>`
+        select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
+        where t.words match ${matchExpression(words)} and e.agent = ${agent}
+        ${conversation === undefined ? sql`` : sql`and e.conversation = ${conversation}`}
+        order by t.rank limit ${limit}`.execute(readDb);
+      return found.rows;
+    },
+    async backup(target) {
+      return backupInto(writer ?? reader(), target);
+    },
+    async checkIntegrity() {
+      const result = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(readDb);
+      const faults = result.rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+      if (writer) {
+        try {
+          await sql`insert into entry_text (entry_text) values ('integrity-check')`.execute(writeDb);
+        } catch (error) {
+          faults.push(`full-text index: ${error instanceof Error ? error.message : error}`);
+        }
+      }
+      return faults;
+    },
+    async rebuildText(textOf) {
+      await exclusively(async (tx) => {
+        await sql`insert into entry_text (entry_text) values ('delete-all')`.execute(tx);
+      });
+      let entries = 0;
+      for (let last = 0; ; ) {
+        const rows = await readDb
+          .selectFrom("entries")
+          .select(["seq", "kind", "payload"])
+          .where("seq", ">", last)
+          .orderBy("seq")
+          .limit(rebuildChunkRows)
+          .execute();
+        if (rows.length === 0) return { entries };
+        const words = rows.map((row) => ({ seq: row.seq, words: textOf(row.kind, row.payload) }));
+        await gate;
+        await writable().call({ op: "rebuildText", rows: words });
+        entries += words.filter((row) => row.words !== "").length;
+        last = rows.at(-1)?.seq ?? last;
+      }
+    },
+    async size() {
+      return { bytes: statSync(file).size + (existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0) };
+    },
+    async close() {
+      await gate;
+      await Promise.all(readers.map((connection) => connection?.close()));
+      await writer?.close();
+    },
+  };
+}
+
+function transactionOver(
+  tx: Tx,
+  append: (batch: AppendBatch, ownTransaction: boolean) => Promise<AppendResult>,
+): StoreTransaction {
+  return {
+    db: tx,
+    append: (batch) => append(batch, false),
+    async nextNumber(counter) {
+      const result = await sql<{ value: number }>`
+        update counters set value = value + 1 where name = ${counter} returning value`.execute(tx);
+      return result.rows[0]?.value ?? 1;
+    },
+    async removeText(_agent, seqs) {
+      for (const seq of seqs) await sql`delete from entry_text where rowid = ${seq}`.execute(tx);
+    },
+  };
+}
+
+function prepareFile(file: string, readOnly: boolean): void {
+  if (readOnly) {
+    if (existsSync(file)) return;
+    throw new VarveError("FILE_NOT_FOUND", `There is no database at ${file}.`, {
+      remedy: "Name the right one with VARVE_HOME or VARVE_DATABASE, or run any writing command to create it.",
+    });
+  }
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    if (existsSync(file) && statSync(file).isDirectory()) {
+      throw Object.assign(new Error("it is a folder"), { code: "SQLITE_CANTOPEN" });
+    }
+  } catch (error) {
+    throw sqliteError(error, file);
+  }
+}
+
+/** A file that some other program made is never touched. */
+async function identify(db: ReturnType<typeof kyselyOver>, file: string): Promise<void> {
+  const id = await sql<{ application_id: number }>`pragma application_id`.execute(db);
+  if (id.rows[0]?.application_id === applicationId) return;
+  const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
+  const names = new Set(tables.rows.map((row) => row.name));
+  if (names.size > 0 && !names.has("meta")) {
+    throw new VarveError("STORE_CORRUPT", `The file ${file} is a SQLite database of another program.`, {
+      remedy: "Name another file with VARVE_DATABASE or `database:` in config.yaml.",
+    });
+  }
+  if (names.size === 0) chmodSync(file, 0o600);
+}
+
+function callOf(text: string, fallback: StoreCall): StoreCall {
+  if (text === "begin immediate") return "begin";
+  if (text === "commit" || text === "rollback") return text;
+  return fallback;
+}
+
+async function tap<T>(options: OpenStoreOptions, call: StoreCall, run: () => Promise<T>): Promise<T> {
+  options.tap?.before?.(call);
+  const result = await run();
+  options.tap?.after?.(call);
+  return result;
+}
+
+/** A busy database is waited for by SQLite itself; a few more tries with a pause between end the unlucky streaks. */
+async function retryBusy<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof VarveError) || error.code !== "STORE_BUSY" || attempt === busyAttemptsMax) throw error;
+      await sleep(50 * attempt);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Database, Statement } from "better-sqlite3";
+
+const cacheMax = 500;
+
+/** Prepared statements, made once for each text. */
+export class Statements {
+  private readonly db: Database;
+  private readonly cache = new Map<string, Statement>();
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  prepare(text: string): Statement {
+    const cached = this.cache.get(text);
+    if (cached) return cached;
+    const statement = this.db.prepare(text);
+    if (this.cache.size >= cacheMax) {
+      const oldest = this.cache.keys().next().value;
+      if (oldest !== undefined) this.cache.delete(oldest);
+    }
+    this.cache.set(text, statement);
+    return statement;
+  }
+
+  get(text: string, ...parameters: unknown[]): unknown {
+    return this.prepare(text).get(...parameters);
+  }
+
+  run(text: string, ...parameters: unknown[]): void {
+    this.prepare(text).run(...parameters);
+  }
+
+  /** Runs any statement: rows for one that returns rows, the number of changes for one that does not. */
+  execute(text: string, parameters: readonly unknown[]): { rows: unknown[]; changes: number } {
+    const statement = this.prepare(text);
+    if (statement.reader) return { rows: statement.all(...parameters), changes: 0 };
+    return { rows: [], changes: statement.run(...parameters).changes };
+  }
+}

@@ -1,0 +1,24 @@
+import type { AppendBatch } from "../port.ts";
+
+export interface WorkerData {
+  file: string;
+  mode: "writer" | "reader";
+  busyTimeoutMs: number;
+  cacheMiB: number;
+}
+
+export type WorkerCall =
+  | { op: "execute"; sql: string; parameters: readonly unknown[] }
+  | { op: "append"; batch: AppendBatch; ownTransaction: boolean }
+  | { op: "rollback" }
+  | { op: "rebuildText"; rows: { seq: number; words: string }[] }
+  | { op: "backup"; file: string }
+  | { op: "close" };
+
+export type WorkerRequest = WorkerCall & { id: number };
+
+export interface WorkerReply {
+  id: number;
+  value?: unknown;
+  error?: { message: string; code: string };
+}

@@ -1,0 +1,72 @@
+/**
+ * The thread that owns one SQLite connection. It answers requests one after another; the event loop of the program
+ * never waits for a disk.
+ */
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import Database from "better-sqlite3";
+import type { AppendBatch } from "../port.ts";
+import { appendInTransaction } from "./append.ts";
+import { configureReader, configureWriter } from "./pragmas.ts";
+import { Statements } from "./statements.ts";
+import { rebuildTextChunk } from "./text-index.ts";
+import type { WorkerData, WorkerReply, WorkerRequest } from "./worker-protocol.ts";
+
+if (!parentPort) throw new Error("this file is a worker thread");
+const port: MessagePort = parentPort;
+const settings = workerData as WorkerData;
+
+const db = new Database(settings.file, {
+  readonly: settings.mode === "reader",
+  fileMustExist: settings.mode === "reader",
+  timeout: settings.busyTimeoutMs,
+});
+if (settings.mode === "writer") configureWriter(db, settings.cacheMiB, settings.busyTimeoutMs);
+else configureReader(db, settings.cacheMiB, settings.busyTimeoutMs);
+const statements = new Statements(db);
+
+function append(batch: AppendBatch, ownTransaction: boolean): unknown {
+  if (!ownTransaction) return appendInTransaction(statements, batch);
+  statements.run("begin immediate");
+  try {
+    const result = appendInTransaction(statements, batch);
+    statements.run("commit");
+    return result;
+  } catch (error) {
+    if (db.inTransaction) statements.run("rollback");
+    throw error;
+  }
+}
+
+async function answer(request: WorkerRequest): Promise<unknown> {
+  switch (request.op) {
+    case "execute":
+      return statements.execute(request.sql, request.parameters);
+    case "append":
+      return append(request.batch, request.ownTransaction);
+    case "rollback":
+      if (db.inTransaction) statements.run("rollback");
+      return undefined;
+    case "rebuildText":
+      return rebuildTextChunk(statements, request.rows);
+    case "backup":
+      await db.backup(request.file, { progress: () => 2000 });
+      return undefined;
+    case "close":
+      db.close();
+      return undefined;
+  }
+}
+
+port.on("message", (request: WorkerRequest) => {
+  answer(request).then(
+    (value) => port.postMessage({ id: request.id, value } satisfies WorkerReply),
+    (error: unknown) => port.postMessage({ id: request.id, error: describe(error) } satisfies WorkerReply),
+  );
+});
+port.postMessage({ id: 0, value: "ready" } satisfies WorkerReply);
+
+/** An error as plain data: a class does not survive the way between threads. */
+function describe(error: unknown): { message: string; code: string } {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return { message: error instanceof Error ? error.message : String(error), code };
+}
