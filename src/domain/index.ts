@@ -13,3 +13,14 @@ export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
 export { type Message, partsOf, type Role, roles, toolCallsOf, toolResultsOf } from "./message.ts";
 export type * from "./part.ts";
+export {
+  type ChatType,
+  channelOf,
+  chatTypeOf,
+  keyLengthMax,
+  parseSessionKey,
+  printSessionKey,
+  type RoomType,
+  type SessionKey,
+  type ThreadRef,
+} from "./session-key.ts";

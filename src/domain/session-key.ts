@@ -25,12 +25,16 @@ const reserved = new Set<string>(["agent", "cron", "hook", "direct", "subagent",
 const caseSensitiveRooms = new Set(["signal:group", "matrix:room", "matrix:channel", "matrix:group"]);
 
 function bad(input: string, part: string, why: string): VarveError {
-  return new VarveError("BAD_KEY", `The session key ${JSON.stringify(input.slice(0, 200))} is malformed: ${part} ${why}.`, {
-    remedy:
-      "Send a key such as agent:main:main, agent:main:telegram:direct:5054873275, " +
-      "agent:main:slack:channel:c42:thread:7, cron:nightly, hook:<uuid> or telegram:5054873275.",
-    details: { key: input.slice(0, keyLengthMax), part },
-  });
+  return new VarveError(
+    "BAD_KEY",
+    `The session key ${JSON.stringify(input.slice(0, 200))} is malformed: ${part} ${why}.`,
+    {
+      remedy:
+        "Send a key such as agent:main:main, agent:main:telegram:direct:5054873275, " +
+        "agent:main:slack:channel:c42:thread:7, cron:nightly, hook:<uuid> or telegram:5054873275.",
+      details: { key: input.slice(0, keyLengthMax), part },
+    },
+  );
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what a key must not hold.
@@ -55,7 +59,8 @@ export function parseSessionKey(input: string): SessionKey {
   const head = parts[0]?.toLowerCase() ?? "";
   if (head === "agent") return parseAgentKey(input, parts);
   if (head === "cron") return parseCronKey(input, parts);
-  if (head === "hook") return { kind: "hook", id: segment(input, "the hook id", parts.slice(1).join(":")).toLowerCase() };
+  if (head === "hook")
+    return { kind: "hook", id: segment(input, "the hook id", parts.slice(1).join(":")).toLowerCase() };
   if (parts.length < 2) throw bad(input, "the key", "has no colon");
   return {
     kind: "pair",

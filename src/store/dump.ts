@@ -50,11 +50,21 @@ export async function dumpTables(db: Db, engine: EngineName, file: string): Prom
   return { file, bytes: statSync(file).size };
 }
 
-async function dumpTable(tx: Tx, table: (typeof dumpedTables)[number], write: (value: unknown) => Promise<void>): Promise<void> {
+async function dumpTable(
+  tx: Tx,
+  table: (typeof dumpedTables)[number],
+  write: (value: unknown) => Promise<void>,
+): Promise<void> {
   await write({ table });
   if (table === "entries") {
     for (let last = 0; ; ) {
-      const rows = await tx.selectFrom("entries").selectAll().where("seq", ">", last).orderBy("seq").limit(pageRows).execute();
+      const rows = await tx
+        .selectFrom("entries")
+        .selectAll()
+        .where("seq", ">", last)
+        .orderBy("seq")
+        .limit(pageRows)
+        .execute();
       if (rows.length === 0) return;
       for (const row of rows) await write(row);
       last = rows.at(-1)?.seq ?? last;
@@ -72,7 +82,11 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   let whole = false;
   let pending: Record<string, unknown>[] = [];
   const flush = async () => {
-    if (table && pending.length > 0) await tx.db.insertInto(table as "entries").values(pending as never).execute();
+    if (table && pending.length > 0)
+      await tx.db
+        .insertInto(table as "entries")
+        .values(pending as never)
+        .execute();
     pending = [];
   };
   for await (const line of lines) {

@@ -47,7 +47,13 @@ export async function leaseJob(
     if (store.engine === "postgres") due = due.forUpdate().skipLocked();
     const job = await due.executeTakeFirst();
     if (!job) return undefined;
-    const leased = { state: "running", attempts: job.attempts + 1, lease_owner: owner, lease_until: now + leaseMs, updated_at: now };
+    const leased = {
+      state: "running",
+      attempts: job.attempts + 1,
+      lease_owner: owner,
+      lease_until: now + leaseMs,
+      updated_at: now,
+    };
     await db.updateTable("jobs").set(leased).where("agent", "=", job.agent).where("id", "=", job.id).execute();
     return { ...job, ...leased };
   });
@@ -68,7 +74,13 @@ export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
 }
 
 /** Puts a failed job back for later, or sets it aside for a person to see after its last attempt. */
-export async function failJob(store: Store, job: JobTable, error: string, retryAt: number | undefined, now: number): Promise<void> {
+export async function failJob(
+  store: Store,
+  job: JobTable,
+  error: string,
+  retryAt: number | undefined,
+  now: number,
+): Promise<void> {
   await store.transaction(async ({ db }) => {
     await db
       .updateTable("jobs")

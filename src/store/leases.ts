@@ -9,7 +9,13 @@ export interface Lease {
 }
 
 /** Takes a lease that is free, expired or already one's own; `undefined` when another owner holds it. */
-export async function takeLease(store: Store, name: string, owner: string, now: number, ttlMs: number): Promise<Lease | undefined> {
+export async function takeLease(
+  store: Store,
+  name: string,
+  owner: string,
+  now: number,
+  ttlMs: number,
+): Promise<Lease | undefined> {
   const until = now + ttlMs;
   return store.transaction(async ({ db }) => {
     const taken = await sql<{ fence: number }>`

@@ -25,7 +25,9 @@ export async function schemaVersion(db: Db | Tx, engine: EngineName): Promise<nu
     engine === "postgres"
       ? await sql<{ one: number }>`select 1 as one from information_schema.tables
           where table_schema = current_schema() and table_name = 'meta'`.execute(db)
-      : await sql<{ one: number }>`select 1 as one from sqlite_master where type = 'table' and name = 'meta'`.execute(db);
+      : await sql<{ one: number }>`select 1 as one from sqlite_master where type = 'table' and name = 'meta'`.execute(
+          db,
+        );
   if (found.rows.length === 0) return 0;
   const row = await db.selectFrom("meta").select("value").where("name", "=", "schema_version").executeTakeFirst();
   return row ? Number(row.value) : 0;
@@ -34,14 +36,21 @@ export async function schemaVersion(db: Db | Tx, engine: EngineName): Promise<nu
 /** Refuses what only a newer program understands. */
 export function refuseNewer(version: number, known: number): void {
   if (version <= known) return;
-  throw new VarveError("SCHEMA_NEWER", `The database has schema version ${version}; this program knows up to ${known}.`, {
-    remedy: "Install the version of Varve that wrote it (or a later one); this one leaves the database untouched.",
-    details: { version, known },
-  });
+  throw new VarveError(
+    "SCHEMA_NEWER",
+    `The database has schema version ${version}; this program knows up to ${known}.`,
+    {
+      remedy: "Install the version of Varve that wrote it (or a later one); this one leaves the database untouched.",
+      details: { version, known },
+    },
+  );
 }
 
 /** Brings the database up to date, one transaction a step, after a backup. Several processes may try at once. */
-export async function migrate(host: MigrationHost, migrations: readonly Migration[]): Promise<{ from: number; to: number }> {
+export async function migrate(
+  host: MigrationHost,
+  migrations: readonly Migration[],
+): Promise<{ from: number; to: number }> {
   const known = migrations.at(-1)?.version ?? 0;
   const from = await schemaVersion(host.db, host.engine);
   refuseNewer(from, known);
@@ -52,10 +61,15 @@ export async function migrate(host: MigrationHost, migrations: readonly Migratio
       await host.exclusively((tx) => applyOnce(tx, host.engine, migration));
     } catch (error) {
       if (error instanceof VarveError && error.kind !== "failed") throw error;
-      throw new VarveError("MIGRATION_FAILED", `Schema change ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : error}`, {
-        remedy: "Nothing was changed. Free space or rights as the cause says, then start again; a backup was taken before.",
-        cause: error,
-      });
+      throw new VarveError(
+        "MIGRATION_FAILED",
+        `Schema change ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : error}`,
+        {
+          remedy:
+            "Nothing was changed. Free space or rights as the cause says, then start again; a backup was taken before.",
+          cause: error,
+        },
+      );
     }
   }
   return { from, to: known };

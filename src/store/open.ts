@@ -7,7 +7,10 @@ export function isPostgres(database: string): boolean {
 }
 
 /** Opens the database, bringing its schema up to date first. `migrations` is for tests of the migration itself. */
-export async function openStore(options: OpenStoreOptions, migrations: readonly Migration[] = ownMigrations): Promise<Store> {
+export async function openStore(
+  options: OpenStoreOptions,
+  migrations: readonly Migration[] = ownMigrations,
+): Promise<Store> {
   // Each engine is loaded only when it is used: a program on SQLite pays nothing for PostgreSQL.
   if (isPostgres(options.database)) {
     const { openPostgres } = await import("./postgres/open.ts");

@@ -28,6 +28,8 @@ export interface Store {
 export interface StoreTransaction {
   readonly db: Tx;
   append(batch: AppendBatch): Promise<AppendResult>;
+  /** Waits until no other transaction holds this name; held until this one ends. Take it before touching rows. */
+  lock(name: string): Promise<void>;
   /** A new number for a row: conversations and transcripts are numbered by the store. */
   nextNumber(counter: "conversation_id" | "transcript_id"): Promise<number>;
   /** Removes the text of entries from the index. */

@@ -4,7 +4,8 @@
  */
 const unspaced =
   /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\u0e00-\u0e7f]|[\u{20000}-\u{3ffff}]/gu;
-const hasUnspaced = /[\u0e00-\u0e7f\u3040-\u30ff\u31f0-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\ud840-\ud8bf]/;
+const hasUnspaced =
+  /[\u0e00-\u0e7f\u3040-\u30ff\u31f0-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\ud840-\ud8bf]/;
 
 export function indexWords(text: string): string {
   const clean = text.includes("\u0000") ? text.replaceAll("\u0000", " ") : text;
@@ -14,8 +15,10 @@ export function indexWords(text: string): string {
 
 /** A query's words, each prepared like the index; a quoted phrase or a run of unspaced script is one word. */
 export function queryWords(query: string): string[] {
-  return indexWords(query)
-    .match(/"[^"]*"|\S+/g)
-    ?.map((word) => word.replaceAll('"', " ").trim())
-    .filter((word) => /[\p{L}\p{N}]/u.test(word)) ?? [];
+  return (
+    indexWords(query)
+      .match(/"[^"]*"|\S+/g)
+      ?.map((word) => word.replaceAll('"', " ").trim())
+      .filter((word) => /[\p{L}\p{N}]/u.test(word)) ?? []
+  );
 }

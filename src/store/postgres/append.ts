@@ -32,9 +32,7 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
     batch,
     {
       head:
-        log.head_branch === null || log.head_seq === null
-          ? undefined
-          : { branch: log.head_branch, seq: log.head_seq },
+        log.head_branch === null || log.head_seq === null ? undefined : { branch: log.head_branch, seq: log.head_seq },
       branchCount: log.branch_count,
       find: (id) => places.get(id),
       tipOf: (branch) => tips.get(branch),
@@ -53,7 +51,12 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
   };
 }
 
-async function findPlaces(tx: Tx, agent: string, conversation: number, ids: string[]): Promise<Map<string, EntryPlace>> {
+async function findPlaces(
+  tx: Tx,
+  agent: string,
+  conversation: number,
+  ids: string[],
+): Promise<Map<string, EntryPlace>> {
   const found = await sql<{ id: string; branch: number; seq: number }>`
     select id, branch, seq from entries
     where agent = ${agent} and conversation = ${conversation} and id = any(${ids}::text[])`.execute(tx);

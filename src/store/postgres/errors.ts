@@ -1,6 +1,14 @@
 import { VarveError } from "../../domain/index.ts";
 
-const unreachable = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "ETIMEDOUT", "EPIPE", "EHOSTUNREACH", "EAI_AGAIN"]);
+const unreachable = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+  "EPIPE",
+  "EHOSTUNREACH",
+  "EAI_AGAIN",
+]);
 
 /** The address without its password. */
 export function publicAddress(database: string): string {
@@ -20,7 +28,13 @@ export function postgresError(error: unknown, database: string): Error {
   const text = message ?? String(error);
   const address = publicAddress(database);
   const cause = error;
-  if (unreachable.has(code ?? "") || code?.startsWith("08") || code === "57P01" || code === "57P03" || /terminated|timeout/i.test(text)) {
+  if (
+    unreachable.has(code ?? "") ||
+    code?.startsWith("08") ||
+    code === "57P01" ||
+    code === "57P03" ||
+    /terminated|timeout/i.test(text)
+  ) {
     return new VarveError("STORE_UNREACHABLE", `PostgreSQL at ${address} cannot be reached: ${text || code}.`, {
       remedy: "Check that the server runs and that `database` (or VARVE_DATABASE) names its host, port and database.",
       cause,
@@ -40,6 +54,12 @@ export function postgresError(error: unknown, database: string): Error {
   }
   if (code === "53300" || code === "40001" || code === "40P01" || code === "55P03") {
     return new VarveError("STORE_BUSY", `PostgreSQL at ${address} is busy: ${text}.`, { remedy: "Try again.", cause });
+  }
+  if (code === "23505") {
+    return new VarveError("CONFLICT", `Another process wrote the same row first: ${text}.`, {
+      remedy: "Try again.",
+      cause,
+    });
   }
   if (code === "25006" || code === "42501") {
     return new VarveError("STORE_READ_ONLY", `PostgreSQL at ${address} does not let this user write: ${text}.`, {

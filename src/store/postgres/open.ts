@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
 import pg from "pg";
@@ -10,10 +10,13 @@ import type { OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../po
 import type { Schema, Tx } from "../schema.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
+import { Lanes } from "./lanes.ts";
 
 const attemptsMax = 5;
 const connectTimeoutMs = 5_000;
 const rebuildChunkRows = 500;
+/** A conflict means that another process wrote the same row first: the next try finds it. */
+const retryable = new Set<string>(["STORE_BUSY", "CONFLICT"]);
 /** Names Varve among the server's advisory locks. */
 const migrationLock = 0x56415256;
 
@@ -35,12 +38,13 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         return await db.transaction().execute(work);
       } catch (error) {
         const known = postgresError(error, database);
-        if (!(known instanceof VarveError) || known.code !== "STORE_BUSY" || attempt === attemptsMax) throw known;
+        if (!(known instanceof VarveError) || !retryable.has(known.code) || attempt === attemptsMax) throw known;
         await sleep(20 * attempt);
       }
     }
   };
 
+  const lane = new Lanes();
   try {
     await migrate(
       {
@@ -69,7 +73,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     engine: "postgres",
     db,
     transaction: (work) => exclusively((tx) => work(transactionOver(tx))),
-    append: (batch) => exclusively((tx) => appendInTransaction(tx, batch)),
+    append: (batch) =>
+      lane.run(`${batch.agent}:${batch.conversation}`, () => exclusively((tx) => appendInTransaction(tx, batch))),
     async matchText({ agent, conversation, words, limit }) {
       if (words.length === 0) return [];
       const phrases = sql.join(
@@ -127,6 +132,9 @@ function transactionOver(tx: Tx): StoreTransaction {
   return {
     db: tx,
     append: (batch) => appendInTransaction(tx, batch),
+    async lock(name) {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
+    },
     async nextNumber(counter) {
       const result = await sql<{ value: number }>`select nextval(${counter}::regclass) as value`.execute(tx);
       return result.rows[0]?.value ?? 1;

@@ -20,9 +20,7 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
     batch,
     {
       head:
-        log.head_branch === null || log.head_seq === null
-          ? undefined
-          : { branch: log.head_branch, seq: log.head_seq },
+        log.head_branch === null || log.head_seq === null ? undefined : { branch: log.head_branch, seq: log.head_seq },
       branchCount: log.branch_count,
       find: (id) => statements.get(findSql, agent, conversation, id) as { branch: number; seq: number } | undefined,
       tipOf: (branch) =>

@@ -7,10 +7,15 @@ export function sqliteError(error: unknown, file: string): Error {
   const text = message ?? String(error);
   const cause = error;
   if (code?.startsWith("SQLITE_BUSY") || code?.startsWith("SQLITE_LOCKED")) {
-    return new VarveError("STORE_BUSY", `The database ${file} is in use by another process and did not get free in time.`, {
-      remedy: "Try again; if it stays busy, see which process holds it with `varve status`, or raise store.busyTimeoutMs.",
-      cause,
-    });
+    return new VarveError(
+      "STORE_BUSY",
+      `The database ${file} is in use by another process and did not get free in time.`,
+      {
+        remedy:
+          "Try again; if it stays busy, see which process holds it with `varve status`, or raise store.busyTimeoutMs.",
+        cause,
+      },
+    );
   }
   if (code?.startsWith("SQLITE_FULL") || /ENOSPC/.test(text)) {
     return new VarveError("STORE_FULL", `The disk of ${file} is full; nothing was written.`, {
@@ -20,7 +25,8 @@ export function sqliteError(error: unknown, file: string): Error {
   }
   if (code?.startsWith("SQLITE_READONLY") || /EROFS|EACCES/.test(text)) {
     return new VarveError("STORE_READ_ONLY", `The database ${file} cannot be written: ${text}.`, {
-      remedy: "Check the owner and the rights of the file and its folder, or name another with VARVE_HOME or VARVE_DATABASE.",
+      remedy:
+        "Check the owner and the rights of the file and its folder, or name another with VARVE_HOME or VARVE_DATABASE.",
       cause,
     });
   }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { VarveError } from "../../domain/index.ts";
-import { migrate, type Migration, refuseNewer, schemaVersion } from "../migrate.ts";
+import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
 import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
 import type { Tx } from "../schema.ts";
 import { backupInto } from "./backup.ts";
@@ -169,6 +169,8 @@ function transactionOver(
   return {
     db: tx,
     append: (batch) => append(batch, false),
+    // A write transaction is alone in the whole file already.
+    lock: () => Promise.resolve(),
     async nextNumber(counter) {
       const result = await sql<{ value: number }>`
         update counters set value = value + 1 where name = ${counter} returning value`.execute(tx);

@@ -5,7 +5,8 @@ export function rebuildTextChunk(statements: Statements, rows: { seq: number; wo
   statements.run("begin immediate");
   try {
     for (const row of rows) {
-      if (row.words !== "") statements.run("insert or replace into entry_text (rowid, words) values (?, ?)", row.seq, row.words);
+      if (row.words !== "")
+        statements.run("insert or replace into entry_text (rowid, words) values (?, ?)", row.seq, row.words);
     }
     statements.run("commit");
   } catch (error) {

@@ -1,0 +1,27 @@
+export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
+export { type Forked, type ForkOptions, forkSession } from "./fork.ts";
+export { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
+export { renewNow, restoreSession } from "./renew.ts";
+export { expiry, findTrigger, lastBoundary, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
+export {
+  type Received,
+  type Resolved,
+  type ResolveOptions,
+  receiveText,
+  resolveSession,
+  type SessionSettings,
+} from "./resolve.ts";
+export { type Address, type DmScope, type RoutingSettings, routeAddress } from "./route.ts";
+export {
+  type CreateSession,
+  createSession,
+  findSession,
+  findSessionRow,
+  getSession,
+  type NewTranscript,
+  openTranscript,
+  type SessionHost,
+} from "./rows.ts";
+export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
+export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
+export { addNotice, countTokens, deleteSession, takeNotices, updateSession } from "./update.ts";

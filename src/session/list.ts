@@ -1,0 +1,117 @@
+import { VarveError } from "../domain/index.ts";
+import type { SessionHost } from "./rows.ts";
+import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
+
+export interface ListOptions {
+  agent: string;
+  /** 1 to 1000; 50 when absent. */
+  limit?: number;
+  /** The cursor of the page before. */
+  after?: string;
+  channel?: string;
+  chatType?: string;
+  /** Only keys that contain this. */
+  match?: string;
+}
+
+export interface SessionPage {
+  sessions: Session[];
+  /** Pass as `after` for the next page; absent on the last. */
+  next?: string;
+}
+
+/** Sessions, the latest used first. Each page is one look into an index, so it is as fast at 100,000 as at 10. */
+export async function listSessions(host: SessionHost, options: ListOptions): Promise<SessionPage> {
+  const limit = Math.min(Math.max(options.limit ?? 50, 1), 1000);
+  let query = host.store.db
+    .selectFrom("sessions")
+    .innerJoin("transcripts", (join) =>
+      join
+        .onRef("transcripts.agent", "=", "sessions.agent")
+        .onRef("transcripts.session_id", "=", "sessions.session_id"),
+    )
+    .selectAll("sessions")
+    .select("transcripts.id as transcript")
+    .where("sessions.agent", "=", options.agent);
+  if (options.channel !== undefined) query = query.where("sessions.channel", "=", options.channel);
+  if (options.chatType !== undefined) query = query.where("sessions.chat_type", "=", options.chatType);
+  if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);
+  if (options.after !== undefined) {
+    const { updatedAt, key } = parseCursor(options.after);
+    query = query.where((where) =>
+      where.or([
+        where("sessions.updated_at", "<", updatedAt),
+        where.and([where("sessions.updated_at", "=", updatedAt), where("sessions.key", ">", key)]),
+      ]),
+    );
+  }
+  const rows: SessionRow[] = await query
+    .orderBy("sessions.updated_at", "desc")
+    .orderBy("sessions.key")
+    .limit(limit + 1)
+    .execute();
+  const sessions = rows.slice(0, limit).map(sessionFromRow);
+  const last = sessions.at(-1);
+  if (rows.length <= limit || !last) return { sessions };
+  return { sessions, next: Buffer.from(JSON.stringify([last.updatedAt, last.key])).toString("base64url") };
+}
+
+function parseCursor(cursor: string): { updatedAt: number; key: string } {
+  try {
+    const [updatedAt, key] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [unknown, unknown];
+    if (typeof updatedAt === "number" && typeof key === "string") return { updatedAt, key };
+  } catch (error) {
+    throw badCursor(cursor, error);
+  }
+  throw badCursor(cursor);
+}
+
+function badCursor(cursor: string, cause?: unknown): VarveError {
+  return new VarveError("BAD_REQUEST", `The cursor ${JSON.stringify(cursor.slice(0, 80))} is not one this list gave.`, {
+    remedy: "Start without a cursor and pass on `next` as it comes.",
+    cause,
+  });
+}
+
+export interface TranscriptInfo {
+  sessionId: string;
+  conversation: number;
+  startedAt: number;
+  endedAt: number | null;
+  archived: boolean;
+  title: string | null;
+  parentSession: string | null;
+}
+
+/** Every session id a key has had, oldest first, archived conversations included. */
+export async function sessionHistory(host: SessionHost, agent: string, key: string): Promise<TranscriptInfo[]> {
+  const rows = await host.store.db
+    .selectFrom("transcripts")
+    .innerJoin("conversations", (join) =>
+      join
+        .onRef("conversations.agent", "=", "transcripts.agent")
+        .onRef("conversations.id", "=", "transcripts.conversation"),
+    )
+    .select([
+      "transcripts.session_id",
+      "transcripts.conversation",
+      "transcripts.started_at",
+      "transcripts.ended_at",
+      "transcripts.title",
+      "transcripts.parent_session",
+      "conversations.archived_at",
+    ])
+    .where("conversations.agent", "=", agent)
+    .where("conversations.key", "=", key)
+    .orderBy("transcripts.id")
+    .execute();
+  return rows.map((row) => ({
+    sessionId: row.session_id,
+    conversation: row.conversation,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    archived: row.archived_at !== null,
+    title: row.title,
+    parentSession: row.parent_session,
+  }));
+}

@@ -1,0 +1,106 @@
+import type { ChatType } from "../domain/index.ts";
+
+/** When a session ends by itself. `both`: whichever comes first. */
+export interface ResetRule {
+  mode: "none" | "daily" | "idle" | "both";
+  atHour: number;
+  idleMinutes: number;
+}
+
+export interface ResetSettings {
+  reset: ResetRule;
+  resetByType: Partial<Record<ChatType, Partial<ResetRule>>>;
+  resetByChannel: Record<string, Partial<ResetRule>>;
+  timezone: string;
+}
+
+/** The rule for a session: its channel's, else its type's, else the default. */
+export function ruleFor(settings: ResetSettings, chatType: ChatType, channel: string | undefined): ResetRule {
+  const special =
+    (channel === undefined ? undefined : settings.resetByChannel[channel]) ?? settings.resetByType[chatType];
+  return { ...settings.reset, ...special };
+}
+
+export interface SessionClocks {
+  sessionStartedAt: number;
+  lastInteractionAt: number;
+}
+
+/** Why a session is over at `now`, if it is. */
+export function expiry(
+  rule: ResetRule,
+  clocks: SessionClocks,
+  now: number,
+  timezone: string,
+): "daily" | "idle" | undefined {
+  const daily =
+    rule.mode === "daily" || rule.mode === "both" ? lastBoundary(now, rule.atHour, timezone) : Number.NEGATIVE_INFINITY;
+  const dailyExpired = clocks.sessionStartedAt < daily;
+  const idleAt = clocks.lastInteractionAt + rule.idleMinutes * 60_000;
+  const idleExpired = (rule.mode === "idle" || rule.mode === "both") && now >= idleAt;
+  if (dailyExpired && idleExpired) return idleAt < daily ? "idle" : "daily";
+  if (dailyExpired) return "daily";
+  return idleExpired ? "idle" : undefined;
+}
+
+/** The last instant, not after `now`, at which a clock on the wall showed `atHour` o'clock. */
+export function lastBoundary(now: number, atHour: number, timezone: string): number {
+  const today = wallClock(now, timezone);
+  for (let daysBack = 0; daysBack <= 2; daysBack += 1) {
+    const boundary = instantOf(Date.UTC(today.year, today.month - 1, today.day - daysBack, atHour), timezone);
+    if (boundary <= now) return boundary;
+  }
+  return now - 2 * 86_400_000;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function wallClock(instant: number, timeZone: string) {
+  let format = formats.get(timeZone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+    formats.set(timeZone, format);
+  }
+  const parts: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(instant)) parts[type] = Number(value);
+  const { year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return { year, month, day, hour, minute, second };
+}
+
+/** The instant whose wall clock reads `wall` (given as if it were UTC). Twice, because the offset may change between. */
+function instantOf(wall: number, timezone: string): number {
+  let guess = wall;
+  for (let round = 0; round < 2; round += 1) {
+    const { year, month, day, hour, minute, second } = wallClock(guess, timezone);
+    guess += wall - Date.UTC(year, month - 1, day, hour, minute, second);
+  }
+  return guess;
+}
+
+export interface Trigger {
+  kind: "new" | "reset";
+  /** What stood behind the trigger: the first message of the new session. */
+  rest: string;
+}
+
+/** Whether a message asks for a new session. Triggers are whole words, in any case. */
+export function findTrigger(text: string, triggers: string[]): Trigger | undefined {
+  const trimmed = text.trim();
+  for (const trigger of triggers) {
+    const word = trigger.toLowerCase();
+    const start = trimmed.slice(0, word.length).toLowerCase();
+    const behind = trimmed.slice(word.length);
+    if (start !== word || (behind !== "" && !/^\s/.test(behind))) continue;
+    return { kind: word.endsWith("reset") ? "reset" : "new", rest: behind.trim() };
+  }
+  return undefined;
+}

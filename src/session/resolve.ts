@@ -1,0 +1,87 @@
+import { chatTypeOf, printSessionKey } from "../domain/index.ts";
+import { renewNow, renewSession } from "./renew.ts";
+import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
+import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
+import { agentOf, createSession, findSessionRow, lockName, type SessionHost } from "./rows.ts";
+import { type Session, sessionFromRow } from "./session.ts";
+
+export interface SessionSettings extends RoutingSettings, ResetSettings {
+  resetTriggers: string[];
+}
+
+export interface ResolveOptions {
+  /**
+   * Whether a person or a channel speaks (the default). Heartbeats, cron wake-ups and notices pass false: they never
+   * extend a session's freshness and never open a new one because the old one expired.
+   */
+  interaction?: boolean;
+  displayName?: string;
+  cwd?: string;
+}
+
+export interface Resolved {
+  session: Session;
+  created: boolean;
+  /** Set when the address's session had expired and this is the new one. */
+  expired?: "daily" | "idle";
+}
+
+/** The session an address belongs to: found, renewed when it expired, or made. */
+export async function resolveSession(
+  host: SessionHost,
+  settings: SessionSettings,
+  address: Address,
+  options: ResolveOptions = {},
+): Promise<Resolved> {
+  const key = routeAddress(address, settings);
+  const agent = agentOf(key, address.agent ?? settings.agent);
+  const keyText = printSessionKey(key);
+  const interaction = options.interaction ?? true;
+  return host.store.transaction(async (tx) => {
+    await tx.lock(lockName(agent, keyText));
+    const now = host.clock.now();
+    const found = await findSessionRow(tx.db, agent, keyText);
+    if (!found) {
+      const transcript = { cwd: options.cwd };
+      const row = await createSession(tx, host, { agent, key, keyText, transcript, displayName: options.displayName });
+      return { session: sessionFromRow(row), created: true };
+    }
+    if (!interaction) return { session: sessionFromRow(found), created: false };
+    const session = sessionFromRow(found);
+    const rule = ruleFor(settings, chatTypeOf(key), session.channel);
+    const expired = expiry(rule, session, now, settings.timezone);
+    const current = expired ? await renewSession(tx, host, session, "new", expired) : session;
+    await tx.db
+      .updateTable("sessions")
+      .set({ last_interaction_at: now, updated_at: now })
+      .where("agent", "=", agent)
+      .where("key", "=", keyText)
+      .execute();
+    return { session: { ...current, lastInteractionAt: now, updatedAt: now }, created: false, expired };
+  });
+}
+
+export interface Received extends Resolved {
+  /** The message without its trigger; empty when the trigger stood alone. */
+  text: string;
+  reset?: "new" | "reset";
+}
+
+/** Takes an inbound text to its session. A trigger opens a new one, and what stands behind it is its first message. */
+export async function receiveText(
+  host: SessionHost,
+  settings: SessionSettings,
+  address: Address,
+  text: string,
+  options: Omit<ResolveOptions, "interaction"> = {},
+): Promise<Received> {
+  const resolved = await resolveSession(host, settings, address, options);
+  const trigger = findTrigger(text, settings.resetTriggers);
+  if (!trigger) return { ...resolved, text };
+  // A session that was opened by this very message is fresh already.
+  const session =
+    resolved.created || resolved.expired
+      ? resolved.session
+      : await renewNow(host, resolved.session, trigger.kind, "trigger");
+  return { ...resolved, session, text: trigger.rest, reset: trigger.kind };
+}

@@ -1,0 +1,222 @@
+import { sql } from "kysely";
+import {
+  type Clock,
+  channelOf,
+  chatTypeOf,
+  newUuid,
+  parseSessionKey,
+  type Random,
+  type SessionKey,
+  VarveError,
+} from "../domain/index.ts";
+import type { Db, Store, StoreTransaction, Tx } from "../store/index.ts";
+import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
+
+/** What every operation on sessions needs. */
+export interface SessionHost {
+  store: Store;
+  clock: Clock;
+  random: Random;
+}
+
+export async function findSessionRow(db: Db | Tx, agent: string, key: string): Promise<SessionRow | undefined> {
+  return db
+    .selectFrom("sessions")
+    .innerJoin("transcripts", (join) =>
+      join
+        .onRef("transcripts.agent", "=", "sessions.agent")
+        .onRef("transcripts.session_id", "=", "sessions.session_id"),
+    )
+    .selectAll("sessions")
+    .select("transcripts.id as transcript")
+    .where("sessions.agent", "=", agent)
+    .where("sessions.key", "=", key)
+    .executeTakeFirst();
+}
+
+/** What a change of a session locks first, so that two processes never renew the same one twice. */
+export function lockName(agent: string, key: string): string {
+  return `session ${agent} ${key}`;
+}
+
+export async function getSession(host: SessionHost, agent: string, key: string): Promise<Session> {
+  const row = await findSessionRow(host.store.db, agent, key);
+  if (row) return sessionFromRow(row);
+  throw new VarveError("SESSION_NOT_FOUND", `There is no session ${key} of agent ${agent}.`, {
+    remedy: "List what there is with `varve sessions list`.",
+  });
+}
+
+export interface NewTranscript {
+  sessionId?: string;
+  parentSession?: string;
+  cwd?: string;
+  title?: string;
+  startedAt?: number;
+}
+
+/** Opens a transcript in a conversation; its first entry says so. */
+export async function openTranscript(
+  tx: StoreTransaction,
+  host: SessionHost,
+  place: { agent: string; conversation: number },
+  given: NewTranscript,
+  firstEntry = true,
+): Promise<{ sessionId: string; transcript: number; startedAt: number }> {
+  const now = host.clock.now();
+  const sessionId = given.sessionId ?? newUuid(host.random);
+  const startedAt = given.startedAt ?? now;
+  const id = await tx.nextNumber("transcript_id");
+  await tx.db
+    .insertInto("transcripts")
+    .values({
+      agent: place.agent,
+      id,
+      session_id: sessionId,
+      conversation: place.conversation,
+      started_at: startedAt,
+      parent_session: given.parentSession ?? null,
+      cwd: given.cwd ?? null,
+      title: given.title ?? null,
+    })
+    .execute();
+  if (firstEntry) {
+    const payload = JSON.stringify({ cwd: given.cwd, parentSession: given.parentSession });
+    const entry = {
+      id: sessionId,
+      kind: "session",
+      time: startedAt,
+      tokens: 0,
+      payload,
+      words: "",
+      countsAsMessage: false,
+    };
+    await tx.append({ ...place, transcript: id, now, entries: [entry] });
+  }
+  return { sessionId, transcript: id, startedAt };
+}
+
+export async function newConversation(
+  tx: StoreTransaction,
+  host: SessionHost,
+  agent: string,
+  key: string,
+): Promise<number> {
+  const now = host.clock.now();
+  const id = await tx.nextNumber("conversation_id");
+  await tx.db
+    .insertInto("conversations")
+    .values({
+      agent,
+      id,
+      key,
+      created_at: now,
+      updated_at: now,
+      branch_count: 0,
+      entry_count: 0,
+      message_count: 0,
+      tokens: 0,
+    })
+    .execute();
+  return id;
+}
+
+export interface CreateSession {
+  agent: string;
+  key: SessionKey;
+  keyText: string;
+  transcript?: NewTranscript;
+  /** A conversation that was made for it already (a fork); a new one when absent. */
+  conversation?: number;
+  displayName?: string;
+  metadata?: Record<string, unknown>;
+  /** When it was last used; now when absent. Imports give the past. */
+  lastInteractionAt?: number;
+  firstEntry?: boolean;
+}
+
+export async function createSession(
+  tx: StoreTransaction,
+  host: SessionHost,
+  given: CreateSession,
+): Promise<SessionRow> {
+  const { agent, key, keyText } = given;
+  const now = host.clock.now();
+  const conversation = given.conversation ?? (await newConversation(tx, host, agent, keyText));
+  const opened = await openTranscript(tx, host, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
+  await tx.db
+    .insertInto("sessions")
+    .values({
+      agent,
+      key: keyText,
+      session_id: opened.sessionId,
+      conversation,
+      session_started_at: opened.startedAt,
+      last_interaction_at: given.lastInteractionAt ?? now,
+      updated_at: given.lastInteractionAt ?? now,
+      created_at: opened.startedAt,
+      chat_type: chatTypeOf(key),
+      channel: channelOf(key) ?? null,
+      room: key.kind === "group" ? key.id : null,
+      display_name: given.displayName ?? null,
+      input_tokens: 0,
+      output_tokens: 0,
+      total_tokens: 0,
+      context_tokens: 0,
+      message_count: 0,
+      compaction_count: 0,
+      metadata: JSON.stringify(given.metadata ?? {}),
+    })
+    .execute();
+  const row = await findSessionRow(tx.db, agent, keyText);
+  if (!row) throw new VarveError("INTERNAL", `The session ${keyText} was written and cannot be read.`);
+  return row;
+}
+
+/** Which agent a key belongs to: the one it names, else the given default. */
+export function agentOf(key: SessionKey, fallback: string): string {
+  return "agent" in key ? key.agent : fallback;
+}
+
+/** A session named by its key, its session id, or the start of one that fits only one. */
+export async function findSession(host: SessionHost, name: string, agent: string): Promise<Session> {
+  const byKey = await findSessionRow(host.store.db, agentOfName(name, agent), name);
+  if (byKey) return sessionFromRow(byKey);
+  const length = name.length;
+  const found = await host.store.db
+    .selectFrom("transcripts")
+    .innerJoin("sessions", (join) =>
+      join
+        .onRef("sessions.agent", "=", "transcripts.agent")
+        .onRef("sessions.conversation", "=", "transcripts.conversation"),
+    )
+    .select(["sessions.agent", "sessions.key"])
+    .distinct()
+    .where("transcripts.agent", "=", agent)
+    .where((where) => where(where.fn("substr", ["transcripts.session_id", sql.lit(1), sql.lit(length)]), "=", name))
+    .limit(3)
+    .execute();
+  const [only] = found;
+  if (only && found.length === 1) return getSession(host, only.agent, only.key);
+  if (found.length > 1) {
+    throw new VarveError(
+      "AMBIGUOUS",
+      `${JSON.stringify(name)} fits several sessions, ${found.map((row) => row.key).join(", ")} among them.`,
+      {
+        remedy: "Give more of the session id, or the whole key.",
+      },
+    );
+  }
+  throw new VarveError("SESSION_NOT_FOUND", `There is no session ${JSON.stringify(name)}.`, {
+    remedy: "Name a session by its key or its session id; `varve sessions list` shows them.",
+  });
+}
+
+function agentOfName(name: string, fallback: string): string {
+  try {
+    return agentOf(parseSessionKey(name), fallback);
+  } catch (error) {
+    if (error instanceof VarveError && error.code === "BAD_KEY") return fallback;
+    throw error;
+  }
+}

@@ -1,0 +1,130 @@
+import { newId, VarveError } from "../domain/index.ts";
+import { findSessionRow, type SessionHost } from "./rows.ts";
+import { patchColumns, type Session, type SessionPatch, sessionFromRow } from "./session.ts";
+
+/** Changes the fields a caller may change; `undefined` leaves one alone, `null` clears it. */
+export async function updateSession(
+  host: SessionHost,
+  session: Session,
+  patch: { [K in keyof SessionPatch]: SessionPatch[K] | null },
+): Promise<Session> {
+  const unknown = Object.keys(patch).filter((key) => !(key in patchColumns));
+  if (unknown.length > 0) {
+    throw new VarveError("BAD_REQUEST", `A session has no field ${unknown.join(", ")} that can be set.`, {
+      remedy: `Use one of ${Object.keys(patchColumns).join(", ")}.`,
+    });
+  }
+  return host.store.transaction(async ({ db }) => {
+    const values: Record<string, unknown> = { updated_at: host.clock.now() };
+    for (const [field, column] of Object.entries(patchColumns)) {
+      const value = patch[field as keyof SessionPatch];
+      if (value === undefined) continue;
+      values[column] = field === "metadata" ? JSON.stringify(value ?? {}) : value;
+    }
+    await db
+      .updateTable("sessions")
+      .set(values)
+      .where("agent", "=", session.agent)
+      .where("key", "=", session.key)
+      .execute();
+    const row = await findSessionRow(db, session.agent, session.key);
+    if (!row) throw new VarveError("SESSION_NOT_FOUND", `The session ${session.key} is gone.`);
+    return sessionFromRow(row);
+  });
+}
+
+/** Adds to the token counters, from what a provider reported. */
+export async function countTokens(
+  host: SessionHost,
+  session: Session,
+  used: { input: number; output: number; context?: number },
+): Promise<void> {
+  await host.store.transaction(async ({ db }) => {
+    await db
+      .updateTable("sessions")
+      .set((eb) => ({
+        input_tokens: eb("input_tokens", "+", used.input),
+        output_tokens: eb("output_tokens", "+", used.output),
+        total_tokens: eb("total_tokens", "+", used.input + used.output),
+        ...(used.context === undefined ? {} : { context_tokens: used.context }),
+        updated_at: host.clock.now(),
+      }))
+      .where("agent", "=", session.agent)
+      .where("key", "=", session.key)
+      .execute();
+  });
+}
+
+/** Leaves a notice for a session's next turn; it is dropped when the session rolls over first. */
+export async function addNotice(host: SessionHost, session: Session, text: string): Promise<void> {
+  await host.store.transaction(async ({ db }) => {
+    const notice = { id: newId(host.clock, host.random), session_id: session.sessionId, time: host.clock.now(), text };
+    await db
+      .insertInto("notices")
+      .values({ agent: session.agent, key: session.key, ...notice })
+      .execute();
+  });
+}
+
+/** The notices of a session, taken: each is handed out once. */
+export async function takeNotices(host: SessionHost, session: Session): Promise<{ time: number; text: string }[]> {
+  return host.store.transaction(async ({ db }) => {
+    const rows = await db
+      .deleteFrom("notices")
+      .where("agent", "=", session.agent)
+      .where("key", "=", session.key)
+      .where("session_id", "=", session.sessionId)
+      .returning(["time", "text", "id"])
+      .execute();
+    return rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ time, text }) => ({ time, text }));
+  });
+}
+
+/** Removes a session with everything in it. Refused while a fork still points into it. */
+export async function deleteSession(
+  host: SessionHost,
+  session: Session,
+): Promise<{ conversations: number; entries: number }> {
+  const { agent, key } = session;
+  return host.store.transaction(async (tx) => {
+    const { db } = tx;
+    const owned = await db
+      .selectFrom("conversations")
+      .select("id")
+      .where("agent", "=", agent)
+      .where("key", "=", key)
+      .execute();
+    const ids = owned.map((row) => row.id);
+    const pointing = await db
+      .selectFrom("branches")
+      .select("conversation")
+      .where("agent", "=", agent)
+      .where("parent_conversation", "in", ids)
+      .where("conversation", "not in", ids)
+      .executeTakeFirst();
+    if (pointing) {
+      throw new VarveError("CONFLICT", `The session ${key} cannot be deleted: a fork continues from it.`, {
+        remedy: "Delete the fork first; `varve sessions list` shows it.",
+      });
+    }
+    const entries = await db
+      .selectFrom("entries")
+      .select("seq")
+      .where("agent", "=", agent)
+      .where("conversation", "in", ids)
+      .execute();
+    for (let from = 0; from < entries.length; from += 1000) {
+      await tx.removeText(
+        agent,
+        entries.slice(from, from + 1000).map((row) => row.seq),
+      );
+    }
+    for (const table of ["entries", "branches", "transcripts", "checkpoints"] as const) {
+      await db.deleteFrom(table).where("agent", "=", agent).where("conversation", "in", ids).execute();
+    }
+    await db.deleteFrom("conversations").where("agent", "=", agent).where("id", "in", ids).execute();
+    await db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
+    await db.deleteFrom("sessions").where("agent", "=", agent).where("key", "=", key).execute();
+    return { conversations: ids.length, entries: entries.length };
+  });
+}

@@ -1,0 +1,1 @@
+export { estimateMessageTokens, estimateTokens } from "./estimate.ts";

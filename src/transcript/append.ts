@@ -1,0 +1,39 @@
+import type { Entry, EntryDraft, Message } from "../domain/index.ts";
+import type { AppendResult, NewJob, Store, StoreTransaction } from "../store/index.ts";
+import { encodeEntry, type Sources } from "./codec.ts";
+
+/** Where a transcript is: what a resolved session knows of itself. */
+export interface TranscriptRef {
+  agent: string;
+  conversation: number;
+  transcript: number;
+}
+
+/** Above this a batch would hold the write lock for too long; callers cut their work before. */
+export const batchEntriesMax = 10_000;
+
+/**
+ * Appends entries as one batch: all of them or none, durable when it returns. Ids that are known are left alone, so
+ * a batch that was sent twice is stored once.
+ */
+export async function appendEntries(
+  store: Pick<Store | StoreTransaction, "append">,
+  ref: TranscriptRef,
+  drafts: EntryDraft[],
+  sources: Sources,
+  jobs?: NewJob[],
+): Promise<AppendResult> {
+  if (drafts.length === 0) return { entries: [], appended: 0, duplicates: 0 };
+  if (drafts.length > batchEntriesMax) throw new RangeError(`a batch holds at most ${batchEntriesMax} entries`);
+  const entries = drafts.map((draft) => encodeEntry(draft, sources));
+  return store.append({ ...ref, now: sources.clock.now(), entries, jobs });
+}
+
+export function messageDraft(message: Message): EntryDraft {
+  return { type: "message", message };
+}
+
+/** The messages of some entries, in order. */
+export function messagesOf(entries: Entry[]): Message[] {
+  return entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+}

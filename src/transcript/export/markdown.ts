@@ -1,0 +1,85 @@
+import { type Entry, type Part, partsOf } from "../../domain/index.ts";
+import type { ExportHeader } from "./jsonl.ts";
+
+export function markdownHeader(header: ExportHeader): string {
+  const title = header.title ?? header.key;
+  return `# ${title}\n\n- session: \`${header.sessionId}\`\n- key: \`${header.key}\`\n- agent: \`${header.agent}\`\n- started: ${timeOf(header.startedAt)}\n`;
+}
+
+/** An entry as people read it; empty for state that was never said. */
+export function markdownEntry(entry: Entry): string {
+  switch (entry.type) {
+    case "message":
+    case "custom_message": {
+      const { message } = entry;
+      const speaker = message.name ? `${message.name} (${message.role})` : message.role;
+      const body = partsOf(message).map(markdownPart).filter(Boolean).join("\n\n");
+      return `\n## ${speaker} · ${timeOf(entry.time)}\n\n${body || "_(empty)_"}\n`;
+    }
+    case "compaction":
+      return `\n## Summary of what came before · ${timeOf(entry.time)}\n\n${entry.summary}\n`;
+    case "branch_summary":
+      return `\n## Summary of another branch · ${timeOf(entry.time)}\n\n${entry.summary}\n`;
+    case "reset":
+      return `\n---\n\n_${entry.mode === "new" ? "A new session began" : "The conversation was reset"} (${entry.reason}) · ${timeOf(entry.time)}_\n`;
+    case "model_change":
+      return `\n_Model: ${[entry.provider, entry.model].filter(Boolean).join("/")} · ${timeOf(entry.time)}_\n`;
+    case "session":
+    case "custom":
+    case "label":
+      return "";
+  }
+}
+
+function markdownPart(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "reasoning":
+      return part.text === "" ? "" : quote(`Reasoning: ${part.text}`);
+    case "tool_call":
+      return `**Calls \`${part.name}\`**\n\n${fenced(part.inputText ?? JSON.stringify(part.input, null, 2), "json")}`;
+    case "tool_result": {
+      const output = typeof part.output === "string" ? part.output : part.output.map(markdownPart).join("\n\n");
+      return `**${part.isError ? "Error" : "Result"}${part.name ? ` of \`${part.name}\`` : ""}**\n\n${fenced(output)}`;
+    }
+    case "image":
+      return `_[image${part.source.kind === "url" ? `: ${part.source.url}` : ""}]_`;
+    case "file":
+      return `_[file${part.name ? `: ${part.name}` : ""}]_`;
+    case "compaction":
+      return part.summary ?? "";
+    case "patch":
+      return `_[changed: ${part.files.join(", ")}]_`;
+    case "subtask":
+      return quote(`Task: ${part.prompt}`);
+    case "agent":
+      return `_[agent: ${part.name}]_`;
+    case "retry":
+      return `_[retry ${part.attempt}]_`;
+    case "opaque":
+      return fenced(JSON.stringify(part.raw.block, null, 2), "json");
+    case "step_start":
+    case "step_finish":
+    case "snapshot":
+      return "";
+  }
+}
+
+/** A fence longer than any run of backticks inside, so that content cannot close it. */
+function fenced(text: string, language = ""): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(Math.max(3, longest + 1));
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+function quote(text: string): string {
+  return text.replace(/^/gm, "> ");
+}
+
+export function timeOf(time: number): string {
+  return new Date(time)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, " UTC");
+}

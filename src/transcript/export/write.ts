@@ -1,0 +1,60 @@
+import type { Entry } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+import { findEntry, headOf, readTail, walkBranch, walkConversation } from "../read.ts";
+import { htmlEntry, htmlFooter, htmlHeader } from "./html.ts";
+import { type ExportHeader, jsonlHeader, jsonlLine } from "./jsonl.ts";
+import { markdownEntry, markdownHeader } from "./markdown.ts";
+
+export const exportFormats = ["jsonl", "markdown", "html"] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+/**
+ * A conversation as text, piece by piece. JSON lines hold everything, every branch included, and come back through
+ * the import as they were; Markdown and HTML show what people read, the active branch.
+ */
+export async function* exportConversation(
+  store: Store,
+  ref: { agent: string; conversation: number },
+  header: Omit<ExportHeader, "head">,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  if (format === "jsonl") {
+    yield jsonlHeader({ ...header, head: await headId(store, ref) });
+    for await (const page of everything(store, ref)) yield page.map(jsonlLine).join("");
+    return;
+  }
+  yield format === "html" ? htmlHeader(header) : markdownHeader(header);
+  const write = format === "html" ? htmlEntry : markdownEntry;
+  for await (const page of walkBranch(store, ref)) yield page.map(write).join("");
+  if (format === "html") yield htmlFooter;
+}
+
+async function headId(store: Store, ref: { agent: string; conversation: number }): Promise<string | undefined> {
+  const tail = await readTail(store, ref, { limit: 1 });
+  return tail.entries[0]?.id;
+}
+
+/** Every entry of a conversation; a fork's own entries come behind those it inherits. */
+async function* everything(store: Store, ref: { agent: string; conversation: number }): AsyncGenerator<Entry[]> {
+  const fork = await store.db
+    .selectFrom("branches")
+    .select(["parent_conversation", "fork_seq"])
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where("branch", "=", 1)
+    .executeTakeFirst();
+  const inherits = fork?.parent_conversation != null && fork.parent_conversation !== ref.conversation;
+  let inheritedId: string | undefined;
+  if (inherits && fork.fork_seq !== null && (await headOf(store, ref))) {
+    const { entry } = await findEntry(store, ref.agent, { seq: fork.fork_seq });
+    inheritedId = entry.id;
+    for await (const page of walkBranch(store, ref)) {
+      const inherited = page.filter((one) => one.seq <= entry.seq);
+      if (inherited.length > 0) yield inherited;
+      if (inherited.length < page.length) break;
+    }
+  }
+  for await (const page of walkConversation(store, ref)) {
+    yield page.map((entry) => (entry.parentId === null && inheritedId ? { ...entry, parentId: inheritedId } : entry));
+  }
+}

@@ -1,0 +1,230 @@
+import { type Entry, VarveError } from "../domain/index.ts";
+import type { Db, Store } from "../store/index.ts";
+import type { TranscriptRef } from "./append.ts";
+import { decodeEntry, type StoredEntry } from "./codec.ts";
+
+type Row = StoredEntry & { transcript: number; conversation: number; branch: number };
+
+/** A stretch of the way from an entry to its root: one branch, up to an entry. */
+interface Segment {
+  conversation: number;
+  branch: number;
+  upTo: number;
+}
+
+export interface TailOptions {
+  /** How many entries at most. */
+  limit: number;
+  /** Only entries before this one: the cursor of the page before. */
+  before?: number;
+  /** Only what one session id holds; the whole conversation when absent. */
+  transcript?: number;
+  /** Where to start instead of the head of the active branch. */
+  at?: { branch: number; seq: number };
+}
+
+export interface Page {
+  /** Oldest first. */
+  entries: Entry[];
+  /** Pass as `before` for the page before; absent at the beginning. */
+  before?: number;
+}
+
+const columns = ["seq", "id", "kind", "time", "tokens", "payload", "transcript", "conversation", "branch"] as const;
+
+/** The last entries of the active branch. Reads only what it returns, however long the history is. */
+export async function readTail(
+  store: Store,
+  ref: Omit<TranscriptRef, "transcript">,
+  options: TailOptions,
+): Promise<Page> {
+  const start = options.at ?? (await headOf(store, ref));
+  if (!start) return { entries: [] };
+  const upTo = options.before === undefined ? start.seq : Math.min(start.seq, options.before - 1);
+  const rows: Row[] = [];
+  // One row more than asked tells the parent of the first, and whether there is a page before.
+  const wanted = options.limit + 1;
+  let segment: Segment | undefined = { conversation: ref.conversation, branch: start.branch, upTo };
+  while (segment && rows.length < wanted) {
+    let query = store.db
+      .selectFrom("entries")
+      .select(columns)
+      .where("agent", "=", ref.agent)
+      .where("conversation", "=", segment.conversation)
+      .where("branch", "=", segment.branch)
+      .where("seq", "<=", segment.upTo);
+    if (options.transcript !== undefined) query = query.where("transcript", "=", options.transcript);
+    rows.push(
+      ...(await query
+        .orderBy("seq", "desc")
+        .limit(wanted - rows.length)
+        .execute()),
+    );
+    segment = rows.length < wanted ? await parentSegment(store.db, ref.agent, segment) : undefined;
+  }
+  const more = rows.length > options.limit;
+  const entries = await decodeAscending(store, ref.agent, rows.reverse());
+  if (more) entries.shift();
+  const first = entries[0];
+  return more && first ? { entries, before: first.seq } : { entries };
+}
+
+/** All entries of the active branch, oldest first, in pages: for exports and checks. */
+export async function* walkBranch(
+  store: Store,
+  ref: Omit<TranscriptRef, "transcript">,
+  pageSize = 500,
+): AsyncGenerator<Entry[]> {
+  const head = await headOf(store, ref);
+  if (!head) return;
+  const segments: Segment[] = [];
+  for (
+    let segment: Segment | undefined = { conversation: ref.conversation, branch: head.branch, upTo: head.seq };
+    segment;
+    segment = await parentSegment(store.db, ref.agent, segment)
+  ) {
+    segments.push(segment);
+  }
+  let parentId: string | null = null;
+  for (const segment of segments.reverse()) {
+    for (let last = 0; ; ) {
+      const rows: Row[] = await store.db
+        .selectFrom("entries")
+        .select(columns)
+        .where("agent", "=", ref.agent)
+        .where("conversation", "=", segment.conversation)
+        .where("branch", "=", segment.branch)
+        .where("seq", "<=", segment.upTo)
+        .where("seq", ">", last)
+        .orderBy("seq")
+        .limit(pageSize)
+        .execute();
+      if (rows.length === 0) break;
+      last = rows.at(-1)?.seq ?? last;
+      const page = await decodeAscending(store, ref.agent, rows, parentId);
+      parentId = page.at(-1)?.id ?? parentId;
+      yield page;
+    }
+  }
+}
+
+/** All entries of a conversation in the order they were written, other branches included. */
+export async function* walkConversation(
+  store: Store,
+  ref: Omit<TranscriptRef, "transcript">,
+  pageSize = 500,
+): AsyncGenerator<Entry[]> {
+  const forks = new Map<number, { conversation: number | null; seq: number | null }>();
+  const branches = await store.db
+    .selectFrom("branches")
+    .select(["branch", "parent_conversation", "fork_seq"])
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .execute();
+  for (const row of branches) forks.set(row.branch, { conversation: row.parent_conversation, seq: row.fork_seq });
+  const lastId = new Map<number, string>();
+  const idBySeq = new Map<number, string>();
+  const forkPoints = new Set(branches.flatMap((row) => (row.fork_seq === null ? [] : [row.fork_seq])));
+  for (let last = 0; ; ) {
+    const rows: Row[] = await store.db
+      .selectFrom("entries")
+      .select(columns)
+      .where("agent", "=", ref.agent)
+      .where("conversation", "=", ref.conversation)
+      .where("seq", ">", last)
+      .orderBy("seq")
+      .limit(pageSize)
+      .execute();
+    if (rows.length === 0) return;
+    last = rows.at(-1)?.seq ?? last;
+    const sessions = await sessionIds(store.db, ref.agent, rows);
+    yield rows.map((row) => {
+      const fork = forks.get(row.branch);
+      const parentId = lastId.get(row.branch) ?? (fork?.seq ? (idBySeq.get(fork.seq) ?? null) : null);
+      lastId.set(row.branch, row.id);
+      if (forkPoints.has(row.seq)) idBySeq.set(row.seq, row.id);
+      return decodeEntry(row, parentId, sessions.get(row.transcript) ?? "");
+    });
+  }
+}
+
+export async function findEntry(
+  store: Store,
+  agent: string,
+  by: { conversation: number; id: string } | { seq: number },
+): Promise<{ entry: Entry; conversation: number; branch: number }> {
+  let query = store.db.selectFrom("entries").select(columns).where("agent", "=", agent);
+  if ("seq" in by) query = query.where("seq", "=", by.seq);
+  else query = query.where("conversation", "=", by.conversation).where("id", "=", by.id);
+  const row = await query.executeTakeFirst();
+  if (!row) {
+    const name = "seq" in by ? `msg#${by.seq}` : by.id;
+    throw new VarveError("ENTRY_NOT_FOUND", `There is no entry ${name} here.`, {
+      remedy: "Take an id from `varve sessions show` or from a search result.",
+    });
+  }
+  const before = await readTail(
+    store,
+    { agent, conversation: row.conversation },
+    { limit: 1, at: { branch: row.branch, seq: row.seq } },
+  );
+  const entry = before.entries[0];
+  if (!entry) throw new VarveError("ENTRY_NOT_FOUND", `The entry ${row.id} was removed while it was read.`);
+  return { entry, conversation: row.conversation, branch: row.branch };
+}
+
+export async function headOf(
+  store: Store,
+  ref: Omit<TranscriptRef, "transcript">,
+): Promise<{ branch: number; seq: number } | undefined> {
+  const row = await store.db
+    .selectFrom("conversations")
+    .select(["head_branch", "head_seq"])
+    .where("agent", "=", ref.agent)
+    .where("id", "=", ref.conversation)
+    .executeTakeFirst();
+  return row?.head_branch == null || row.head_seq === null ? undefined : { branch: row.head_branch, seq: row.head_seq };
+}
+
+async function parentSegment(db: Db, agent: string, segment: Segment): Promise<Segment | undefined> {
+  const row = await db
+    .selectFrom("branches")
+    .select(["parent_conversation", "parent_branch", "fork_seq"])
+    .where("agent", "=", agent)
+    .where("conversation", "=", segment.conversation)
+    .where("branch", "=", segment.branch)
+    .executeTakeFirst();
+  if (!row || row.parent_conversation === null || row.parent_branch === null || row.fork_seq === null) return undefined;
+  return {
+    conversation: row.parent_conversation,
+    branch: row.parent_branch,
+    upTo: Math.min(row.fork_seq, segment.upTo),
+  };
+}
+
+async function decodeAscending(
+  store: Store,
+  agent: string,
+  rows: Row[],
+  parentId: string | null = null,
+): Promise<Entry[]> {
+  const sessions = await sessionIds(store.db, agent, rows);
+  let parent = parentId;
+  return rows.map((row) => {
+    const entry = decodeEntry(row, parent, sessions.get(row.transcript) ?? "");
+    parent = row.id;
+    return entry;
+  });
+}
+
+async function sessionIds(db: Db, agent: string, rows: Row[]): Promise<Map<number, string>> {
+  const ids = [...new Set(rows.map((row) => row.transcript))];
+  if (ids.length === 0) return new Map();
+  const found = await db
+    .selectFrom("transcripts")
+    .select(["id", "session_id"])
+    .where("agent", "=", agent)
+    .where("id", "in", ids)
+    .execute();
+  return new Map(found.map((row) => [row.id, row.session_id]));
+}
