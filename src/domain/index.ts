@@ -20,7 +20,9 @@ export {
   keyLengthMax,
   parseSessionKey,
   printSessionKey,
+  type ResetType,
   type RoomType,
+  resetTypeOf,
   type SessionKey,
   type ThreadRef,
 } from "./session-key.ts";

@@ -143,10 +143,18 @@ function printUnchecked(key: SessionKey): string {
   }
 }
 
-export type ChatType = "direct" | "group" | "thread";
+export type ChatType = "direct" | "group" | "room";
 
-/** What kind of chat a key names, for reset and send policies. */
+/** What kind of chat a key names; channels and rooms are both places that many people read. */
 export function chatTypeOf(key: SessionKey): ChatType {
+  if (key.kind !== "group") return "direct";
+  return key.room === "group" ? "group" : "room";
+}
+
+export type ResetType = "direct" | "group" | "thread";
+
+/** Which kind of reset rule applies to a key. */
+export function resetTypeOf(key: SessionKey): ResetType {
   if (key.kind !== "group") return "direct";
   return key.thread === undefined ? "group" : "thread";
 }

@@ -1,24 +1,32 @@
-import type { ChatType } from "../domain/index.ts";
+import type { ResetType } from "../domain/index.ts";
 
-/** When a session ends by itself. `both`: whichever comes first. */
+/**
+ * When a session ends by itself. `both`: whichever comes first. `auto`: after a silence for what comes from a chat
+ * channel, never for anything else: a coding session that is opened again next week is the same one.
+ */
 export interface ResetRule {
-  mode: "none" | "daily" | "idle" | "both";
+  mode: "auto" | "none" | "daily" | "idle" | "both";
   atHour: number;
   idleMinutes: number;
 }
 
 export interface ResetSettings {
   reset: ResetRule;
-  resetByType: Partial<Record<ChatType, Partial<ResetRule>>>;
+  resetByType: Partial<Record<ResetType, Partial<ResetRule>>>;
   resetByChannel: Record<string, Partial<ResetRule>>;
   timezone: string;
 }
 
-/** The rule for a session: its channel's, else its type's, else the default. */
-export function ruleFor(settings: ResetSettings, chatType: ChatType, channel: string | undefined): ResetRule {
-  const special =
-    (channel === undefined ? undefined : settings.resetByChannel[channel]) ?? settings.resetByType[chatType];
-  return { ...settings.reset, ...special };
+/** The rule for a session: its channel's, else its type's, else the default. `fromChat`: a chat channel speaks. */
+export function ruleFor(
+  settings: ResetSettings,
+  type: ResetType,
+  channel: string | undefined,
+  fromChat: boolean,
+): ResetRule {
+  const special = (channel === undefined ? undefined : settings.resetByChannel[channel]) ?? settings.resetByType[type];
+  const rule = { ...settings.reset, ...special };
+  return rule.mode === "auto" ? { ...rule, mode: fromChat ? "idle" : "none" } : rule;
 }
 
 export interface SessionClocks {

@@ -1,4 +1,4 @@
-import { chatTypeOf, printSessionKey } from "../domain/index.ts";
+import { printSessionKey, resetTypeOf } from "../domain/index.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
@@ -48,7 +48,8 @@ export async function resolveSession(
     }
     if (!interaction) return { session: sessionFromRow(found), created: false };
     const session = sessionFromRow(found);
-    const rule = ruleFor(settings, chatTypeOf(key), session.channel);
+    const channel = session.channel ?? address.channel?.toLowerCase();
+    const rule = ruleFor(settings, resetTypeOf(key), channel, isChat(address));
     const expired = expiry(rule, session, now, settings.timezone);
     const current = expired ? await renewSession(tx, host, session, "new", expired) : session;
     await tx.db
@@ -59,6 +60,15 @@ export async function resolveSession(
       .execute();
     return { session: { ...current, lastInteractionAt: now, updatedAt: now }, created: false, expired };
   });
+}
+
+/** Whether an address is a chat's, not the bare name of a session. */
+function isChat(address: Address): boolean {
+  return (
+    address.channel !== undefined ||
+    address.group !== undefined ||
+    !/^(?:agent|cron|hook):/i.test(address.key ?? "agent:")
+  );
 }
 
 export interface Received extends Resolved {

@@ -56,6 +56,8 @@ export interface AppendBatch {
   transcript: number;
   now: number;
   entries: EntryRow[];
+  /** When a person spoke last, where this batch brings it: an import's own past, for example. */
+  interactionAt?: number;
   /** Background work that this batch causes, written with it. */
   jobs?: NewJob[];
 }

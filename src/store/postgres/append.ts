@@ -107,6 +107,7 @@ async function writePlan(tx: Tx, batch: AppendBatch, plan: AppendPlan): Promise<
     await sql`update transcripts set first_seq = coalesce(first_seq, ${rows[0]?.seq ?? last.seq}), last_seq = ${last.seq}
       where agent = ${agent} and id = ${batch.transcript}`.execute(tx);
     await sql`update sessions set updated_at = greatest(updated_at, ${batch.now}),
+      last_interaction_at = greatest(last_interaction_at, ${batch.interactionAt ?? 0}),
       message_count = message_count + ${plan.messages}
       where agent = ${agent} and conversation = ${conversation}`.execute(tx);
   }

@@ -87,9 +87,10 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
       batch.transcript,
     );
     statements.run(
-      `update sessions set updated_at = max(updated_at, ?), message_count = message_count + ?
-         where agent = ? and conversation = ?`,
+      `update sessions set updated_at = max(updated_at, ?), last_interaction_at = max(last_interaction_at, ?),
+         message_count = message_count + ? where agent = ? and conversation = ?`,
       batch.now,
+      batch.interactionAt ?? 0,
       plan.messages,
       agent,
       conversation,

@@ -38,7 +38,11 @@ export async function writeBatch(
   return host.store.transaction(async (tx) => {
     const result: BatchResult = { imported: 0, duplicates: 0, otherEntries: 0, quarantined };
     for (const [{ agent: owner, conversation, transcript }, entries] of groups) {
-      const appended = await tx.append({ agent: owner, conversation, transcript, now: host.clock.now(), entries });
+      // The session's clocks show when it was used, not when it was imported.
+      const now = entries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
+      const spoken = entries.filter((entry) => entry.kind === "user");
+      const interactionAt = spoken.reduce((latest, entry) => Math.max(latest, entry.time), 0);
+      const appended = await tx.append({ agent: owner, conversation, transcript, now, interactionAt, entries });
       for (const [index, entry] of appended.entries.entries()) {
         const isMessage = entries[index]?.countsAsMessage ?? false;
         if (entry.status === "duplicate") result.duplicates += isMessage ? 1 : 0;

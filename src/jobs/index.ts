@@ -1,0 +1,1 @@
+export { type JobHandler, JobWorker, type JobWorkerOptions } from "./worker.ts";

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, newId, type Random } from "../domain/index.ts";
+import { failJob, finishJob, type JobTable, leaseJob, type Store } from "../store/index.ts";
+
+/** Does one job. It may run twice (a crash after the work, before the end is written), so it must be idempotent. */
+export type JobHandler = (job: { agent: string; key: string; payload: unknown }, signal: AbortSignal) => Promise<void>;
+
+export interface JobWorkerOptions {
+  store: Store;
+  clock: Clock;
+  random: Random;
+  handlers: Record<string, JobHandler>;
+  /** How long a job may go without an end before another worker takes it over. */
+  leaseMs?: number;
+  attemptsMax?: number;
+  idleMs?: number;
+  onError?(job: JobTable, error: unknown): void;
+}
+
+const retryBaseMs = 500;
+const retryMaxMs = 300_000;
+
+/** Works off durable jobs, one at a time. What it does not finish, because the process died, is leased again. */
+export class JobWorker {
+  private readonly options: Required<Omit<JobWorkerOptions, "onError">> & Pick<JobWorkerOptions, "onError">;
+  private readonly owner: string;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(options: JobWorkerOptions) {
+    this.options = { leaseMs: 60_000, attemptsMax: 5, idleMs: 1_000, ...options };
+    this.owner = newId(options.clock, options.random);
+  }
+
+  start(): void {
+    this.running ??= this.loop();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  /** Does one job that is due; false when there is none. */
+  async workOnce(): Promise<boolean> {
+    const { store, clock, handlers, leaseMs } = this.options;
+    const job = await leaseJob(store, Object.keys(handlers), this.owner, clock.now(), leaseMs);
+    if (!job) return false;
+    const handler = handlers[job.kind];
+    try {
+      await handler?.({ agent: job.agent, key: job.key, payload: JSON.parse(job.payload) }, this.stopping.signal);
+      await finishJob(store, job);
+    } catch (error) {
+      this.options.onError?.(job, error);
+      const message = error instanceof Error ? error.message : String(error);
+      await failJob(store, job, message, this.retryAt(job), clock.now());
+    }
+    return true;
+  }
+
+  private retryAt(job: JobTable): number | undefined {
+    if (job.attempts >= this.options.attemptsMax) return undefined;
+    return this.options.clock.now() + Math.min(retryBaseMs * 2 ** (job.attempts - 1), retryMaxMs);
+  }
+
+  private async loop(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const worked = await this.workOnce();
+      if (!worked) await sleep(this.options.idleMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}

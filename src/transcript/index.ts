@@ -1,0 +1,25 @@
+export { appendEntries, batchEntriesMax, messageDraft, messagesOf, type TranscriptRef } from "./append.ts";
+export {
+  type BranchInfo,
+  listBranches,
+  listCheckpoints,
+  moveHead,
+  restoreCheckpoint,
+  saveCheckpoint,
+} from "./branch.ts";
+export { checkLog, type Finding, fixCounters } from "./check-log.ts";
+export { decodeBody } from "./codec.ts";
+export { type ExportFormat, exportConversation, exportFormats } from "./export/write.ts";
+export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
+export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
+export {
+  type ImportHost,
+  type ImportOptions,
+  type ImportProgress,
+  type ImportReport,
+  type ImportResult,
+  importPaths,
+  type OpenedSession,
+} from "./import/run.ts";
+export { findEntry, headOf, type Page, readTail, type TailOptions, walkBranch, walkConversation } from "./read.ts";
+export { textOfEntry, textOfParts } from "./text.ts";
