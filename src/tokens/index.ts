@@ -1,0 +1,2 @@
+export { estimateMessageTokens } from "./estimate-message.ts";
+export { estimateTokens } from "./estimate-text.ts";
