@@ -64,8 +64,8 @@ function installServer(): void {
 
 function installVector(server: PostgresInstallation): void {
   const name = `postgresql-${server.major}-pgvector`;
-  // An image without package lists knows no package at all: that is not the same as a release without this one.
-  if (!isPackageKnown("postgresql-common")) updatePackageLists();
+  // An image without package lists knows only what is installed: that is not the same as a release without this one.
+  if (!isPackageKnown(name)) updatePackageLists();
   if (isPackageKnown(name)) {
     console.error(`Installing ${name}.`);
     installPackages([name]);

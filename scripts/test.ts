@@ -17,7 +17,7 @@ interface Stage {
   postgres?: ScratchPostgres;
 }
 
-const parts: Readonly<Record<PartName, (stage: Stage) => Counts>> = {
+const parts: Readonly<Record<PartName, (stage: Stage) => Promise<Counts>>> = {
   lint: () => runChecks([["biome", "check", "."], ["node", "scripts/check-layers.ts"], ["knip"]]),
   types: () => runChecks([["tsc", "--noEmit", "-p", "tsconfig.json"]]),
   package: () => runPackageChecks(),
@@ -36,12 +36,12 @@ async function main(): Promise<number> {
   try {
     // The programs under test in the last parts are the built ones.
     if (!selection.parts.includes("package") && selection.parts.some((part) => part === "crash" || part === "e2e")) {
-      runChecks([["node", "scripts/build.ts"]]);
+      await runChecks([["node", "scripts/build.ts"]]);
     }
     for (const part of selection.parts) {
       console.log(`\n── ${part} ──`);
       const startedAt = performance.now();
-      const result = parts[part](stage);
+      const result = await parts[part](stage);
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
       lines.push(`${part.padEnd(12)} ${seconds.padStart(7)} s   ${summaryLine(result)}`);
       counts = addCounts(counts, result);
