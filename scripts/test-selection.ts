@@ -5,7 +5,7 @@ export type PartName = (typeof partNames)[number];
 
 /** What tests use and a machine may not have. */
 const resourceNames = ["postgres", "browser"] as const;
-type ResourceName = (typeof resourceNames)[number];
+export type ResourceName = (typeof resourceNames)[number];
 
 export interface Selection {
   parts: PartName[];

@@ -8,7 +8,7 @@ import { provisionChromium } from "./provision-chromium.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
 import { addCounts, type Counts, noCounts, summaryLine } from "./test-counts.ts";
 import { hasTests, root, runChecks, runPackageChecks, runVitest } from "./test-run.ts";
-import { type PartName, type Selection, selectParts } from "./test-selection.ts";
+import { type PartName, type ResourceName, type Selection, selectParts } from "./test-selection.ts";
 
 interface Stage {
   /** What the test files see. */
@@ -60,25 +60,27 @@ async function setStage(selection: Selection): Promise<Stage> {
   const skips = selection.skippedResources;
   if (skips.includes("postgres")) delete stage.env.VARVE_TEST_POSTGRES_URL;
   else if (!stage.env.VARVE_TEST_POSTGRES_URL && selection.parts.some((part) => partsOfTests.includes(part))) {
-    await bring(stage, async () => {
+    await bring(stage, "postgres", async () => {
       stage.postgres = await startScratchPostgres();
       stage.env.VARVE_TEST_POSTGRES_URL = stage.postgres.url;
     });
   }
   if (skips.includes("browser")) delete stage.env.VARVE_TEST_CHROMIUM;
   else if (selection.parts.includes("e2e") && hasTests(join(root, "test", "e2e"), ".browser.test.ts")) {
-    await bring(stage, () => {
+    await bring(stage, "browser", () => {
       stage.env.VARVE_TEST_CHROMIUM ??= provisionChromium();
     });
   }
   return stage;
 }
 
-async function bring(stage: Stage, work: () => void | Promise<void>): Promise<void> {
+async function bring(stage: Stage, name: ResourceName, work: () => void | Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     stage.failed += 1;
+    // The tests need not try it again, each for itself.
+    stage.env.VARVE_TEST_SKIP = [stage.env.VARVE_TEST_SKIP, name].filter(Boolean).join(",");
     console.error(error instanceof ProvisionError ? error.message : error);
   }
 }

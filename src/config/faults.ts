@@ -25,7 +25,7 @@ export function printSource(source: ConfigSource): string {
 
 export function printFault({ source, column, message }: ConfigFault): string {
   if (source.kind === "env") return `${source.variable}: ${message}`;
-  if (source.kind !== "file") return message;
+  if (source.kind !== "file") return `${source.kind}: ${message}`;
   return `${source.path}:${source.line}${column === undefined ? "" : `:${column}`}: ${message}`;
 }
 

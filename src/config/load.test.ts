@@ -222,6 +222,13 @@ describe("faults of a file", () => {
     expect(catchError(() => loadConfig({ home, env: {} })).message).toMatch(/cannot be read/);
   });
 
+  test("of what a program sets are faults too", () => {
+    const overrides = { gateway: { port: 99_999 } };
+    expect(catchError(() => loadConfig({ home, env: {}, overrides })).message).toBe(
+      "A setting is wrong.\n  option: gateway.port must be a whole number from 0 to 65535; got 99999.",
+    );
+  });
+
   test("are found also where the environment hides them", () => {
     writeFileSync(file, "gateway: { port: -1 }\n");
     expect(checkConfig(home, { VARVE_GATEWAY_PORT: "80" })).toHaveLength(1);

@@ -11,7 +11,8 @@ export interface Setting {
   variable: string;
   description: string;
   schema: z.ZodType;
-  defaultValue: unknown;
+  /** Made when it is asked for: the time zone's takes as long as everything else here. */
+  readonly defaultValue: unknown;
   /** Present when the value holds a secret: how it is shown. */
   mask?: (value: unknown) => unknown;
 }
@@ -72,7 +73,9 @@ function describeSetting(schema: z.ZodType, path: readonly string[]): Setting {
     variable: `VARVE_${path.map(upperSnake).join("_")}`,
     description: schema.description ?? "",
     schema,
-    defaultValue: schema.parse(undefined),
+    get defaultValue() {
+      return schema.parse(undefined);
+    },
     mask: secrets.get(schema)?.mask,
   };
 }

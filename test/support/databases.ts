@@ -40,7 +40,7 @@ async function scratchSqlite(): Promise<ScratchDatabase> {
 async function scratchPostgresDatabase(): Promise<ScratchDatabase> {
   const server = process.env.VARVE_TEST_POSTGRES_URL;
   if (server === undefined) {
-    throw new Error("VARVE_TEST_POSTGRES_URL is not set: run the tests with `npm test`, which starts a server.");
+    throw new Error("VARVE_TEST_POSTGRES_URL is not set: PostgreSQL was left out of this run by VARVE_TEST_SKIP.");
   }
   const database = `varve_test_${randomBytes(6).toString("hex")}`;
   await administer(server, `create database ${database}`);
