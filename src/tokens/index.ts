@@ -1,1 +1,2 @@
-export { estimateMessageTokens, estimateTokens } from "./estimate.ts";
+export { estimateMessageTokens } from "./estimate-message.ts";
+export { estimateTokens } from "./estimate-text.ts";

@@ -1,0 +1,102 @@
+/**
+ * What `npm test` runs: every check and every test, part by part.
+ * `npm test -- --only unit,types` runs some parts; `VARVE_TEST_SKIP=postgres,browser,crash npm test` leaves some out.
+ */
+import { join } from "node:path";
+import { ProvisionError } from "./debian.ts";
+import { provisionChromium } from "./provision-chromium.ts";
+import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
+import { addCounts, type Counts, noCounts, summaryLine } from "./test-counts.ts";
+import { hasTests, root, runChecks, runPackageChecks, runVitest } from "./test-run.ts";
+import { type PartName, type ResourceName, type Selection, selectParts } from "./test-selection.ts";
+
+interface Stage {
+  /** What the test files see. */
+  env: NodeJS.ProcessEnv;
+  failed: number;
+  postgres?: ScratchPostgres;
+}
+
+const parts: Readonly<Record<PartName, (stage: Stage) => Promise<Counts>>> = {
+  lint: () => runChecks([["biome", "check", "."], ["node", "scripts/check-layers.ts"], ["knip"]]),
+  types: () => runChecks([["tsc", "--noEmit", "-p", "tsconfig.json"]]),
+  package: () => runPackageChecks(),
+  unit: ({ env }) => runVitest("unit", env),
+  conformance: ({ env }) => runVitest("conformance", env),
+  crash: ({ env }) => runVitest("crash", env),
+  e2e: ({ env }) => runVitest("e2e", env),
+};
+const partsOfTests: readonly PartName[] = ["unit", "conformance", "crash", "e2e"];
+
+async function main(): Promise<number> {
+  const selection = selectParts(process.argv.slice(2), process.env.VARVE_TEST_SKIP);
+  const stage = await setStage(selection);
+  let counts: Counts = { ...noCounts, failed: stage.failed, skipped: selection.skippedParts.length };
+  const lines: string[] = [];
+  try {
+    // The programs under test in the last parts are the built ones.
+    if (!selection.parts.includes("package") && selection.parts.some((part) => part === "crash" || part === "e2e")) {
+      await runChecks([["node", "scripts/build.ts"]]);
+    }
+    for (const part of selection.parts) {
+      console.log(`\n── ${part} ──`);
+      const startedAt = performance.now();
+      const result = await parts[part](stage);
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      lines.push(`${part.padEnd(12)} ${seconds.padStart(7)} s   ${summaryLine(result)}`);
+      counts = addCounts(counts, result);
+    }
+  } finally {
+    await stage.postgres?.stop();
+  }
+  console.log(`\n${[...lines, ...skippedInWords(selection)].join("\n")}`);
+  console.log(summaryLine(counts));
+  return counts.failed === 0 ? 0 : 1;
+}
+
+/** Brings what the chosen parts need. What cannot be brought is a failure of its own, and the tests go on without it. */
+async function setStage(selection: Selection): Promise<Stage> {
+  const stage: Stage = { env: { ...process.env }, failed: 0 };
+  const skips = selection.skippedResources;
+  if (skips.includes("postgres")) delete stage.env.VARVE_TEST_POSTGRES_URL;
+  else if (!stage.env.VARVE_TEST_POSTGRES_URL && selection.parts.some((part) => partsOfTests.includes(part))) {
+    await bring(stage, "postgres", async () => {
+      stage.postgres = await startScratchPostgres();
+      stage.env.VARVE_TEST_POSTGRES_URL = stage.postgres.url;
+    });
+  }
+  if (skips.includes("browser")) delete stage.env.VARVE_TEST_CHROMIUM;
+  else if (selection.parts.includes("e2e") && hasTests(join(root, "test", "e2e"), ".browser.test.ts")) {
+    await bring(stage, "browser", () => {
+      stage.env.VARVE_TEST_CHROMIUM ??= provisionChromium();
+    });
+  }
+  return stage;
+}
+
+async function bring(stage: Stage, name: ResourceName, work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    stage.failed += 1;
+    // The tests need not try it again, each for itself.
+    stage.env.VARVE_TEST_SKIP = [stage.env.VARVE_TEST_SKIP, name].filter(Boolean).join(",");
+    console.error(error instanceof ProvisionError ? error.message : error);
+  }
+}
+
+function skippedInWords({ skippedParts, skippedResources }: Selection): string[] {
+  const words = { postgres: "the tests against PostgreSQL", browser: "the tests in a browser" };
+  return [
+    ...skippedParts.map((part) => `The part ${part} was skipped on request.`),
+    ...skippedResources.map((resource) => `On request, ${words[resource]} were skipped.`),
+  ];
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  console.log(summaryLine({ ...noCounts, failed: 1 }));
+  process.exitCode = 1;
+}

@@ -1,0 +1,128 @@
+import { type Document, isCollection, isMap, isNode, isScalar, parseDocument, type YAMLMap } from "yaml";
+import { VarveError } from "../domain/index.ts";
+import { readText } from "./env-layer.ts";
+import { printPath } from "./explain.ts";
+import { configError } from "./faults.ts";
+import { readConfigFile } from "./file-layer.ts";
+import { checkConfigText, configPath } from "./load.ts";
+import { nearestName } from "./nearest.ts";
+import { schemaAt, settingAt, settings } from "./settings.ts";
+import { writeAtomically } from "./write-atomically.ts";
+
+const header = " Settings of Varve. `varve config list` shows all of them, with what they do.";
+
+/**
+ * Sets one setting in the file, as people type it. Comments and order stay. The whole result is checked first: a file
+ * that would not load is never written. `key` may lead into a mapping, as `session.resetByType.direct.mode` does.
+ */
+export function setConfigValue(home: string, key: string, text: string): void {
+  const path = parseKey(key);
+  const schema = schemaAt(path);
+  if (schema === undefined) throw unknownKey(key);
+  const value = readText(schema, text);
+  editFile(home, (document) => {
+    if (document.contents === null) adoptComment(document);
+    openSections(document, path);
+    replaceValue(document, path, value);
+  });
+}
+
+/** Takes one setting out of the file, so that its default holds again. Says whether it was there. */
+export function unsetConfigValue(home: string, key: string): boolean {
+  const path = parseKey(key);
+  if (readConfigFile(configPath(home)) === undefined) return false;
+  let wasThere = false;
+  editFile(home, (document) => {
+    wasThere = document.hasIn(path);
+    if (wasThere) document.deleteIn(path);
+    for (let length = path.length - 1; wasThere && length > 0; length -= 1) {
+      const section = document.getIn(path.slice(0, length));
+      if (!isMap(section) || section.items.length > 0 || section.comment) break;
+      document.deleteIn(path.slice(0, length));
+    }
+  });
+  return wasThere;
+}
+
+function parseKey(key: string): string[] {
+  const path = key.split(".");
+  if (settingAt(path) !== undefined) return path;
+  const inside = settings.filter((setting) => setting.key.startsWith(`${key}.`)).map((setting) => setting.key);
+  if (inside.length === 0) throw unknownKey(key);
+  throw new VarveError("BAD_CONFIG", `${key} is a group of settings, not a setting.`, {
+    remedy: `Name one of ${inside.join(", ")}.`,
+  });
+}
+
+function unknownKey(key: string): VarveError {
+  const keys = settings.map((setting) => setting.key);
+  const sameName = settings.find(({ path }) => path.at(-1) === key)?.key;
+  const meant = nearestName(key, keys) ?? sameName;
+  return new VarveError("BAD_CONFIG", `${key} is not a setting.`, {
+    remedy: meant === undefined ? "`varve config list` shows every setting there is." : `Did you mean ${meant}?`,
+  });
+}
+
+function editFile(home: string, edit: (document: Document) => void): void {
+  const path = configPath(home);
+  const before = readConfigFile(path);
+  const document = parseDocument(before ?? "");
+  if (before === undefined) document.commentBefore = header;
+  // What cannot be parsed or is not a mapping cannot be edited either.
+  const faults = document.errors.length > 0 || !isEditable(document) ? checkConfigText(path, before ?? "") : [];
+  if (faults.length > 0) throw configError(faults, `Correct ${path} by hand first.`);
+  const after = printEdited(document, edit, path);
+  const faultsAfter = checkConfigText(path, after);
+  if (faultsAfter.length > 0) throw configError(faultsAfter, `Nothing was written. ${path} is as it was.`);
+  if (after !== before) writeAtomically(path, after);
+}
+
+function isEditable({ contents }: Document): boolean {
+  return contents === null || isMap(contents) || (isScalar(contents) && contents.value === null);
+}
+
+function printEdited(document: Document, edit: (document: Document) => void, path: string): string {
+  try {
+    edit(document);
+    return document.toString({ lineWidth: 0 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new VarveError("BAD_CONFIG", `${path} cannot be edited by a program: ${reason}`, {
+      remedy: `Nothing was written. Edit ${path} by hand.`,
+      cause: error,
+    });
+  }
+}
+
+/** A file of nothing but comments has them behind its contents; they belong in front of what comes now. */
+function adoptComment(document: Document): void {
+  document.commentBefore = [document.commentBefore, document.comment].filter(Boolean).join("\n") || null;
+  document.comment = null;
+}
+
+/** A section that stands there with nothing behind it becomes a mapping, so that something can be put into it. */
+function openSections(document: Document, path: readonly string[]): void {
+  if (isScalar(document.contents)) document.contents = null;
+  document.contents ??= document.createNode({}) as YAMLMap;
+  for (let length = 1; length < path.length; length += 1) {
+    const section = document.getIn(path.slice(0, length), true);
+    if (isCollection(section)) continue;
+    if (section !== undefined && section !== null && !(isScalar(section) && section.value === null)) {
+      throw new Error(`${printPath(path.slice(0, length))} is not a mapping`);
+    }
+    const opened = document.createNode({});
+    if (isNode(section)) opened.commentBefore = [section.commentBefore, section.comment].filter(Boolean).join("\n");
+    document.setIn(path.slice(0, length), opened);
+  }
+}
+
+function replaceValue(document: Document, path: readonly string[], value: unknown): void {
+  const before = document.getIn(path, true);
+  const node = document.createNode(value);
+  if (isNode(before)) {
+    node.comment = before.comment;
+    node.commentBefore = before.commentBefore;
+    node.spaceBefore = before.spaceBefore;
+  }
+  document.setIn(path, node);
+}

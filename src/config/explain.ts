@@ -1,0 +1,114 @@
+import { z } from "zod";
+import type { ConfigFault, ConfigSource } from "./faults.ts";
+import { nearestName } from "./nearest.ts";
+import { configSchema } from "./schema.ts";
+import { schemaAt, settingAt, settings, unwrap } from "./settings.ts";
+
+const shownMax = 80;
+
+/** What is wrong with a tree of settings, in words; nothing when it is right. `sourceOf` says where a path was set. */
+export function explainFaults(
+  values: unknown,
+  sourceOf: (path: readonly PropertyKey[]) => ConfigSource,
+): ConfigFault[] {
+  const { error } = configSchema.safeParse(values);
+  return (error?.issues ?? []).flatMap((issue) => {
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((name) => {
+        const path = [...issue.path, name];
+        return { key: printPath(path), source: sourceOf(path), message: unknownKey(issue.path, name) };
+      });
+    }
+    const key = settingAt(issue.path)?.key ?? printPath(issue.path);
+    return [{ key, source: sourceOf(issue.path), message: wrongValue(issue, values) }];
+  });
+}
+
+/** `gateway.tokens[0].name` */
+export function printPath(path: readonly PropertyKey[]): string {
+  const parts = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`));
+  return parts.join("").replace(/^\./, "");
+}
+
+function unknownKey(path: readonly PropertyKey[], name: string): string {
+  const meant = meantKey(path, name);
+  const isInsideSetting = settingAt(path) !== undefined;
+  const fault = `${printPath([...path, name])} is not ${isInsideSetting ? "known here" : "a setting"}.`;
+  return meant === undefined ? fault : `${fault} Did you mean ${meant}?`;
+}
+
+/** The same name here or in another section, in any case; else a neighbour, else any setting, that is spelled alike. */
+function meantKey(path: readonly PropertyKey[], name: string): string | undefined {
+  const container = unwrap(schemaAt(path));
+  const neighbours = container instanceof z.ZodObject ? Object.keys(container.shape) : [];
+  const isSame = (other: string | undefined) => other?.toLowerCase() === name.toLowerCase();
+  const isInsideSetting = settingAt(path) !== undefined;
+  const elsewhere = isInsideSetting ? undefined : settings.find((setting) => isSame(setting.path.at(-1)));
+  const neighbour = neighbours.find(isSame) ?? (elsewhere === undefined ? nearestName(name, neighbours) : undefined);
+  if (neighbour !== undefined) return printPath([...path, neighbour]);
+  if (isInsideSetting) return undefined;
+  const keys = settings.map(({ key }) => key);
+  return elsewhere?.key ?? nearestName(printPath([...path, name]), keys);
+}
+
+function wrongValue(issue: z.core.$ZodIssue, values: unknown): string {
+  const given = valueAt(values, issue.path);
+  const rule = ruleOf(issue);
+  if (given === undefined) return `${printPath(issue.path)} is missing: it ${rule}.`;
+  const wasUnquoted = issue.code === "invalid_type" && issue.expected === "string" && typeof given !== "object";
+  return `${printPath(issue.path)} ${rule}; got ${show(given, issue.path)}${wasUnquoted ? ", which needs quotes" : ""}.`;
+}
+
+/** Rules with a wording of their own carry it in the schema; the wording of the others follows from their form. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_format" || issue.code === "custom") return issue.message;
+  const schema = schemaAt(issue.path);
+  return schema === undefined ? `is wrong (${issue.message})` : `must be ${allowedBy(schema)}`;
+}
+
+/** What a schema allows, as the end of "must be …". */
+function allowedBy(schema: z.ZodType): string {
+  return describeForm(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
+}
+
+function describeForm(form: z.core.JSONSchema.JSONSchema | boolean | undefined): string {
+  if (typeof form !== "object") return "anything";
+  if (form.enum !== undefined) return `one of ${form.enum.join(", ")}`;
+  if (form.type === "boolean") return "true or false";
+  if (form.type === "integer") return `a whole number${describeRange(form.minimum, form.maximum)}`;
+  if (form.type === "number") return `a number${describeRange(form.minimum, form.maximum)}`;
+  if (form.type === "string")
+    return form.maxLength === undefined ? "text" : `text of at most ${form.maxLength} characters`;
+  if (form.type === "array") {
+    const items = Array.isArray(form.items) ? form.items[0] : form.items;
+    return `a list${form.minItems ? ` of at least ${form.minItems}` : ""}, each entry ${describeForm(items)}`;
+  }
+  if (form.properties !== undefined) return `a mapping with ${Object.keys(form.properties).join(", ")}`;
+  return `a mapping of names, each to ${describeForm(form.additionalProperties)}`;
+}
+
+function describeRange(least: number | undefined, most: number | undefined): string {
+  const hasLeast = least !== undefined && least > Number.MIN_SAFE_INTEGER;
+  const hasMost = most !== undefined && most < Number.MAX_SAFE_INTEGER;
+  if (hasLeast && hasMost) return ` from ${least} to ${most}`;
+  if (hasLeast) return `, at least ${least}`;
+  return hasMost ? `, at most ${most}` : "";
+}
+
+/** A faulty secret is still a secret. */
+function show(value: unknown, path: readonly PropertyKey[]): string {
+  const setting = settingAt(path);
+  const isWhole = setting?.path.length === path.length;
+  if (setting?.mask !== undefined && !isWhole) return "something else, not shown here";
+  const text = JSON.stringify(setting?.mask === undefined ? value : setting.mask(value)) ?? String(value);
+  return text.length > shownMax ? `${text.slice(0, shownMax)}… (${text.length} characters)` : text;
+}
+
+export function valueAt(values: unknown, path: readonly PropertyKey[]): unknown {
+  let value = values;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = Reflect.get(value, step);
+  }
+  return value;
+}

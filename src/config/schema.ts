@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { gatewaySection } from "./sections/gateway.ts";
+import { general } from "./sections/general.ts";
+import { cronSection, importSection, logSection, retentionSection } from "./sections/keeping.ts";
+import { sendPolicySection } from "./sections/send-policy.ts";
+import { sessionSection } from "./sections/session.ts";
+import { storeSection } from "./sections/store.ts";
+
+/**
+ * Every setting there is. A room adds its own by a file in `sections/` and a line here: a strict object, in which every
+ * setting has a default (or is optional) and a description. `.prefault({})` makes the section itself optional.
+ */
+export const configSchema = z.strictObject({
+  ...general,
+  session: sessionSection.prefault({}),
+  sendPolicy: sendPolicySection.prefault({}),
+  cron: cronSection.prefault({}),
+  gateway: gatewaySection.prefault({}),
+  store: storeSection.prefault({}),
+  import: importSection.prefault({}),
+  retention: retentionSection.prefault({}),
+  log: logSection.prefault({}),
+});
+
+export type Config = z.output<typeof configSchema>;
+/** The same with everything optional, as a caller writes it. */
+export type ConfigInput = z.input<typeof configSchema>;

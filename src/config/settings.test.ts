@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { durationMs, listConfig, loadConfig, settings } from "./index.ts";
+import { nearestName } from "./nearest.ts";
+
+test("every setting has a description, and a variable of its own", () => {
+  for (const { key, description } of settings) expect(description, key).toMatch(/^[A-Z`].*\.$/);
+  expect(new Set(settings.map(({ variable }) => variable)).size).toBe(settings.length);
+});
+
+test("every default is allowed by its own rule, and survives JSON", () => {
+  for (const { key, schema, defaultValue } of settings) {
+    expect(schema.parse(defaultValue), key).toEqual(defaultValue);
+    if (defaultValue !== undefined) expect(JSON.parse(JSON.stringify(defaultValue)), key).toEqual(defaultValue);
+    expect(() => z.toJSONSchema(schema, { io: "input" }), key).not.toThrow();
+  }
+});
+
+test("variables follow from the keys", () => {
+  const names = Object.fromEntries(settings.map(({ key, variable }) => [key, variable]));
+  expect(names).toMatchObject({
+    database: "VARVE_DATABASE",
+    "session.dmScope": "VARVE_SESSION_DM_SCOPE",
+    "session.reset.idleMinutes": "VARVE_SESSION_RESET_IDLE_MINUTES",
+    "store.cacheMiB": "VARVE_STORE_CACHE_MIB",
+    "gateway.port": "VARVE_GATEWAY_PORT",
+  });
+});
+
+test("the list shows every setting with its source, and no secret", () => {
+  const token = `sha256:${"ab".repeat(32)}`;
+  const loaded = loadConfig({
+    home: "/nonexistent-varve-home",
+    env: { VARVE_DATABASE: "postgres://ada:sesame@db.example/varve?sslpassword=sesame" },
+    overrides: {
+      gateway: {
+        tokens: [
+          { name: "a", token, rights: ["read"] },
+          { name: "b", token: "env:B_TOKEN", rights: ["admin"] },
+        ],
+      },
+    },
+  });
+  const rows = listConfig(loaded);
+  expect(rows).toHaveLength(settings.length);
+  expect(JSON.stringify(rows)).not.toMatch(/sesame|abab/);
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  expect(byKey.get("database")).toMatchObject({
+    value: "postgres://ada:••••••@db.example/varve?sslpassword=••••••",
+    source: "env VARVE_DATABASE",
+    default: "varve.db",
+    secret: true,
+  });
+  expect(byKey.get("gateway.tokens")).toMatchObject({
+    value: [
+      { name: "a", token: "••••••", rights: ["read"] },
+      { name: "b", token: "env:B_TOKEN", rights: ["admin"] },
+    ],
+    source: "option",
+    secret: true,
+  });
+  expect(byKey.get("retention.after")).toMatchObject({ value: undefined, source: "default", secret: false });
+});
+
+test("a name is suggested only when it is near", () => {
+  const names = ["agent", "timezone", "database"];
+  expect(nearestName("agnet", names)).toBe("agent");
+  expect(nearestName("timeZone", names)).toBe("timezone");
+  expect(nearestName("databse", names)).toBe("database");
+  expect(nearestName("colour", names)).toBeUndefined();
+  expect(nearestName("x".repeat(10_000), names)).toBeUndefined();
+});
+
+test("lengths of time are read", () => {
+  expect(durationMs("90d")).toBe(90 * 86_400_000);
+  expect(durationMs("36 h")).toBe(36 * 3_600_000);
+  expect(durationMs("soon")).toBeUndefined();
+  expect(durationMs("-1d")).toBeUndefined();
+});
