@@ -1,0 +1,152 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { LoadedConfig } from "../config/index.ts";
+import { type Clock, type Random, VarveError } from "../domain/index.ts";
+import { indexWords, isPostgres, openStore, restoreDump, type Store } from "../store/index.ts";
+import { decodeBody, textOfEntry } from "../transcript/index.ts";
+import type { EngineHost } from "./host.ts";
+import { backupFolder } from "./status.ts";
+
+export interface BackupInfo {
+  file: string;
+  bytes: number;
+}
+
+/** Takes a backup of the database while it is in use. */
+export async function backupNow(host: EngineHost, file?: string): Promise<BackupInfo> {
+  const target = file ?? defaultName(host);
+  try {
+    mkdirSync(dirname(target), { recursive: true });
+  } catch (error) {
+    throw new VarveError(
+      "STORE_READ_ONLY",
+      `The folder of ${target} cannot be made: ${error instanceof Error ? error.message : error}.`,
+      {
+        remedy: "Name another file: `varve backup FILE`.",
+        cause: error,
+      },
+    );
+  }
+  if (existsSync(target)) {
+    throw new VarveError("CONFLICT", `There is a file ${target} already.`, {
+      remedy: "Name another one, or remove it.",
+    });
+  }
+  const written = await host.store.backup(target);
+  chmodSync(target, 0o600);
+  return written;
+}
+
+function defaultName(host: EngineHost): string {
+  const time = new Date(host.clock.now()).toISOString().replace(/[:.]/g, "-");
+  return join(backupFolder(host.loaded.home), `varve-${time}.${host.store.engine === "sqlite" ? "db" : "jsonl.gz"}`);
+}
+
+export interface RestoreResult {
+  from: string;
+  /** The database as it was before, set aside. */
+  kept: string | null;
+  messages: number;
+}
+
+/** Puts a backup in place of the database. The backup is opened and checked first; what was there is kept. */
+export async function restoreBackup(
+  loaded: LoadedConfig,
+  file: string,
+  sources: { clock: Clock; random: Random },
+): Promise<RestoreResult> {
+  if (!existsSync(file)) {
+    throw new VarveError("FILE_NOT_FOUND", `There is no backup at ${file}.`, {
+      remedy: `Backups are usually in ${backupFolder(loaded.home)}.`,
+    });
+  }
+  return file.endsWith(".jsonl.gz") ? restoreFromDump(loaded, file, sources) : restoreFromFile(loaded, file, sources);
+}
+
+async function restoreFromFile(
+  loaded: LoadedConfig,
+  file: string,
+  sources: { clock: Clock; random: Random },
+): Promise<RestoreResult> {
+  const { database } = loaded.config;
+  if (isPostgres(database)) {
+    throw new VarveError(
+      "BAD_FILE",
+      `${file} is a copy of an SQLite database; the configured database is PostgreSQL.`,
+      {
+        remedy:
+          "Restore it into an SQLite home, then take a portable backup there with `varve backup --portable` and restore that.",
+      },
+    );
+  }
+  const candidate = `${database}.restoring`;
+  mkdirSync(dirname(database), { recursive: true });
+  removeDatabase(candidate);
+  copyFileSync(file, candidate);
+  const messages = await checkedMessages(candidate, sources);
+  const kept = existsSync(database) ? setAside(database, sources.clock) : null;
+  renameSync(candidate, database);
+  removeDatabase(candidate);
+  return { from: file, kept, messages };
+}
+
+async function checkedMessages(database: string, sources: { clock: Clock; random: Random }): Promise<number> {
+  const store = await openStore({ database, ...sources });
+  try {
+    const faults = await store.checkIntegrity();
+    if (faults.length > 0) {
+      throw new VarveError("STORE_CORRUPT", `The backup is damaged: ${faults[0]}.`, {
+        remedy: "Nothing was changed. Use another backup.",
+      });
+    }
+    return await countMessages(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function restoreFromDump(
+  loaded: LoadedConfig,
+  file: string,
+  sources: { clock: Clock; random: Random },
+): Promise<RestoreResult> {
+  const { database } = loaded.config;
+  const kept = !isPostgres(database) && existsSync(database) ? setAside(database, sources.clock) : null;
+  const store = await openStore({ database, ...sources });
+  try {
+    if ((await countMessages(store)) > 0) {
+      throw new VarveError(
+        "CONFLICT",
+        "The database holds messages already; a dump is restored into an empty one only.",
+        {
+          remedy: "Name an empty database with VARVE_DATABASE.",
+        },
+      );
+    }
+    await store.transaction((tx) => restoreDump(tx, store.engine, file));
+    await store.rebuildText((kind, payload) => indexWords(textOfEntry(decodeBody(kind, payload))));
+    return { from: file, kept, messages: await countMessages(store) };
+  } finally {
+    await store.close();
+  }
+}
+
+async function countMessages(store: Store): Promise<number> {
+  const row = await store.db
+    .selectFrom("conversations")
+    .select((eb) => eb.fn.sum<number>("message_count").as("messages"))
+    .executeTakeFirst();
+  return Number(row?.messages ?? 0);
+}
+
+function setAside(database: string, clock: Clock): string {
+  const kept = join(dirname(database), `${basename(database)}.before-restore-${clock.now()}`);
+  for (const suffix of ["", "-wal", "-shm"]) {
+    if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix);
+  }
+  return kept;
+}
+
+function removeDatabase(database: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(database + suffix, { force: true });
+}

@@ -1,0 +1,126 @@
+import { isJsonObject, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
+import { createSession, findSessionRow, openTranscript } from "../session/index.ts";
+import type { StoreTransaction } from "../store/index.ts";
+import {
+  type ImportedSession,
+  type ImportOptions,
+  type ImportReport,
+  importPaths,
+  type LegacySession,
+  type OpenedSession,
+} from "../transcript/index.ts";
+import type { EngineHost } from "./host.ts";
+
+export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
+
+/** Reads transcripts of other programs, and Varve's own exports, into the log. */
+export function importInto(host: EngineHost, paths: string[], request: ImportRequest = {}): Promise<ImportReport> {
+  const { config } = host.loaded;
+  const options = { source: "auto" as const, agent: config.agent, ...request, batchSize: config.import.batchSize };
+  return importPaths({ ...host, openSession: (...args) => openImported(host, ...args) }, paths, options);
+}
+
+/**
+ * The place of a conversation that was found in a file. A session id that is known is where it was; a new one gets the
+ * key it had, and when that key is in use by another conversation it is archived beside it, never mixed into it.
+ */
+async function openImported(
+  host: EngineHost,
+  found: ImportedSession,
+  agent: string,
+  legacy?: LegacySession,
+): Promise<OpenedSession> {
+  return host.store.transaction(async (tx) => {
+    await tx.lock(`import ${agent} ${found.sessionId}`);
+    const known = await knownTranscript(tx, agent, found.sessionId);
+    if (known) return known;
+    const own = ownKey(found);
+    const key = own ?? (legacy ? parseSessionKey(legacy.key) : keyFor(found, agent));
+    const keyText = printSessionKey(key);
+    const transcript = {
+      sessionId: found.sessionId,
+      parentSession: found.parentSessionId,
+      cwd: found.cwd,
+      title: found.title,
+      startedAt: found.startedAt,
+    };
+    // An export of Varve brings the entry that opens it along.
+    const firstEntry = own === undefined;
+    const taken = await findSessionRow(tx.db, agent, keyText);
+    if (taken) return openBeside(tx, host, agent, keyText, transcript, firstEntry);
+    const { varve: _own, ...metadata } = found.meta ?? {};
+    const row = await createSession(tx, host, {
+      agent,
+      key,
+      keyText,
+      transcript,
+      displayName: found.title,
+      metadata: { ...metadata, ...(legacy ? { legacy: legacy.fields } : {}) },
+      lastInteractionAt: found.startedAt ?? 0,
+      firstEntry,
+    });
+    return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };
+  });
+}
+
+async function knownTranscript(
+  tx: StoreTransaction,
+  agent: string,
+  sessionId: string,
+): Promise<OpenedSession | undefined> {
+  const row = await tx.db
+    .selectFrom("transcripts")
+    .innerJoin("conversations", (join) =>
+      join
+        .onRef("conversations.agent", "=", "transcripts.agent")
+        .onRef("conversations.id", "=", "transcripts.conversation"),
+    )
+    .select(["transcripts.id", "transcripts.conversation", "conversations.entry_count"])
+    .where("transcripts.agent", "=", agent)
+    .where("transcripts.session_id", "=", sessionId)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  return { agent, conversation: row.conversation, transcript: row.id, empty: row.entry_count <= 1 };
+}
+
+/** A conversation of its own under a key that is in use; archived, so that the one in use stays the current one. */
+async function openBeside(
+  tx: StoreTransaction,
+  host: EngineHost,
+  agent: string,
+  key: string,
+  transcript: { sessionId: string; startedAt?: number },
+  firstEntry: boolean,
+): Promise<OpenedSession> {
+  const now = host.clock.now();
+  const conversation = await tx.nextNumber("conversation_id");
+  const counters = { branch_count: 0, entry_count: 0, message_count: 0, tokens: 0 };
+  await tx.db
+    .insertInto("conversations")
+    .values({ agent, id: conversation, key, created_at: now, updated_at: now, archived_at: now, ...counters })
+    .execute();
+  const opened = await openTranscript(tx, host, { agent, conversation }, transcript, firstEntry);
+  return { agent, conversation, transcript: opened.transcript, empty: true };
+}
+
+/** The key in the header of one of Varve's own exports. */
+function ownKey(found: ImportedSession): SessionKey | undefined {
+  const own = found.meta?.varve;
+  if (!isJsonObject(own) || typeof own.key !== "string") return undefined;
+  return parseSessionKey(own.key);
+}
+
+function keyFor(found: ImportedSession, agent: string): SessionKey {
+  const id = found.sessionId.replace(/[^\p{L}\p{N}._@+-]+/gu, "-");
+  const key: SessionKey =
+    found.parentSessionId === undefined
+      ? { kind: "direct", agent, channel: found.channel, peer: id }
+      : { kind: "subagent", agent, id };
+  try {
+    return parseSessionKey(printSessionKey(key));
+  } catch (error) {
+    throw new VarveError("BAD_FILE", `The session ${JSON.stringify(found.sessionId)} cannot be given a key.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import type { Entry, EntryDraft, JsonValue, Message } from "../domain/index.ts";
+import type { Session } from "../session/index.ts";
+import type { AppendResult } from "../store/index.ts";
+import {
+  appendEntries,
+  type BranchInfo,
+  type ExportFormat,
+  exportConversation,
+  findEntry,
+  listBranches,
+  listCheckpoints,
+  messageDraft,
+  moveHead,
+  type Page,
+  readTail,
+  restoreCheckpoint,
+  saveCheckpoint,
+  walkBranch,
+} from "../transcript/index.ts";
+import type { EngineHost } from "./host.ts";
+
+export interface ReadOptions {
+  /** 1 to 1000; 50 when absent. */
+  limit?: number;
+  /** The `before` of the page that was read. */
+  before?: number;
+  /** Only what the current session id holds. */
+  currentOnly?: boolean;
+}
+
+/** The log of a conversation. */
+export interface Transcripts {
+  append(session: Session, entries: EntryDraft[]): Promise<AppendResult>;
+  /** The last entries of the active branch, oldest first. */
+  read(session: Session, options?: ReadOptions): Promise<Page>;
+  /** All entries of the active branch, in pages, oldest first. */
+  walk(session: Session): AsyncGenerator<Entry[]>;
+  entry(session: Session, id: string): Promise<Entry>;
+  /** Continues from an entry; what follows it stays readable on its own branch. */
+  moveHead(session: Session, entryId: string): Promise<void>;
+  branches(session: Session): Promise<BranchInfo[]>;
+  saveCheckpoint(session: Session, name: string, data?: JsonValue): Promise<void>;
+  restoreCheckpoint(session: Session, name: string): Promise<JsonValue>;
+  checkpoints(session: Session): Promise<{ name: string; time: number }[]>;
+  export(session: Session, format: ExportFormat): AsyncGenerator<string>;
+}
+
+export function transcriptsOf(host: EngineHost): Transcripts {
+  const { store } = host;
+  return {
+    append: (session, entries) => appendEntries(store, refOf(session), entries, host),
+    read: (session, { limit = 50, before, currentOnly } = {}) =>
+      readTail(store, session, {
+        limit: Math.min(Math.max(limit, 1), 1000),
+        before,
+        transcript: currentOnly ? session.transcript : undefined,
+      }),
+    walk: (session) => walkBranch(store, session),
+    entry: async (session, id) => {
+      const seq = /^msg#(\d+)$/.exec(id)?.[1];
+      const by = seq === undefined ? { conversation: session.conversation, id } : { seq: Number(seq) };
+      return (await findEntry(store, session.agent, by)).entry;
+    },
+    moveHead: (session, entryId) => moveHead(store, session, entryId),
+    branches: (session) => listBranches(store, session),
+    saveCheckpoint: (session, name, data) => saveCheckpoint(store, session, name, host.clock, data),
+    restoreCheckpoint: (session, name) => restoreCheckpoint(store, session, name),
+    checkpoints: (session) => listCheckpoints(store, session),
+    export: (session, format) =>
+      exportConversation(
+        store,
+        session,
+        {
+          sessionId: session.sessionId,
+          key: session.key,
+          agent: session.agent,
+          startedAt: session.sessionStartedAt,
+          title: session.displayName,
+          meta: session.metadata,
+        },
+        format,
+      ),
+  };
+}
+
+export function refOf(session: Session): { agent: string; conversation: number; transcript: number } {
+  return { agent: session.agent, conversation: session.conversation, transcript: session.transcript };
+}
+
+/** Writing a conversation's messages down. */
+export interface Context {
+  /** All messages or none, durable when it returns; an id that is known is left alone. */
+  ingest(session: Session, messages: Message[]): Promise<AppendResult>;
+}
+
+export function contextOf(host: EngineHost): Context {
+  return {
+    ingest: (session, messages) => appendEntries(host.store, refOf(session), messages.map(messageDraft), host),
+  };
+}
