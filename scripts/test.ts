@@ -13,7 +13,8 @@ import { type PartName, type ResourceName, type Selection, selectParts } from ".
 interface Stage {
   /** What the test files see. */
   env: NodeJS.ProcessEnv;
-  failed: number;
+  /** What was wanted and could not be had. Each is a failure. */
+  missing: ResourceName[];
   postgres?: ScratchPostgres;
 }
 
@@ -31,7 +32,7 @@ const partsOfTests: readonly PartName[] = ["unit", "conformance", "crash", "e2e"
 async function main(): Promise<number> {
   const selection = selectParts(process.argv.slice(2), process.env.VARVE_TEST_SKIP);
   const stage = await setStage(selection);
-  let counts: Counts = { ...noCounts, failed: stage.failed, skipped: selection.skippedParts.length };
+  let counts: Counts = { ...noCounts, failed: stage.missing.length, skipped: selection.skippedParts.length };
   const lines: string[] = [];
   try {
     // The programs under test in the last parts are the built ones.
@@ -49,14 +50,14 @@ async function main(): Promise<number> {
   } finally {
     await stage.postgres?.stop();
   }
-  console.log(`\n${[...lines, ...skippedInWords(selection)].join("\n")}`);
+  console.log(`\n${[...lines, ...leftOutInWords(selection, stage.missing)].join("\n")}`);
   console.log(summaryLine(counts));
   return counts.failed === 0 ? 0 : 1;
 }
 
 /** Brings what the chosen parts need. What cannot be brought is a failure of its own, and the tests go on without it. */
 async function setStage(selection: Selection): Promise<Stage> {
-  const stage: Stage = { env: { ...process.env }, failed: 0 };
+  const stage: Stage = { env: { ...process.env }, missing: [] };
   const skips = selection.skippedResources;
   if (skips.includes("postgres")) delete stage.env.VARVE_TEST_POSTGRES_URL;
   else if (!stage.env.VARVE_TEST_POSTGRES_URL && selection.parts.some((part) => partsOfTests.includes(part))) {
@@ -78,18 +79,23 @@ async function bring(stage: Stage, name: ResourceName, work: () => void | Promis
   try {
     await work();
   } catch (error) {
-    stage.failed += 1;
+    stage.missing.push(name);
     // The tests need not try it again, each for itself.
     stage.env.VARVE_TEST_SKIP = [stage.env.VARVE_TEST_SKIP, name].filter(Boolean).join(",");
     console.error(error instanceof ProvisionError ? error.message : error);
   }
 }
 
-function skippedInWords({ skippedParts, skippedResources }: Selection): string[] {
-  const words = { postgres: "the tests against PostgreSQL", browser: "the tests in a browser" };
+const testsOf: Readonly<Record<ResourceName, string>> = {
+  postgres: "the tests against PostgreSQL",
+  browser: "the tests in a browser",
+};
+
+function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {
   return [
+    ...missing.map((name) => `Failed: ${testsOf[name]} could not run, for the reason given at the top.`),
     ...skippedParts.map((part) => `The part ${part} was skipped on request.`),
-    ...skippedResources.map((resource) => `On request, ${words[resource]} were skipped.`),
+    ...skippedResources.map((name) => `On request, ${testsOf[name]} were skipped.`),
   ];
 }
 
