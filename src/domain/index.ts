@@ -13,3 +13,18 @@ export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
 export { type Message, partsOf, type Role, roles, toolCallsOf, toolResultsOf } from "./message.ts";
 export type * from "./part.ts";
+export {
+  fromAnthropic,
+  fromGoogle,
+  fromOpenaiChat,
+  fromOpenaiResponses,
+  fromPi,
+  isHosted,
+  toAnthropic,
+  toGoogle,
+  toOpenaiChat,
+  toOpenaiResponses,
+  toPi,
+  type WireCodec,
+  wireFormats,
+} from "./wire/index.ts";
