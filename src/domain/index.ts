@@ -26,3 +26,18 @@ export {
   type SessionKey,
   type ThreadRef,
 } from "./session-key.ts";
+
+  fromAnthropic,
+  fromGoogle,
+  fromOpenaiChat,
+  fromOpenaiResponses,
+  fromPi,
+  isHosted,
+  toAnthropic,
+  toGoogle,
+  toOpenaiChat,
+  toOpenaiResponses,
+  toPi,
+  type WireCodec,
+  wireFormats,
+} from "./wire/index.ts";

@@ -1,0 +1,72 @@
+import { type EntryDraft, entryTypes, isJsonObject, type JsonObject, roles } from "../../domain/index.ts";
+import type { ImportedSession, ReaderEvent } from "./reader.ts";
+import { BadRecord, leftOver, objectIn, sourceId, textField } from "./record.ts";
+import { parseTime } from "./time.ts";
+
+/** The first line of a session that Varve exported. */
+export function readVarveHeader(header: JsonObject): ImportedSession {
+  const sessionId = sourceId(header.sessionId, "sessionId");
+  if (sessionId === undefined) throw new BadRecord("the header has no sessionId");
+  if (header.version !== 1)
+    throw new BadRecord(`the export's version is ${JSON.stringify(header.version ?? null)}, not 1`);
+  const startedAt = typeof header.startedAt === "number" ? header.startedAt : parseTime(header.startedAt);
+  const title = textField(header, "title");
+  const cwd = textField(header, "cwd");
+  const parent = textField(header, "parentSessionId");
+  return {
+    sessionId,
+    channel: textField(header, "channel") ?? "jsonl",
+    ...(parent === undefined ? {} : { parentSessionId: parent }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(title === undefined ? {} : { title }),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    meta: { ...objectIn(header, "meta"), varve: { key: header.key ?? null, agent: header.agent ?? null } },
+  };
+}
+
+/** Every other line is an entry as the log gave it; only the numbers that the other store counted stay behind. */
+export function readVarveEntry(sessionId: string, record: JsonObject): ReaderEvent {
+  const draft = leftOver(record, ["seq", "sessionId", "tokens"]);
+  if (!isEntry(draft)) throw new BadRecord("it is not an entry");
+  return { kind: "entry", sessionId, entry: draft };
+}
+
+function isEntry(draft: unknown): draft is EntryDraft & { id: string; time: number } {
+  if (!isJsonObject(draft)) return false;
+  if (sourceId(draft.id, "id") === undefined) throw new BadRecord("the entry has no id");
+  sourceId(draft.parentId, "parentId");
+  if (typeof draft.time !== "number") throw new BadRecord("the entry has no time");
+  if (draft.extra !== undefined && !isJsonObject(draft.extra))
+    throw new BadRecord("the entry's extra is not an object");
+  const type = entryTypes.find((known) => known === draft.type);
+  if (type === undefined) throw new BadRecord(`there is no entry type ${JSON.stringify(draft.type ?? null)}`);
+  const missing = needs[type].find((key) => !has(draft, key));
+  if (missing !== undefined) throw new BadRecord(`the ${type} entry's ${missing} is missing or of the wrong type`);
+  return true;
+}
+
+/** What an entry cannot be without. */
+const needs: Record<(typeof entryTypes)[number], string[]> = {
+  session: [],
+  message: ["message"],
+  custom_message: ["customType", "message"],
+  custom: ["customType", "data"],
+  compaction: ["summary"],
+  branch_summary: ["summary"],
+  reset: ["mode", "reason", "fromSessionId", "toSessionId"],
+  model_change: ["model"],
+  label: ["targetId", "label"],
+};
+
+function has(draft: JsonObject, key: string): boolean {
+  const value = draft[key];
+  if (key === "data") return value !== undefined;
+  if (key === "label") return value === null || typeof value === "string";
+  if (key !== "message") return typeof value === "string";
+  if (!isJsonObject(value) || !roles.some((role) => role === value.role)) return false;
+  return typeof value.content === "string" || (Array.isArray(value.content) && value.content.every(isPart));
+}
+
+function isPart(part: unknown): boolean {
+  return isJsonObject(part) && typeof part.type === "string";
+}
