@@ -26,7 +26,7 @@ export {
   type SessionKey,
   type ThreadRef,
 } from "./session-key.ts";
-
+export {
   fromAnthropic,
   fromGoogle,
   fromOpenaiChat,
