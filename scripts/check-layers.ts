@@ -16,12 +16,12 @@ const steps: readonly (readonly string[])[] = [
   ["tools"],
   // The files directly in `src/`: the façade that wires the rooms.
   ["engine"],
-  ["cli", "http", "mcp", "proxy", "plugins", "managers"],
+  ["bench", "cli", "http", "mcp", "proxy", "plugins", "managers"],
 ];
 const surfaces = steps.at(-1) ?? [];
 const surfacesMayImport = ["domain", "config", "tools", "engine"];
-/** The command line starts the other two. */
-const surfacePairs: Readonly<Record<string, readonly string[]>> = { cli: ["http", "mcp"] };
+/** The command line starts these. */
+const surfacePairs: Readonly<Record<string, readonly string[]>> = { cli: ["bench", "http", "mcp"] };
 const linesMax = 600;
 
 /** A file's path under `src/`, with forward slashes, and its text. */

@@ -1,12 +1,19 @@
 import { type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "./domain/index.ts";
-import { type BackupInfo, backupNow } from "./engine/backup.ts";
+import {
+  type BackupInfo,
+  type BackupOptions,
+  backupNow,
+  type RestoreResult,
+  restoreBackup as restoreInto,
+} from "./engine/backup.ts";
 import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Context, contextOf, type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
+import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
 import { version } from "./version.ts";
@@ -31,9 +38,11 @@ export interface Varve {
   readonly transcripts: Transcripts;
   readonly context: Context;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
+  /** Imports again whenever one of the files changes, until the signal says stop. */
+  watch(paths: string[], request: WatchRequest): Promise<void>;
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
-  backup(file?: string): Promise<BackupInfo>;
+  backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   close(): Promise<void>;
 }
 
@@ -66,9 +75,44 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     transcripts: transcriptsOf(host),
     context: contextOf(host),
     import: (paths, request) => importInto(host, paths, request),
+    watch: (paths, request) => watchPaths(host, paths, request),
     status: () => statusOf(host, version),
     doctor: (doctorOptions) => examine(host, doctorOptions),
-    backup: (file) => backupNow(host, file),
+    backup: (file, backupOptions) => backupNow(host, file, backupOptions),
     close: () => store.close(),
   };
 }
+
+/** Puts a backup in place of the database; no engine may have it open. */
+export function restoreBackup(options: OpenOptions, file: string): Promise<RestoreResult> {
+  const overrides = options.database === undefined ? options.config : { ...options.config, database: options.database };
+  const sources = { clock: options.clock ?? systemClock, random: options.random ?? systemRandom };
+  return restoreInto(loadConfig({ home: options.home, overrides }), file, sources);
+}
+
+export type { ImportRequest } from "./engine/imports.ts";
+export type { Sessions } from "./engine/sessions.ts";
+export type { Status } from "./engine/status.ts";
+export type { Context, ReadOptions, Transcripts } from "./engine/transcripts.ts";
+export type {
+  Address,
+  Forked,
+  Received,
+  Resolved,
+  ResolveOptions,
+  Session,
+  SessionPage,
+  SessionPatch,
+  TranscriptInfo,
+} from "./session/index.ts";
+export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
+export {
+  type ExportFormat,
+  exportFormats,
+  type ImportProgress,
+  type ImportReport,
+  type Page,
+  sourceNames,
+  textOfEntry,
+} from "./transcript/index.ts";
+export { version } from "./version.ts";

@@ -58,10 +58,16 @@ export function configPath(home: string): string {
   return join(home, "config.yaml");
 }
 
+/** The home folder: where everything lives, whatever the settings in it say. */
+export function homeOf(options: Pick<LoadOptions, "home" | "env"> = {}): string {
+  const env = options.env ?? process.env;
+  return resolve(expandTilde(options.home ?? (env.VARVE_HOME || join(homedir(), ".varve"))));
+}
+
 /** The layers, the strongest first. */
 function readLayers(options: LoadOptions): { home: string; file: string; layers: Layer[] } {
   const env = options.env ?? process.env;
-  const home = resolve(expandTilde(options.home ?? (env.VARVE_HOME || join(homedir(), ".varve"))));
+  const home = homeOf(options);
   const file = configPath(home);
   const text = readConfigFile(file);
   const layers = [optionLayer(options.overrides ?? {}), envLayer(env)];

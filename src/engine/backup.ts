@@ -7,14 +7,20 @@ import { decodeBody, textOfEntry } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { backupFolder } from "./status.ts";
 
+export interface BackupOptions {
+  /** JSON lines that either engine can restore, instead of a copy of the SQLite file. */
+  portable?: boolean;
+}
+
 export interface BackupInfo {
   file: string;
   bytes: number;
 }
 
 /** Takes a backup of the database while it is in use. */
-export async function backupNow(host: EngineHost, file?: string): Promise<BackupInfo> {
-  const target = file ?? defaultName(host);
+export async function backupNow(host: EngineHost, file?: string, options: BackupOptions = {}): Promise<BackupInfo> {
+  const portable = options.portable ?? host.store.engine === "postgres";
+  const target = file ?? defaultName(host, portable);
   try {
     mkdirSync(dirname(target), { recursive: true });
   } catch (error) {
@@ -32,14 +38,14 @@ export async function backupNow(host: EngineHost, file?: string): Promise<Backup
       remedy: "Name another one, or remove it.",
     });
   }
-  const written = await host.store.backup(target);
+  const written = portable ? await host.store.dump(target) : await host.store.backup(target);
   chmodSync(target, 0o600);
   return written;
 }
 
-function defaultName(host: EngineHost): string {
+function defaultName(host: EngineHost, portable: boolean): string {
   const time = new Date(host.clock.now()).toISOString().replace(/[:.]/g, "-");
-  return join(backupFolder(host.loaded.home), `varve-${time}.${host.store.engine === "sqlite" ? "db" : "jsonl.gz"}`);
+  return join(backupFolder(host.loaded.home), `varve-${time}.${portable ? "jsonl.gz" : "db"}`);
 }
 
 export interface RestoreResult {

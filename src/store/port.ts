@@ -17,6 +17,8 @@ export interface Store {
   matchText(query: TextQuery): Promise<TextMatch[]>;
   /** Takes a backup while others read and write; returns the file it wrote. */
   backup(file: string): Promise<BackupResult>;
+  /** Writes every table as compressed JSON lines, which either engine can restore. */
+  dump(file: string): Promise<BackupResult>;
   /** Looks for damage the engine itself can see; an empty list is health. */
   checkIntegrity(): Promise<string[]>;
   /** Throws away the text index and builds it anew from the log. */

@@ -89,6 +89,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       return found.rows;
     },
     backup: (file) => dumpTables(db, "postgres", file),
+    dump: (file) => dumpTables(db, "postgres", file),
     async checkIntegrity() {
       const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
         where not exists (select 1 from entries e where e.seq = t.seq and e.agent = t.agent)`.execute(db);

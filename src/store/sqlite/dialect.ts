@@ -14,7 +14,7 @@ import type { Schema } from "../schema.ts";
 export type Execute = (sql: string, parameters: readonly unknown[]) => Promise<{ rows: unknown[]; changes: number }>;
 
 /** Kysely over a function that runs one statement somewhere else: here, in a worker thread. */
-export function kyselyOver(execute: Execute): Kysely<Schema> {
+export function kyselyOver(execute: Execute, begin: "begin" | "begin immediate" = "begin immediate"): Kysely<Schema> {
   const connection: DatabaseConnection = {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const { rows, changes } = await execute(query.sql, query.parameters);
@@ -26,7 +26,7 @@ export function kyselyOver(execute: Execute): Kysely<Schema> {
   };
   const dialect: Dialect = {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new OneConnectionDriver(connection),
+    createDriver: () => new OneConnectionDriver(connection, begin),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -35,9 +35,11 @@ export function kyselyOver(execute: Execute): Kysely<Schema> {
 
 class OneConnectionDriver implements Driver {
   private readonly connection: DatabaseConnection;
+  private readonly begin: string;
 
-  constructor(connection: DatabaseConnection) {
+  constructor(connection: DatabaseConnection, begin: string) {
     this.connection = connection;
+    this.begin = begin;
   }
 
   async init(): Promise<void> {
@@ -49,7 +51,7 @@ class OneConnectionDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    await connection.executeQuery(CompiledQuery.raw(this.begin));
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { VarveError } from "../../domain/index.ts";
+import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
 import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
 import type { Tx } from "../schema.ts";
@@ -117,6 +118,22 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     },
     async backup(target) {
       return backupInto(writer ?? reader(), target);
+    },
+    async dump(target) {
+      // A connection of its own, so that all tables are read as of one instant.
+      const snapshot = new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB });
+      try {
+        return await dumpTables(
+          kyselyOver(
+            execute(() => snapshot, "read"),
+            "begin",
+          ),
+          "sqlite",
+          target,
+        );
+      } finally {
+        await snapshot.close();
+      }
     },
     async checkIntegrity() {
       const result = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(readDb);

@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+// Runs under any Node: says what is missing, or starts again with the Node this package brings along.
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const needed = [22, 22];
+const found = process.versions.node.split(".").map(Number);
+const recent = found[0] > needed[0] || (found[0] === needed[0] && found[1] >= needed[1]);
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+if (recent) {
+  const main = new URL("../dist/cli/main.js", import.meta.url);
+  if (!existsSync(fileURLToPath(main))) {
+    console.error("varve: this clone is not built yet. Run `npm ci` (or `npm run build`) in its folder and try again.");
+    process.exit(1);
+  }
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache?.();
+  await import(main);
+} else {
+  const pinned = `${root}node_modules/node/bin/node`;
+  if (!existsSync(pinned)) {
+    console.error(
+      `varve: Node ${process.versions.node} is too old; it needs ${needed.join(".")} or newer. Install it, or run \`npm ci\` in ${root}, which brings one along.`,
+    );
+    process.exit(1);
+  }
+  const child = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  if (child.signal) process.kill(process.pid, child.signal);
+  process.exit(child.status ?? 1);
+}

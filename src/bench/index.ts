@@ -1,0 +1,1 @@
+export { type BenchResult, benchSpeed, type SpeedOptions } from "./speed.ts";

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { benchIngest } from "./ingest.ts";
+import { benchCold, benchIdle } from "./process.ts";
+
+export interface BenchResult {
+  name: string;
+  /** How many messages the database holds. */
+  size: number;
+  value: number;
+  unit: string;
+  /** The value as a share of the baseline of the same run. */
+  ratio?: number;
+}
+
+export interface SpeedOptions {
+  sizes: number[];
+  onProgress(name: string, done: number, total: number): void;
+}
+
+/** All speed measurements, each size in a home of its own that is removed afterwards. */
+export async function benchSpeed(options: SpeedOptions): Promise<{ results: BenchResult[] }> {
+  const folder = mkdtempSync(join(tmpdir(), "varve-bench-"));
+  const results: BenchResult[] = [];
+  try {
+    for (const size of options.sizes) {
+      const ingest = await benchIngest(folder, size, (done, total) =>
+        options.onProgress(`ingest of ${size}`, done, total),
+      );
+      results.push(...ingest.results, await benchCold(ingest.home, size), ...(await benchIdle(ingest.home, size)));
+      rmSync(ingest.home, { recursive: true, force: true });
+    }
+    return { results };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,36 @@
+import { benchSpeed } from "../../bench/index.ts";
+import { VarveError } from "../../domain/index.ts";
+import { number, outputFor, table } from "../output.ts";
+import { startProgress } from "../progress.ts";
+
+export interface BenchFlags {
+  json?: boolean;
+  sizes: string;
+  large?: boolean;
+}
+
+export async function benchCommand(_what: string, flags: BenchFlags): Promise<void> {
+  const output = outputFor(flags);
+  const sizes = flags.sizes.split(",").map((text) => Number(text.trim()));
+  if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
+    throw new VarveError("BAD_REQUEST", `--sizes ${flags.sizes} is not a list of numbers of messages.`, {
+      remedy: "Send for example --sizes 10000,100000; each at least 100.",
+    });
+  }
+  if (flags.large) sizes.push(1_000_000);
+  const progress = startProgress("Measuring");
+  const measured = await benchSpeed({
+    sizes,
+    onProgress: (name, done, total) => progress.update(done, total, `${name}, ${number(done)} of ${number(total)}`),
+  });
+  progress.finish("Measured");
+  const rows = measured.results.map((result) => [
+    result.name,
+    number(result.size),
+    result.value.toLocaleString("en-US"),
+    result.unit,
+    result.ratio === undefined ? "" : `${(result.ratio * 100).toFixed(0)}%`,
+  ]);
+  output.show(table(["WHAT", "MESSAGES", "VALUE", "UNIT", "OF THE BASELINE"], rows));
+  output.result(measured);
+}

@@ -1,0 +1,73 @@
+import { VarveError } from "../../domain/index.ts";
+import { restoreBackup } from "../../engine.ts";
+import { type CommonOptions, openOptions, withVarve } from "../context.ts";
+import { bytes, number, outputFor, table, when } from "../output.ts";
+
+export async function statusCommand(flags: CommonOptions): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const status = await varve.status();
+    const jobs = Object.entries(status.jobs).map(([state, count]) => `${count} ${state}`);
+    output.show(
+      table(
+        ["VARVE", status.version],
+        [
+          ["home", status.home],
+          [
+            "database",
+            `${status.database} (${status.engine}, schema ${status.schemaVersion}, ${bytes(status.databaseBytes)})`,
+          ],
+          ["sessions", number(status.sessions)],
+          ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
+          ["jobs", jobs.join(", ") || "none"],
+          ["imported files", number(status.importedFiles)],
+          ["quarantined records", number(status.quarantined)],
+          ["last backup", status.lastBackup ? `${when(status.lastBackup.time)} ${status.lastBackup.file}` : "none"],
+        ],
+      ),
+    );
+    output.result(status);
+  });
+}
+
+export interface DoctorFlags extends CommonOptions {
+  fix?: boolean;
+  rebuild?: boolean;
+}
+
+export async function doctorCommand(flags: DoctorFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const report = await varve.doctor({ fix: flags.fix, rebuild: flags.rebuild });
+    for (const line of report.done) output.show(`did: ${line}`);
+    for (const finding of report.findings) {
+      output.show(`${finding.faults.length === 0 ? "ok  " : "BAD "} ${finding.check}`);
+      for (const fault of finding.faults) output.show(`       ${fault}`);
+      if (finding.faults.length > 0 && finding.fixable) output.show("       → `varve doctor --fix` mends this");
+    }
+    output.result(report);
+    if (!report.healthy) process.exitCode = 1;
+  });
+}
+
+export async function backupCommand(
+  file: string | undefined,
+  flags: CommonOptions & { portable?: boolean },
+): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const backup = await varve.backup(file, { portable: flags.portable });
+    output.say(`Backup written: ${backup.file} (${bytes(backup.bytes)})`);
+    output.result(backup);
+  });
+}
+
+export async function restoreCommand(file: string, flags: CommonOptions & { yes?: boolean }): Promise<void> {
+  if (!flags.yes && !process.env.CI && process.stdin.isTTY) {
+    throw new VarveError("REFUSED", "Restoring puts the backup in place of the database; stop the gateway first.", {
+      remedy: "Run it again with --yes. The database as it is now is kept beside it.",
+    });
+  }
+  const result = await restoreBackup(openOptions(flags), file);
+  const output = outputFor(flags);
+  output.say(`Restored ${number(result.messages)} messages from ${result.from}.`);
+  if (result.kept) output.say(`The database as it was before is kept as ${result.kept}.`);
+  output.result(result);
+}

@@ -1,0 +1,61 @@
+import {
+  checkConfig,
+  homeOf,
+  listConfig,
+  loadConfig,
+  printFault,
+  setConfigValue,
+  unsetConfigValue,
+} from "../../config/index.ts";
+import { VarveError } from "../../domain/index.ts";
+import type { CommonOptions } from "../context.ts";
+import { outputFor, table } from "../output.ts";
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+export function listCommand(flags: CommonOptions): void {
+  const output = outputFor(flags);
+  const rows = listConfig(loadConfig({ home: flags.home }));
+  output.show(
+    table(
+      ["SETTING", "VALUE", "FROM"],
+      rows.map((row) => [row.key, shown(row.value), row.source]),
+    ),
+  );
+  output.result(rows);
+}
+
+export function getCommand(key: string, flags: CommonOptions): void {
+  const output = outputFor(flags);
+  const row = listConfig(loadConfig({ home: flags.home })).find((one) => one.key === key);
+  if (!row) {
+    throw new VarveError("NOT_FOUND", `There is no setting ${key}.`, { remedy: "`varve config list` shows them all." });
+  }
+  output.show(shown(row.value));
+  output.result(row);
+}
+
+export function setCommand(key: string, value: string, flags: CommonOptions): void {
+  const output = outputFor(flags);
+  const home = homeOf(flags);
+  setConfigValue(home, key, value);
+  output.say(`${key} is set in ${home}/config.yaml.`);
+  output.result({ key, value });
+}
+
+export function unsetCommand(key: string, flags: CommonOptions): void {
+  const output = outputFor(flags);
+  const home = homeOf(flags);
+  const was = unsetConfigValue(home, key);
+  output.say(was ? `${key} is not set any more.` : `${key} was not set in the file.`);
+  output.result({ key, unset: was });
+}
+
+export function checkCommand(flags: CommonOptions): void {
+  const output = outputFor(flags);
+  const home = homeOf(flags);
+  const faults = checkConfig(home, process.env);
+  output.show(faults.length === 0 ? "The settings are right." : faults.map(printFault).join("\n"));
+  output.result({ faults });
+  if (faults.length > 0) process.exitCode = 2;
+}

@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
+import type { ExportFormat } from "../../engine.ts";
+import { type CommonOptions, withVarve } from "../context.ts";
+
+export interface ExportFlags extends CommonOptions {
+  format: ExportFormat;
+  out?: string;
+}
+
+export async function runExport(name: string, flags: ExportFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const session = await varve.sessions.get(name);
+    const target = flags.out === undefined ? process.stdout : createWriteStream(flags.out, { mode: 0o600 });
+    let length = 0;
+    for await (const piece of varve.transcripts.export(session, flags.format)) {
+      length += piece.length;
+      if (!target.write(piece)) await once(target, "drain");
+    }
+    if (flags.out === undefined) return;
+    target.end();
+    await finished(target);
+    output.say(`${session.key} was written to ${flags.out}.`);
+    output.result({ session: session.key, format: flags.format, file: flags.out, characters: length });
+  });
+}

@@ -1,0 +1,82 @@
+import { VarveError } from "../../domain/index.ts";
+import type { ImportReport, ImportRequest, Varve } from "../../engine.ts";
+import { type CommonOptions, interruptible, withVarve } from "../context.ts";
+import { bytes, number, type Output } from "../output.ts";
+import { startProgress } from "../progress.ts";
+
+export interface ImportFlags extends CommonOptions {
+  source?: string;
+  watch?: boolean;
+}
+
+const brokenShown = 20;
+
+export async function runImport(paths: string[], flags: ImportFlags): Promise<void> {
+  const signal = interruptible();
+  const source = (flags.source ?? "auto") as ImportRequest["source"];
+  await withVarve(flags, async (varve, output) => {
+    const report = await importOnce(varve, paths, { source, agent: flags.agent, signal }, output);
+    if (!flags.watch) {
+      const { files, sessions, imported, duplicates, quarantined, seconds } = report;
+      output.result({ files, sessions, imported, duplicates, quarantined, seconds });
+      return;
+    }
+    output.say("Watching for changes; Ctrl-C stops.");
+    await varve.watch(paths, {
+      source,
+      agent: flags.agent,
+      signal,
+      onImport: (next) => {
+        if (next.imported + next.quarantined > 0) output.say(summary(next));
+      },
+      onError: (error) => output.say(`Could not import: ${error instanceof Error ? error.message : error}`),
+    });
+  });
+}
+
+async function importOnce(
+  varve: Varve,
+  paths: string[],
+  request: ImportRequest,
+  output: Output,
+): Promise<ImportReport> {
+  const progress = startProgress("Importing");
+  try {
+    const report = await varve.import(paths, {
+      ...request,
+      onProgress: (at) =>
+        progress.update(
+          at.bytesDone,
+          at.bytes,
+          `${number(at.imported)} messages, file ${Math.min(at.filesDone + 1, at.files)} of ${at.files}, ${bytes(at.bytesDone)} of ${bytes(at.bytes)}`,
+        ),
+    });
+    progress.finish("Done");
+    output.say(summary(report));
+    return report;
+  } catch (error) {
+    progress.finish("Stopped");
+    if (!request.signal?.aborted) throw error;
+    throw new VarveError("ABORTED", "The import was stopped; what was read so far is kept.", {
+      remedy: "Run the same command again: it goes on where it stopped.",
+    });
+  }
+}
+
+function summary(report: ImportReport): string {
+  const lines = [
+    `${number(report.imported)} messages imported (and ${number(report.otherEntries)} other entries) from ${number(report.files)} files into ${number(report.sessions)} sessions in ${report.seconds} s; ${number(report.duplicates)} were known.`,
+  ];
+  if (report.broken.length > 0) {
+    lines.push(`${report.quarantined} broken records were set aside (\`varve doctor\` shows them):`);
+    for (const { path, record, reason } of report.broken.slice(0, brokenShown))
+      lines.push(`  ${path}:${record}: ${reason}`);
+    if (report.broken.length > brokenShown) lines.push(`  … and ${report.broken.length - brokenShown} more`);
+  }
+  if (report.skipped.length > 0) {
+    lines.push(
+      `${report.skipped.length} files of no known format were passed over: ${report.skipped.slice(0, 5).join(", ")}${report.skipped.length > 5 ? ", …" : ""}`,
+    );
+  }
+  return lines.join("\n");
+}

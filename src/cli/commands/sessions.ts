@@ -1,0 +1,124 @@
+import { VarveError } from "../../domain/index.ts";
+import type { Session } from "../../engine.ts";
+import { textOfEntry } from "../../engine.ts";
+import { type CommonOptions, withVarve } from "../context.ts";
+import { number, table, when } from "../output.ts";
+
+export interface ListFlags extends CommonOptions {
+  limit?: number;
+  after?: string;
+  channel?: string;
+  match?: string;
+}
+
+export async function listCommand(flags: ListFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const page = await varve.sessions.list({
+      limit: flags.limit,
+      after: flags.after,
+      channel: flags.channel,
+      match: flags.match,
+    });
+    const rows = page.sessions.map((one) => [one.key, one.messageCount, when(one.updatedAt), one.displayName ?? ""]);
+    output.show(
+      rows.length === 0
+        ? "There are no sessions yet. `varve import PATH` brings some in."
+        : table(["SESSION", "MESSAGES", "LAST USED", "TITLE"], rows),
+    );
+    if (page.next) output.say(`\nThere are more: --after ${page.next}`);
+    output.result(page);
+  });
+}
+
+export interface ShowFlags extends CommonOptions {
+  limit?: number;
+  before?: number;
+}
+
+export async function showCommand(name: string, flags: ShowFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const session = await varve.sessions.get(name);
+    const [page, history, branches, checkpoints] = await Promise.all([
+      varve.transcripts.read(session, { limit: flags.limit ?? 20, before: flags.before }),
+      varve.sessions.history(session),
+      varve.transcripts.branches(session),
+      varve.transcripts.checkpoints(session),
+    ]);
+    output.show(describe(session));
+    output.show(`session ids: ${history.map((one) => one.sessionId + (one.archived ? " (archived)" : "")).join(", ")}`);
+    if (branches.length > 1) output.show(`branches: ${branches.length}`);
+    if (checkpoints.length > 0) output.show(`checkpoints: ${checkpoints.map((one) => one.name).join(", ")}`);
+    if (page.before !== undefined) output.show(`\n… earlier: --before ${page.before}`);
+    for (const entry of page.entries) {
+      const speaker = entry.type === "message" ? (entry.message.name ?? entry.message.role) : entry.type;
+      const text = textOfEntry(entry).replace(/\s+/g, " ").trim();
+      output.show(
+        `\nmsg#${entry.seq}  ${when(entry.time)}  ${speaker}\n  ${text.length > 400 ? `${text.slice(0, 400)}… (${number(text.length)} characters)` : text}`,
+      );
+    }
+    output.result({ session, history, branches, checkpoints, entries: page.entries, before: page.before });
+  });
+}
+
+function describe(session: Session): string {
+  return [
+    session.key,
+    session.displayName ? `title: ${session.displayName}` : "",
+    `started ${when(session.sessionStartedAt)}, last used ${when(session.lastInteractionAt)}, ${number(session.messageCount)} messages`,
+  ]
+    .filter(Boolean)
+    .join("\n");
+}
+
+export async function renewCommand(name: string, kind: "new" | "reset", flags: CommonOptions): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const session = await varve.sessions.renew(await varve.sessions.get(name), kind);
+    output.say(`${session.key} goes on as ${session.sessionId}. \`varve sessions restore ${session.key}\` undoes it.`);
+    output.result(session);
+  });
+}
+
+export async function restoreCommand(name: string, sessionId: string | undefined, flags: CommonOptions): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const session = await varve.sessions.restore(await varve.sessions.get(name), sessionId);
+    output.say(`${session.key} is ${session.sessionId} again.`);
+    output.result(session);
+  });
+}
+
+export interface ForkFlags extends CommonOptions {
+  key?: string;
+  at?: string;
+}
+
+export async function forkCommand(name: string, flags: ForkFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const forked = await varve.sessions.fork(await varve.sessions.get(name), { key: flags.key, atEntry: flags.at });
+    output.say(
+      `${forked.session.key} was forked${forked.isolated ? `, with isolated context: ${forked.reason}` : ""}.`,
+    );
+    output.result(forked);
+  });
+}
+
+export interface DeleteFlags extends CommonOptions {
+  yes?: boolean;
+}
+
+export async function deleteCommand(name: string, flags: DeleteFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const session = await varve.sessions.get(name);
+    if (!flags.yes) {
+      throw new VarveError(
+        "REFUSED",
+        `Deleting ${session.key} erases its ${number(session.messageCount)} messages for good.`,
+        {
+          remedy: "Run it again with --yes when that is what you want; `varve backup` first keeps a copy.",
+        },
+      );
+    }
+    const gone = await varve.sessions.delete(session);
+    output.say(`${session.key} is gone: ${number(gone.entries)} entries.`);
+    output.result({ key: session.key, ...gone });
+  });
+}

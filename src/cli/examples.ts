@@ -1,0 +1,26 @@
+/** What `--help` shows for each command; every line is run by the tests, in order, in an empty home. */
+export const examples: Record<string, string[]> = {
+  import: ["varve import ./transcripts", "varve import ./transcripts/notes.jsonl --source jsonl"],
+  "sessions list": ["varve sessions list --limit 5"],
+  "sessions show": ["varve sessions show agent:main:jsonl:direct:notes --limit 3"],
+  "sessions new": ["varve sessions new agent:main:jsonl:direct:notes"],
+  "sessions restore": ["varve sessions restore agent:main:jsonl:direct:notes"],
+  "sessions reset": ["varve sessions reset agent:main:jsonl:direct:notes"],
+  "sessions fork": ["varve sessions fork agent:main:jsonl:direct:notes --key agent:main:subagent:reader"],
+  "sessions delete": ["varve sessions delete agent:main:subagent:reader --yes"],
+  export: [
+    "varve export agent:main:jsonl:direct:notes > notes.jsonl",
+    "varve export agent:main:jsonl:direct:notes --format html --out notes.html",
+  ],
+  status: ["varve status", "varve status --json"],
+  doctor: ["varve doctor", "varve doctor --rebuild"],
+  backup: ["varve backup ./copy.db", "varve backup --portable"],
+  restore: ["varve restore ./copy.db --yes"],
+  "config list": ["varve config list"],
+  "config get": ["varve config get gateway.port"],
+  "config set": ["varve config set session.dmScope per-peer"],
+  "config unset": ["varve config unset session.dmScope"],
+  "config check": ["varve config check"],
+  start: ["varve start --port 0"],
+  bench: ["varve bench speed --sizes 2000"],
+};

@@ -1,0 +1,25 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import pino from "pino";
+import type { LoadedConfig } from "../config/index.ts";
+
+export interface Log {
+  write(record: Record<string, unknown>): void;
+  close(): Promise<void>;
+}
+
+/** The gateway's log: one JSON line a record, in the home's logs folder. Bodies and tokens never come here. */
+export function openLog({ home, config }: LoadedConfig): Log {
+  const folder = join(home, "logs");
+  mkdirSync(folder, { recursive: true });
+  const destination = pino.destination({ dest: join(folder, "gateway.log"), mkdir: true, sync: false, mode: 0o600 });
+  const logger = pino({ level: config.log.level, base: { pid: process.pid } }, destination);
+  return {
+    write: (record) => logger.info(record),
+    close: () =>
+      new Promise((resolve) => {
+        destination.once("close", () => resolve());
+        destination.end();
+      }),
+  };
+}

@@ -1,0 +1,176 @@
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { exportFormats, sourceNames, version } from "../engine.ts";
+import { examples } from "./examples.ts";
+
+/** Every command, with what it does loaded only when it runs: a command starts fast because it loads little. */
+export function buildProgram(): Command {
+  const program = new Command("varve")
+    .description("A memory that loses nothing, for any LLM agent.")
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError("(`varve COMMAND --help` shows what a command takes)")
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
+  addImport(program);
+  addExport(program);
+  addSessions(program);
+  addCare(program);
+  addConfig(program);
+  addStart(program);
+  addBench(program);
+  for (const command of program.commands) finish(command, []);
+  return program;
+}
+
+/** The options and examples that every command has. */
+function finish(command: Command, path: string[]): void {
+  const name = [...path, command.name()];
+  if (command.commands.length > 0) {
+    for (const child of command.commands) finish(child, name);
+    return;
+  }
+  command
+    .addOption(new Option("--home <folder>", "where everything is kept").env("VARVE_HOME"))
+    .option("--database <where>", "an SQLite file or a postgres:// address")
+    .option("--agent <id>", "whose memory")
+    .option("--json", "one JSON document on standard output");
+  const lines = examples[name.join(" ")] ?? [];
+  if (lines.length > 0) command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+}
+
+const whole = (least: number) => (text: string) => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(`must be a whole number from ${least}`);
+  return value;
+};
+
+function addImport(program: Command): void {
+  program
+    .command("import")
+    .description("bring in transcripts of Claude Code, pi, OpenClaw, Codex, ChatGPT, Claude.ai, or plain JSON lines")
+    .argument("<path...>", "files, or folders to look through")
+    .addOption(
+      new Option("--source <name>", "the format of the files").choices(["auto", ...sourceNames]).default("auto"),
+    )
+    .option("--watch", "stay and import what is added")
+    .action(async (paths, flags) => (await import("./commands/import.ts")).runImport(paths, flags));
+}
+
+function addExport(program: Command): void {
+  program
+    .command("export")
+    .description("write a session as JSON lines (which import reads back), Markdown or HTML")
+    .argument("<session>", "a session key, a session id, or the start of one")
+    .addOption(new Option("--format <format>", "the form").choices(exportFormats).default("jsonl"))
+    .option("--out <file>", "write to a file instead of standard output")
+    .action(async (name, flags) => (await import("./commands/export.ts")).runExport(name, flags));
+}
+
+function addSessions(program: Command): void {
+  const load = () => import("./commands/sessions.ts");
+  const sessions = program.command("sessions").description("list, read, renew, fork and restore sessions");
+  sessions
+    .command("list")
+    .description("the sessions, the latest used first")
+    .option("--limit <n>", "how many", whole(1))
+    .option("--after <cursor>", "the next page")
+    .option("--channel <name>", "only one channel")
+    .option("--match <text>", "only keys that contain this")
+    .action(async (flags) => (await load()).listCommand(flags));
+  const named = (name: string, words: string) => sessions.command(name).description(words).argument("<session>");
+  named("show", "a session and its last messages")
+    .option("--limit <n>", "how many messages", whole(1))
+    .option("--before <seq>", "the page before", whole(1))
+    .action(async (name, flags) => (await load()).showCommand(name, flags));
+  named("new", "open a new session id in the same conversation").action(async (name, flags) =>
+    (await load()).renewCommand(name, "new", flags),
+  );
+  named("reset", "archive the conversation and begin a fresh one").action(async (name, flags) =>
+    (await load()).renewCommand(name, "reset", flags),
+  );
+  named("fork", "a child that continues from here without copying anything")
+    .option("--key <key>", "the child's session key")
+    .option("--at <entry>", "the entry to fork at instead of the last")
+    .action(async (name, flags) => (await load()).forkCommand(name, flags));
+  named("restore", "undo a reset")
+    .argument("[session-id]", "the session id to go back to instead of the one before")
+    .action(async (name, sessionId, flags) => (await load()).restoreCommand(name, sessionId, flags));
+  named("delete", "erase a session for good")
+    .option("--yes", "really")
+    .action(async (name, flags) => (await load()).deleteCommand(name, flags));
+}
+
+function addCare(program: Command): void {
+  const load = () => import("./commands/care.ts");
+  program
+    .command("status")
+    .description("what is kept where, and how it is")
+    .action(async (flags) => (await load()).statusCommand(flags));
+  program
+    .command("doctor")
+    .description("look for anything that is wrong")
+    .option("--fix", "mend what can be mended, after a backup")
+    .option("--rebuild", "make everything anew that is derived from the log")
+    .action(async (flags) => (await load()).doctorCommand(flags));
+  program
+    .command("backup")
+    .description("copy the database while it is in use")
+    .argument("[file]", "where to; the backups folder when absent")
+    .option("--portable", "JSON lines that SQLite and PostgreSQL can both restore")
+    .action(async (file, flags) => (await load()).backupCommand(file, flags));
+  program
+    .command("restore")
+    .description("put a backup in place of the database")
+    .argument("<file>")
+    .option("--yes", "do not ask")
+    .action(async (file, flags) => (await load()).restoreCommand(file, flags));
+}
+
+function addConfig(program: Command): void {
+  const load = () => import("./commands/config.ts");
+  const config = program.command("config").description("show and change settings");
+  config
+    .command("list")
+    .description("every setting, its value and where it comes from")
+    .action(async (flags) => (await load()).listCommand(flags));
+  config
+    .command("get")
+    .description("one setting")
+    .argument("<key>")
+    .action(async (key, flags) => (await load()).getCommand(key, flags));
+  config
+    .command("set")
+    .description("change a setting in config.yaml; comments stay")
+    .argument("<key>")
+    .argument("<value>")
+    .action(async (key, value, flags) => (await load()).setCommand(key, value, flags));
+  config
+    .command("unset")
+    .description("take a setting out of config.yaml")
+    .argument("<key>")
+    .action(async (key, flags) => (await load()).unsetCommand(key, flags));
+  config
+    .command("check")
+    .description("look for mistakes in the settings")
+    .action(async (flags) => (await load()).checkCommand(flags));
+}
+
+function addStart(program: Command): void {
+  program
+    .command("start")
+    .description("run the gateway")
+    .option("--port <n>", "the port; 0 takes any free one", whole(0))
+    .option("--host <address>", "the address to listen on")
+    .option("--open", "open the browser")
+    .action(async (flags) => (await import("./commands/start.ts")).startCommand(flags));
+}
+
+function addBench(program: Command): void {
+  program
+    .command("bench")
+    .description("measure, beside a baseline in the same run")
+    .addArgument(new Argument("<what>").choices(["speed"]))
+    .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
+    .option("--large", "also 1,000,000 messages")
+    .option("--data <folder>", "conversations with questions, for the benches that need them")
+    .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
+}
