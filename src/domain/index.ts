@@ -38,6 +38,7 @@ export {
   toOpenaiChat,
   toOpenaiResponses,
   toPi,
+  trustsSignatures,
   type WireCodec,
   wireFormats,
 } from "./wire/index.ts";

@@ -24,6 +24,7 @@ export const wireFormats: Readonly<Record<WireFormat, WireCodec>> = {
   pi: { from: fromPi, to: toPi },
 };
 
+export { trustsSignatures } from "./envelope.ts";
 export { isHosted } from "./exact.ts";
 export {
   fromAnthropic,
