@@ -17,49 +17,74 @@ export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
 export function importInto(host: EngineHost, paths: string[], request: ImportRequest = {}): Promise<ImportReport> {
   const { config } = host.loaded;
   const options = { source: "auto" as const, agent: config.agent, ...request, batchSize: config.import.batchSize };
-  return importPaths({ ...host, openSession: (...args) => openImported(host, ...args) }, paths, options);
+  const importHost = {
+    ...host,
+    openSession: (found: ImportedSession, agent: string, legacy?: LegacySession) =>
+      host.store.transaction((tx) => openIn(tx, host, found, agent, legacy)),
+    describeSession: (found: ImportedSession, ref: OpenedSession) => describe(host, found, ref),
+  };
+  return importPaths(importHost, paths, options);
 }
 
 /**
  * The place of a conversation that was found in a file. A session id that is known is where it was; a new one gets the
  * key it had, and when that key is in use by another conversation it is archived beside it, never mixed into it.
  */
-async function openImported(
+async function openIn(
+  tx: StoreTransaction,
   host: EngineHost,
   found: ImportedSession,
   agent: string,
   legacy?: LegacySession,
 ): Promise<OpenedSession> {
-  return host.store.transaction(async (tx) => {
-    await tx.lock(`import ${agent} ${found.sessionId}`);
-    const known = await knownTranscript(tx, agent, found.sessionId);
-    if (known) return known;
-    const own = ownKey(found);
-    const key = own ?? (legacy ? parseSessionKey(legacy.key) : keyFor(found, agent));
-    const keyText = printSessionKey(key);
-    const transcript = {
-      sessionId: found.sessionId,
-      parentSession: found.parentSessionId,
-      cwd: found.cwd,
-      title: found.title,
-      startedAt: found.startedAt,
-    };
-    // An export of Varve brings the entry that opens it along.
-    const firstEntry = own === undefined;
-    const taken = await findSessionRow(tx.db, agent, keyText);
-    if (taken) return openBeside(tx, host, agent, keyText, transcript, firstEntry);
-    const { varve: _own, ...metadata } = found.meta ?? {};
-    const row = await createSession(tx, host, {
-      agent,
-      key,
-      keyText,
-      transcript,
-      displayName: found.title,
-      metadata: { ...metadata, ...(legacy ? { legacy: legacy.fields } : {}) },
-      lastInteractionAt: found.startedAt ?? 0,
-      firstEntry,
-    });
-    return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };
+  await tx.lock(`import ${agent} ${found.sessionId}`);
+  const known = await knownTranscript(tx, agent, found.sessionId);
+  if (known) return known;
+  const own = ownKey(found);
+  const sibling = own && (await openOwnSibling(tx, host, found, agent));
+  if (sibling) return sibling;
+  const key = own ?? (legacy ? parseSessionKey(legacy.key) : keyFor(found, agent));
+  const keyText = printSessionKey(key);
+  const transcript = {
+    sessionId: found.sessionId,
+    parentSession: found.parentSessionId,
+    cwd: found.cwd,
+    title: found.title,
+    startedAt: found.startedAt,
+  };
+  // An export of Varve brings the entry that opens it along.
+  const firstEntry = own === undefined;
+  const taken = await findSessionRow(tx.db, agent, keyText);
+  if (taken) return openBeside(tx, host, agent, keyText, transcript, firstEntry);
+  const { varve: _own, ...metadata } = found.meta ?? {};
+  const row = await createSession(tx, host, {
+    agent,
+    key,
+    keyText,
+    transcript,
+    displayName: found.title,
+    metadata: { ...metadata, ...(legacy ? { legacy: legacy.fields } : {}) },
+    lastInteractionAt: found.startedAt ?? 0,
+    firstEntry,
+  });
+  return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };
+}
+
+async function describe(host: EngineHost, { sessionId, title }: ImportedSession, ref: OpenedSession): Promise<void> {
+  if (title === undefined) return;
+  await host.store.transaction(async ({ db }) => {
+    await db
+      .updateTable("transcripts")
+      .set({ title })
+      .where("agent", "=", ref.agent)
+      .where("id", "=", ref.transcript)
+      .execute();
+    await db
+      .updateTable("sessions")
+      .set({ display_name: title })
+      .where("agent", "=", ref.agent)
+      .where("session_id", "=", sessionId)
+      .execute();
   });
 }
 
@@ -101,6 +126,22 @@ async function openBeside(
     .execute();
   const opened = await openTranscript(tx, host, { agent, conversation }, transcript, firstEntry);
   return { agent, conversation, transcript: opened.transcript, empty: true };
+}
+
+/** An earlier session id of an exported conversation: it opens in the conversation of the current one. */
+async function openOwnSibling(
+  tx: StoreTransaction,
+  host: EngineHost,
+  found: ImportedSession,
+  agent: string,
+): Promise<OpenedSession | undefined> {
+  const current = isJsonObject(found.meta?.varve) ? found.meta.varve.current : undefined;
+  if (typeof current !== "string" || current === found.sessionId) return undefined;
+  const whole =
+    (await knownTranscript(tx, agent, current)) ?? (await openIn(tx, host, { ...found, sessionId: current }, agent));
+  const { sessionId, startedAt } = found;
+  const opened = await openTranscript(tx, host, whole, { sessionId, startedAt }, false);
+  return { ...whole, transcript: opened.transcript };
 }
 
 /** The key in the header of one of Varve's own exports. */

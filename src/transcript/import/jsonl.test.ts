@@ -122,7 +122,7 @@ describe("a session that Varve exported", () => {
         sessionId: "s1",
         channel: "jsonl",
         title: "T",
-        meta: { a: 1, varve: { key: "agent:main:main", agent: "main" } },
+        meta: { a: 1, varve: { key: "agent:main:main", agent: "main", current: "s1" } },
         startedAt: 5,
       },
     ]);

@@ -11,7 +11,7 @@ import {
 } from "../../domain/index.ts";
 import { SessionBook } from "./book.ts";
 import { ContentIds } from "./ids.ts";
-import type { ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
+import type { ImportedSession, ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import { BadRecord, baseName, guardedRead, leftOver, type ParsedRecord, peek, sourceId, textField } from "./record.ts";
 import { RecordTimes } from "./time.ts";
 import { readVarveEntry, readVarveHeader } from "./varve-export.ts";
@@ -40,13 +40,15 @@ class JsonlReader implements RecordReader {
   readonly #times: RecordTimes;
   readonly #ids = new ContentIds();
   readonly #name: string;
+  #header: JsonObject | undefined;
   /** Set behind a header of Varve's own. */
-  #exported: string | undefined;
+  #exported: ImportedSession | undefined;
 
   constructor(context: ReaderContext) {
     const state = isJsonObject(context.state) ? context.state : {};
     this.#name = baseName(context.path);
-    this.#exported = textField(state, "exported");
+    this.#exported = isJsonObject(state.exported) ? readVarveHeader(state.exported) : undefined;
+    this.#header = isJsonObject(state.exported) ? state.exported : undefined;
     this.#book = new SessionBook(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
     this.read = guardedRead((record) => this.#read(record));
@@ -54,7 +56,7 @@ class JsonlReader implements RecordReader {
 
   state(): JsonObject | undefined {
     if (this.#ids.size > 0) return undefined;
-    const exported: JsonObject = this.#exported === undefined ? {} : { exported: this.#exported };
+    const exported: JsonObject = this.#header === undefined ? {} : { exported: this.#header };
     return { ...exported, sessions: this.#book.state(), time: this.#times.last };
   }
 
@@ -62,10 +64,11 @@ class JsonlReader implements RecordReader {
     const record = parsed.value;
     if (record.type === "varve_session") {
       const session = readVarveHeader(record);
-      this.#exported = session.sessionId;
+      this.#exported = session;
+      this.#header = record;
       return [{ kind: "session", session }];
     }
-    if (this.#exported !== undefined) return [readVarveEntry(this.#exported, record)];
+    if (this.#exported !== undefined) return readVarveEntry(this.#exported, record);
     return this.#readPlain(parsed);
   }
 

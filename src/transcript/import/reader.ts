@@ -15,6 +15,8 @@ export interface ImportedSession {
   cwd?: string;
   title?: string;
   startedAt?: number;
+  /** The entry the conversation goes on from, when it is not the last one. */
+  head?: string;
   /** Kept on the session as it is. */
   meta?: JsonObject;
 }

@@ -3,7 +3,9 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type EntryDraft, type JsonValue, VarveError } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { TranscriptRef } from "../append.ts";
+import { moveHead } from "../branch.ts";
 import type { Sources } from "../codec.ts";
+import { readTail } from "../read.ts";
 import { type QuarantinedRecord, writeBatch } from "./batch.ts";
 import { findFiles, headRecords } from "./files.ts";
 import { detectSource, sourceFormats } from "./index.ts";
@@ -15,6 +17,8 @@ export interface ImportHost extends Sources {
   store: Store;
   /** Finds or makes the session of a conversation that was found in a file. */
   openSession(session: ImportedSession, agent: string, legacy?: LegacySession): Promise<OpenedSession>;
+  /** Takes over what a file says of an open session later on. */
+  describeSession(session: ImportedSession, ref: OpenedSession): Promise<void>;
 }
 
 export interface OpenedSession extends TranscriptRef {
@@ -58,7 +62,8 @@ export interface ImportReport extends ImportResult {
 
 /** What is remembered of a file beside the columns. */
 interface FileState {
-  reader: JsonValue;
+  /** Absent when the reader can only start at the top. */
+  reader?: JsonValue;
   anchors: Record<string, string>;
 }
 
@@ -171,9 +176,9 @@ class FileImport {
       for (const id of this.knownSessions(known.state)) this.sessions.add(id);
       return;
     }
-    const resumed = known?.state && this.stillTheSame(known, stat.size) ? known : undefined;
-    if (resumed) {
-      const state = JSON.parse(resumed.state ?? "null") as FileState;
+    const state = known?.state ? (JSON.parse(known.state) as FileState) : undefined;
+    const resumed = state?.reader !== undefined && known && this.stillTheSame(known, stat.size) ? known : undefined;
+    if (resumed && state) {
       this.anchors = new Map(Object.entries(state.anchors));
       this.messages = resumed.messages;
       this.report.duplicates += resumed.messages;
@@ -194,6 +199,17 @@ class FileImport {
       if (this.pending.length >= this.options.batchSize) await this.flush(stat);
     }
     await this.flush(stat);
+    await this.moveHeads();
+  }
+
+  /** An export says where its conversation goes on; the last line is not always the place. */
+  private async moveHeads(): Promise<void> {
+    for (const { sessionId, head } of this.announced.values()) {
+      const ref = this.opened.get(sessionId);
+      if (head === undefined || ref === undefined) continue;
+      const page = await readTail(this.host.store, ref, { limit: 1 });
+      if (page.entries[0]?.id !== head) await moveHead(this.host.store, ref, head);
+    }
   }
 
   private knownFile() {
@@ -245,7 +261,7 @@ class FileImport {
   }
 
   private async apply(event: ReaderEvent, record: FileRecord): Promise<void> {
-    if (event.kind === "session") this.announced.set(event.session.sessionId, event.session);
+    if (event.kind === "session") await this.announce(event.session);
     else if (event.kind === "bad") this.quarantine.push({ path: this.file, record, reason: event.reason });
     else {
       const ref = await this.open(event.sessionId);
@@ -253,6 +269,13 @@ class FileImport {
       ref.empty = false;
       this.pending.push({ ref, draft });
     }
+  }
+
+  /** A file may say more of a session later on, its title for example. */
+  private async announce(session: ImportedSession): Promise<void> {
+    this.announced.set(session.sessionId, session);
+    const ref = this.opened.get(session.sessionId);
+    if (ref) await this.host.describeSession(session, ref);
   }
 
   private async open(sessionId: string): Promise<OpenedSession> {
@@ -272,7 +295,7 @@ class FileImport {
   private place<T extends EntryDraft & { id: string }>(sessionId: string, ref: OpenedSession, draft: T): T {
     const anchor = this.anchors.get(sessionId);
     if (draft.parentId === undefined) {
-      if (anchor === undefined) this.anchors.set(sessionId, draft.id);
+      if (anchor === undefined || draft.type === "message") this.anchors.set(sessionId, draft.id);
       return draft;
     }
     this.anchors.set(sessionId, draft.id);
@@ -282,8 +305,7 @@ class FileImport {
 
   private async flush(stat: { size: number; mtimeMs: number }): Promise<void> {
     const reader = this.reader?.state();
-    const state: FileState | undefined =
-      reader === undefined ? undefined : { reader, anchors: Object.fromEntries(this.anchors) };
+    const state: FileState = { reader, anchors: Object.fromEntries(this.anchors) };
     const whole = this.format.layout === "array" || this.last.end >= stat.size;
     const written = await writeBatch(this.host, this.options.agent, this.pending, this.quarantine, (messages) => ({
       agent: this.options.agent,
@@ -297,7 +319,7 @@ class FileImport {
       messages: this.messages + messages,
       last_hash: this.last.hash,
       last_start: this.last.start,
-      state: state === undefined ? null : JSON.stringify(state),
+      state: JSON.stringify(state),
       updated_at: this.host.clock.now(),
     }));
     this.messages += written.imported + written.duplicates;

@@ -20,15 +20,24 @@ export function readVarveHeader(header: JsonObject): ImportedSession {
     ...(cwd === undefined ? {} : { cwd }),
     ...(title === undefined ? {} : { title }),
     ...(startedAt === undefined ? {} : { startedAt }),
-    meta: { ...objectIn(header, "meta"), varve: { key: header.key ?? null, agent: header.agent ?? null } },
+    ...(typeof header.head === "string" ? { head: header.head } : {}),
+    meta: {
+      ...objectIn(header, "meta"),
+      varve: { key: header.key ?? null, agent: header.agent ?? null, current: sessionId },
+    },
   };
 }
 
 /** Every other line is an entry as the log gave it; only the numbers that the other store counted stay behind. */
-export function readVarveEntry(sessionId: string, record: JsonObject): ReaderEvent {
+export function readVarveEntry(header: ImportedSession, record: JsonObject): ReaderEvent[] {
   const draft = leftOver(record, ["seq", "sessionId", "tokens"]);
   if (!isEntry(draft)) throw new BadRecord("it is not an entry");
-  return { kind: "entry", sessionId, entry: draft };
+  // A conversation outlives its session ids: an entry may belong to an earlier one than the header names.
+  const sessionId = sourceId(record.sessionId, "sessionId") ?? header.sessionId;
+  const entry: ReaderEvent = { kind: "entry", sessionId, entry: draft };
+  if (sessionId === header.sessionId) return [entry];
+  const { head: _head, title: _title, ...rest } = header;
+  return [{ kind: "session", session: { ...rest, sessionId } }, entry];
 }
 
 function isEntry(draft: unknown): draft is EntryDraft & { id: string; time: number } {
