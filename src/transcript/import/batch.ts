@@ -11,6 +11,13 @@ export interface QuarantinedRecord {
   reason: string;
 }
 
+export interface ImportBatch {
+  drafts: { ref: TranscriptRef; draft: EntryDraft & { id: string } }[];
+  broken: QuarantinedRecord[];
+  /** Records behind this one are read again; set when the file grew. */
+  wholeBefore?: number;
+}
+
 export interface BatchResult {
   imported: number;
   duplicates: number;
@@ -22,13 +29,12 @@ export interface BatchResult {
 export async function writeBatch(
   host: Sources & { store: Store },
   agent: string,
-  drafts: { ref: TranscriptRef; draft: EntryDraft & { id: string } }[],
-  broken: QuarantinedRecord[],
+  batch: ImportBatch,
   fileRow: (messages: number) => Schema["import_files"],
 ): Promise<BatchResult> {
-  const quarantined = [...broken];
+  const quarantined = [...batch.broken];
   const groups = new Map<TranscriptRef, EntryRow[]>();
-  for (const { ref, draft } of drafts) {
+  for (const { ref, draft } of batch.drafts) {
     const row = encode(host, draft, quarantined, fileRow(0).path);
     if (!row) continue;
     const rows = groups.get(ref) ?? [];
@@ -57,12 +63,14 @@ export async function writeBatch(
       .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(row))
       .execute();
     // A line that was broken once and is whole now leaves the quarantine.
-    await tx.db
-      .deleteFrom("quarantine")
-      .where("agent", "=", agent)
-      .where("path", "=", row.path)
-      .where("record", ">", row.records)
-      .execute();
+    if (batch.wholeBefore !== undefined) {
+      await tx.db
+        .deleteFrom("quarantine")
+        .where("agent", "=", agent)
+        .where("path", "=", row.path)
+        .where("record", ">", batch.wholeBefore)
+        .execute();
+    }
     for (const item of quarantined) {
       await tx.db
         .insertInto("quarantine")

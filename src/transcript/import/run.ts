@@ -142,6 +142,8 @@ class FileImport {
   private quarantine: QuarantinedRecord[] = [];
   private reader: RecordReader | undefined;
   private messages = 0;
+  /** Records up to here were whole when the file was read before; one behind it may have been half a line then. */
+  private wholeBefore: number | undefined;
   private last: { record: number; start: number; end: number; hash: string } = {
     record: 0,
     start: 0,
@@ -181,6 +183,7 @@ class FileImport {
     if (resumed && state) {
       this.anchors = new Map(Object.entries(state.anchors));
       this.messages = resumed.messages;
+      this.wholeBefore = resumed.records;
       this.report.duplicates += resumed.messages;
       this.last = {
         record: resumed.records,
@@ -196,7 +199,9 @@ class FileImport {
         : readLines(this.file, { byte: this.last.end, number: this.last.record }, this.options.signal);
     for await (const record of records) {
       await this.take(record);
-      if (this.pending.length >= this.options.batchSize) await this.flush(stat);
+      if (this.pending.length < this.options.batchSize) continue;
+      await this.flush(stat);
+      this.options.signal?.throwIfAborted();
     }
     await this.flush(stat);
     await this.moveHeads();
@@ -294,9 +299,10 @@ class FileImport {
    */
   private place<T extends EntryDraft & { id: string }>(sessionId: string, ref: OpenedSession, draft: T): T {
     const anchor = this.anchors.get(sessionId);
-    if (draft.parentId === undefined) {
+    // State that names no parent belongs where it stands.
+    if (draft.parentId === undefined || (draft.parentId === null && draft.type !== "message")) {
       if (anchor === undefined || draft.type === "message") this.anchors.set(sessionId, draft.id);
-      return draft;
+      return { ...draft, parentId: undefined };
     }
     this.anchors.set(sessionId, draft.id);
     const continues = draft.parentId === anchor || (draft.parentId === null && ref.empty);
@@ -307,7 +313,8 @@ class FileImport {
     const reader = this.reader?.state();
     const state: FileState = { reader, anchors: Object.fromEntries(this.anchors) };
     const whole = this.format.layout === "array" || this.last.end >= stat.size;
-    const written = await writeBatch(this.host, this.options.agent, this.pending, this.quarantine, (messages) => ({
+    const batch = { drafts: this.pending, broken: this.quarantine, wholeBefore: this.wholeBefore };
+    const written = await writeBatch(this.host, this.options.agent, batch, (messages) => ({
       agent: this.options.agent,
       path: this.file,
       source: this.format.name,
@@ -330,6 +337,7 @@ class FileImport {
     for (const { path, record, reason } of written.quarantined) {
       this.report.broken.push({ path, record: record.number, reason });
     }
+    if (this.wholeBefore !== undefined) this.wholeBefore = this.last.record;
     this.pending = [];
     this.quarantine = [];
     this.onPosition(this.last.end);
