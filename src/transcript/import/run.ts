@@ -64,7 +64,13 @@ export interface ImportReport extends ImportResult {
 interface FileState {
   /** Absent when the reader can only start at the top. */
   reader?: JsonValue;
-  anchors: Record<string, string>;
+  tips: Record<string, Tip>;
+}
+
+/** The newest entries of a session in a file: the last that was said, and the last of all. */
+interface Tip {
+  said: string;
+  last: string;
 }
 
 export async function importPaths(host: ImportHost, paths: string[], options: ImportOptions): Promise<ImportReport> {
@@ -137,7 +143,7 @@ class FileImport {
   private readonly opened = new Map<string, OpenedSession>();
   private readonly announced = new Map<string, ImportedSession>();
   private readonly legacy: Map<string, LegacySession>;
-  private anchors = new Map<string, string>();
+  private tips = new Map<string, Tip>();
   private pending: { ref: OpenedSession; draft: EntryDraft & { id: string } }[] = [];
   private quarantine: QuarantinedRecord[] = [];
   private reader: RecordReader | undefined;
@@ -181,7 +187,7 @@ class FileImport {
     const state = known?.state ? (JSON.parse(known.state) as FileState) : undefined;
     const resumed = state?.reader !== undefined && known && this.stillTheSame(known, stat.size) ? known : undefined;
     if (resumed && state) {
-      this.anchors = new Map(Object.entries(state.anchors));
+      this.tips = new Map(Object.entries(state.tips));
       this.messages = resumed.messages;
       this.wholeBefore = resumed.records;
       this.report.duplicates += resumed.messages;
@@ -227,7 +233,7 @@ class FileImport {
   }
 
   private knownSessions(state: string | null): string[] {
-    return state === null ? [] : Object.keys((JSON.parse(state) as FileState).anchors);
+    return state === null ? [] : Object.keys((JSON.parse(state) as FileState).tips);
   }
 
   private openReader(mtimeMs: number, state?: JsonValue): void {
@@ -294,24 +300,24 @@ class FileImport {
   }
 
   /**
-   * Where an entry goes. Records without a parent of their own (settings, marks) stand between messages that name each
-   * other as parents; they continue the branch and do not open one.
+   * Where an entry goes. State (settings, marks) stands between messages that name each other as parents; it belongs
+   * where it stands, and the message behind it continues the branch instead of opening one.
    */
   private place<T extends EntryDraft & { id: string }>(sessionId: string, ref: OpenedSession, draft: T): T {
-    const anchor = this.anchors.get(sessionId);
-    // State that names no parent belongs where it stands.
-    if (draft.parentId === undefined || (draft.parentId === null && draft.type !== "message")) {
-      if (anchor === undefined || draft.type === "message") this.anchors.set(sessionId, draft.id);
-      return { ...draft, parentId: undefined };
-    }
-    this.anchors.set(sessionId, draft.id);
-    const continues = draft.parentId === anchor || (draft.parentId === null && ref.empty);
+    const tip = this.tips.get(sessionId);
+    const isState = draft.type === "custom" || draft.type === "label" || draft.type === "model_change";
+    this.tips.set(sessionId, { said: isState && tip ? tip.said : draft.id, last: draft.id });
+    const { parentId } = draft;
+    const continues =
+      parentId === undefined ||
+      (tip !== undefined && (parentId === tip.said || parentId === tip.last)) ||
+      (parentId === null && (isState || ref.empty));
     return continues ? { ...draft, parentId: undefined } : draft;
   }
 
   private async flush(stat: { size: number; mtimeMs: number }): Promise<void> {
     const reader = this.reader?.state();
-    const state: FileState = { reader, anchors: Object.fromEntries(this.anchors) };
+    const state: FileState = { reader, tips: Object.fromEntries(this.tips) };
     const whole = this.format.layout === "array" || this.last.end >= stat.size;
     const batch = { drafts: this.pending, broken: this.quarantine, wholeBefore: this.wholeBefore };
     const written = await writeBatch(this.host, this.options.agent, batch, (messages) => ({
