@@ -15,10 +15,8 @@ export function indexWords(text: string): string {
 
 /** A query's words, each prepared like the index; a quoted phrase or a run of unspaced script is one word. */
 export function queryWords(query: string): string[] {
-  return (
-    indexWords(query)
-      .match(/"[^"]*"|\S+/g)
-      ?.map((word) => word.replaceAll('"', " ").trim())
-      .filter((word) => /[\p{L}\p{N}]/u.test(word)) ?? []
-  );
+  const words = query.match(/"[^"]*"|[^\s"]+/g) ?? [];
+  return words
+    .map((word) => indexWords(word.replaceAll('"', " ")).replace(/\s+/g, " ").trim())
+    .filter((word) => /[\p{L}\p{N}]/u.test(word));
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
 import pg from "pg";
-import { VarveError } from "../../domain/index.ts";
+import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
 import type { OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
@@ -57,7 +57,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           }),
         backup: async (version) => {
           const folder = options.backupFolder ?? tmpdir();
-          const target = join(folder, `before-schema-${version}-${options.clock.now()}.jsonl.gz`);
+          const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
           await dumpTables(db, "postgres", target);
           return target;
         },

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { VarveError } from "../../domain/index.ts";
+import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
 import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
@@ -86,7 +86,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
           backup: async (version) => {
             const folder = options.backupFolder ?? dirname(file);
             mkdirSync(folder, { recursive: true });
-            const target = join(folder, `before-schema-${version}-${options.clock.now()}.db`);
+            const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.db`);
             await backupInto(writer, target);
             return target;
           },

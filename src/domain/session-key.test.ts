@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseSessionKey, printSessionKey, resetTypeOf, type SessionKey } from "./session-key.ts";
+
+const word = fc
+  .stringMatching(/^[a-z0-9][a-z0-9_.@+-]{0,12}$/)
+  .filter((text) => !["agent", "cron", "hook", "direct", "subagent", "group", "channel", "room"].includes(text));
+const id = fc
+  .stringMatching(/^[a-z0-9!][a-z0-9_.@:+-]{0,16}[a-z0-9]$/)
+  .filter((text) => !/:(thread|topic|run):/.test(text) && !/^(thread|topic|run):/.test(text));
+const key: fc.Arbitrary<SessionKey> = fc.oneof(
+  fc.record({ kind: fc.constant("main" as const), agent: word, name: word }),
+  fc.record(
+    { kind: fc.constant("direct" as const), agent: word, channel: word, peer: id },
+    { requiredKeys: ["kind", "agent", "peer"] },
+  ),
+  fc.record({ kind: fc.constant("direct" as const), agent: word, channel: word, account: word, peer: id }),
+  fc.record(
+    {
+      kind: fc.constant("group" as const),
+      agent: word,
+      channel: word,
+      room: fc.constantFrom("group" as const, "channel" as const, "room" as const),
+      id,
+      thread: fc.record({ type: fc.constantFrom("thread" as const, "topic" as const), id }),
+    },
+    { requiredKeys: ["kind", "agent", "channel", "room", "id"] },
+  ),
+  fc.record({ kind: fc.constant("subagent" as const), agent: word, id }),
+  fc.record({ kind: fc.constant("cron" as const), jobId: id, runId: id }, { requiredKeys: ["kind", "jobId"] }),
+  fc.record({ kind: fc.constant("hook" as const), id }),
+  fc.record({ kind: fc.constant("pair" as const), channel: word, userId: id }),
+);
+
+describe("a session key", () => {
+  test("prints to a string that parses to the same value", () => {
+    fc.assert(
+      fc.property(key, (value) => {
+        expect(parseSessionKey(printSessionKey(value))).toEqual(value);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("any text either fails with BAD_KEY or prints back to one normal form", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc
+            .array(fc.constantFrom("agent", "main", "direct", "group", "x", "Y", "", "thread", "cron", "run", "a b"), {
+              maxLength: 8,
+            })
+            .map((parts) => parts.join(":")),
+        ),
+        (text) => {
+          let parsed: SessionKey;
+          try {
+            parsed = parseSessionKey(text);
+          } catch (error) {
+            expect(error).toMatchObject({ code: "BAD_KEY", exitCode: 2 });
+            return;
+          }
+          const printed = printSessionKey(parsed);
+          expect(printed.toLowerCase()).toBe(text.toLowerCase());
+          expect(printSessionKey(parseSessionKey(printed))).toBe(printed);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([
+    ["Agent:Main:Telegram:Direct:ABC", "agent:main:telegram:direct:abc"],
+    ["agent:main:signal:group:AbC=", "agent:main:signal:group:AbC="],
+    ["agent:main:matrix:room:!AbC:server.org", "agent:main:matrix:room:!AbC:server.org"],
+    ["agent:main:slack:channel:C42:thread:99", "agent:main:slack:channel:c42:thread:99"],
+    ["telegram:5054873275", "telegram:5054873275"],
+    ["cron:nightly:run:7", "cron:nightly:run:7"],
+  ])("%s is kept as %s", (given, kept) => {
+    expect(printSessionKey(parseSessionKey(given))).toBe(kept);
+  });
+
+  test.each([
+    ["", "has no colon"],
+    ["agent:", "the agent id is empty"],
+    ["agent:main", "the part behind the agent is empty"],
+    ["agent:main:direct:", "the peer is empty"],
+    ["agent:main:telegram:what:x", '"what"'],
+    ["agent:main:telegram:group:", "the group id is empty"],
+    ["hook:", "the hook id is empty"],
+    ["telegram:a b", "the user id"],
+    [`x:${"y".repeat(600)}`, "longer than 512"],
+  ])("%j is an error that names the bad part", (given, part) => {
+    expect(() => parseSessionKey(given)).toThrow(part);
+  });
+
+  test("a thread has its own kind of reset", () => {
+    expect(resetTypeOf(parseSessionKey("agent:a:s:group:g:topic:1"))).toBe("thread");
+    expect(resetTypeOf(parseSessionKey("agent:a:s:room:g"))).toBe("group");
+  });
+});
