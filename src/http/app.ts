@@ -1,0 +1,48 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { HTTPException } from "hono/http-exception";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { timeout } from "hono/timeout";
+import { limitBody } from "./body-limit.ts";
+import type { GatewayApp, GatewayEnv, GatewayHost } from "./context.ts";
+import { answerError, notFound, publicError, wrongMethod } from "./errors.ts";
+import { authenticate, checkHost, checkOrigin, logRequests, secureHeaders } from "./guards.ts";
+import { addCareRoutes } from "./routes/care.ts";
+import { addDocumentRoute } from "./routes/document.ts";
+import { addEventRoute } from "./routes/events.ts";
+import { addExportRoute } from "./routes/export.ts";
+import { addFrontRoutes } from "./routes/front.ts";
+import { addMessageRoutes } from "./routes/messages.ts";
+import { addSessionRoutes } from "./routes/sessions.ts";
+import { addTurningPoints } from "./routes/turning-points.ts";
+import { refuseInvalid } from "./schemas.ts";
+
+/** The whole gateway, from guard to guard to route. Everything under `/api` is closed unless a token opens it. */
+export function createApp(host: GatewayHost): GatewayApp {
+  const app: GatewayApp = new OpenAPIHono<GatewayEnv>({ defaultHook: refuseInvalid });
+  app.notFound(notFound);
+  app.onError((error, c) => {
+    const answer = publicError(error);
+    if (answer.kind === "failed") host.log({ event: "error", method: c.req.method, path: c.req.path, error });
+    return answerError(c, answer);
+  });
+
+  app.use(logRequests(host));
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }));
+  app.use(secureHeaders);
+  app.use(checkHost(host));
+  app.use(checkOrigin(host));
+  app.use(timeout(host.settings.requestTimeoutMs, () => new HTTPException(504)));
+  app.use("/api/*", authenticate(host));
+  app.use("/api", authenticate(host));
+  app.use(limitBody(host));
+
+  addFrontRoutes(app, host);
+  addCareRoutes(app, host);
+  addSessionRoutes(app, host);
+  addTurningPoints(app, host);
+  addMessageRoutes(app, host);
+  addExportRoute(app, host);
+  addEventRoute(app, host);
+  addDocumentRoute(app);
+  return app;
+}

@@ -1,0 +1,36 @@
+import type { HttpBindings } from "@hono/node-server";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Config } from "../config/index.ts";
+import type { Clock } from "../domain/index.ts";
+import type { Varve } from "../engine.ts";
+import type { Place } from "./addresses.ts";
+import type { EventBus } from "./events.ts";
+import type { Logins } from "./logins.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import type { Caller, Token } from "./tokens.ts";
+
+/** What the gateway tells its log. Never a token, never a body, never a query. */
+export type GatewayLogRecord =
+  | { event: "request"; method: string; path: string; status: number; durationMs: number; caller?: string }
+  | { event: "error"; method: string; path: string; error: unknown };
+
+/** What all parts of the gateway share. */
+export interface GatewayHost {
+  varve: Varve;
+  settings: Config["gateway"];
+  clock: Clock;
+  /** Filled in when the port is known. */
+  place: Place;
+  tokens: readonly Token[];
+  logins: Logins;
+  limiter: RateLimiter;
+  bus: EventBus;
+  log: (record: GatewayLogRecord) => void;
+}
+
+export interface GatewayEnv {
+  Bindings: HttpBindings;
+  Variables: { caller: Caller };
+}
+
+export type GatewayApp = OpenAPIHono<GatewayEnv>;

@@ -1,0 +1,70 @@
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { type ErrorCode, toVarveError, VarveError, type VarveErrorOptions } from "../domain/index.ts";
+
+/** A failure that only HTTP knows, with a status that no code has of its own. */
+export class HttpError extends VarveError {
+  readonly #status: number;
+
+  constructor(status: number, code: ErrorCode, message: string, options: VarveErrorOptions = {}) {
+    super(code, message, options);
+    this.#status = status;
+  }
+
+  override get httpStatus(): number {
+    return this.#status;
+  }
+}
+
+/** Any thrown value as what is answered. The message of an accident may hold anything, so it stays in the log. */
+export function publicError(error: unknown): VarveError {
+  if (error instanceof HTTPException) return fromHttpException(error);
+  const known = toVarveError(error);
+  if (known.code !== "INTERNAL") return known;
+  return new VarveError("INTERNAL", "Something went wrong inside the gateway.", {
+    remedy: "The gateway's log says what. Try again; if it stays, run `varve doctor`.",
+    cause: error,
+  });
+}
+
+/** What the HTTP library itself turns away. */
+function fromHttpException(error: HTTPException): VarveError {
+  switch (error.status) {
+    case 415:
+      return new HttpError(415, "BAD_REQUEST", "The body is not marked as JSON.", {
+        remedy: "Send it with the header content-type: application/json.",
+      });
+    case 504:
+      return new HttpError(504, "ABORTED", "The request took too long and was given up.", {
+        remedy:
+          "It may still be carried out: look before sending it again. Messages with ids can be sent again safely. " +
+          "The limit is gateway.requestTimeoutMs.",
+      });
+    default:
+      return error.status === 400
+        ? new VarveError("BAD_REQUEST", `${error.message}.`, { remedy: "Send one JSON object as the body." })
+        : new HttpError(error.status, "BAD_REQUEST", error.message || `HTTP ${error.status}.`);
+  }
+}
+
+export function answerError(c: Context, error: VarveError): Response {
+  const retry = error.details?.retryAfterSeconds;
+  if (typeof retry === "number") c.header("Retry-After", String(retry));
+  return c.json(error.toJSON(), error.httpStatus as ContentfulStatusCode);
+}
+
+export function notFound(c: Context): Response {
+  const error = new VarveError("NOT_FOUND", `There is nothing at ${c.req.path.slice(0, 200)}.`, {
+    remedy: "The routes are listed in /api/openapi.json.",
+  });
+  return answerError(c, error);
+}
+
+export function wrongMethod(c: Context, methods: string[]): Response {
+  const error = new HttpError(405, "BAD_REQUEST", `${c.req.method} is not possible here.`, {
+    remedy: `Use ${methods.join(" or ")}.`,
+  });
+  c.header("Allow", methods.join(", "));
+  return answerError(c, error);
+}

@@ -1,0 +1,78 @@
+import { z } from "@hono/zod-openapi";
+import type { GatewayApp, GatewayHost } from "../context.ts";
+import { addRoute, createRoute, failures } from "../routing.ts";
+import { agentQuery, fields, sessionParam } from "../schemas.ts";
+import { sessionOf } from "../session-of.ts";
+
+const formats = {
+  jsonl: { type: "application/x-ndjson; charset=utf-8", ending: "jsonl" },
+  markdown: { type: "text/markdown; charset=utf-8", ending: "md" },
+  html: { type: "text/html; charset=utf-8", ending: "html" },
+} as const;
+
+/** An export is shown without scripts and as if it came from nowhere: whatever was said in it cannot act here. */
+const exportPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+const exportRoute = createRoute({
+  method: "get",
+  path: "/api/sessions/{key}/export",
+  tags: ["messages"],
+  summary: "The whole conversation: JSON lines with everything, or Markdown or HTML to read",
+  request: {
+    params: sessionParam,
+    query: fields({ agent: agentQuery, format: z.enum(["jsonl", "markdown", "html"]).default("jsonl") }),
+  },
+  responses: {
+    200: {
+      description: "The conversation, streamed.",
+      content: {
+        "application/x-ndjson": { schema: z.string() },
+        "text/markdown": { schema: z.string() },
+        "text/html": { schema: z.string() },
+      },
+    },
+    ...failures,
+  },
+});
+
+export function addExportRoute(app: GatewayApp, { varve, log }: GatewayHost): void {
+  addRoute(app, exportRoute, async (c) => {
+    const { agent, format } = c.req.valid("query");
+    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, agent);
+    const pieces = varve.transcripts.export(session, format);
+    // The first piece is read before anything is answered, so that a failure there is still an error with a status.
+    const first = await pieces.next();
+    const { type, ending } = formats[format];
+    const name = session.sessionId.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 100);
+    c.header("Content-Type", type);
+    c.header("Content-Disposition", `attachment; filename="varve-${name}.${ending}"`);
+    c.header("Content-Security-Policy", exportPolicy);
+    return c.body(streamOf(first, pieces, (error) => log({ event: "error", method: "GET", path: c.req.path, error })));
+  });
+}
+
+/** A failure on the way breaks the connection: a cut export must not look like a whole one. */
+function streamOf(
+  first: IteratorResult<string>,
+  pieces: AsyncGenerator<string>,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next: IteratorResult<string> | undefined = first;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const piece: IteratorResult<string> = next ?? (await pieces.next());
+        next = undefined;
+        if (piece.done) controller.close();
+        else controller.enqueue(encoder.encode(piece.value));
+      } catch (error) {
+        onError(error);
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}

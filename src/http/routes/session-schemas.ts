@@ -1,0 +1,85 @@
+import { z } from "@hono/zod-openapi";
+import { fields, jsonObject, text } from "../schemas.ts";
+
+const line = text(1000);
+
+export const sessionSchema = z
+  .object({
+    agent: z.string(),
+    key: z.string(),
+    sessionId: z.string(),
+    conversation: z.number(),
+    transcript: z.number(),
+    sessionStartedAt: z.number(),
+    lastInteractionAt: z.number(),
+    updatedAt: z.number(),
+    createdAt: z.number(),
+    chatType: z.string(),
+    channel: z.string().optional(),
+    subject: z.string().optional(),
+    room: z.string().optional(),
+    space: z.string().optional(),
+    displayName: z.string().optional(),
+    thinkingLevel: z.string().optional(),
+    verboseLevel: z.string().optional(),
+    reasoningLevel: z.string().optional(),
+    elevatedLevel: z.string().optional(),
+    sendPolicy: z.enum(["allow", "deny"]).optional(),
+    providerOverride: z.string().optional(),
+    modelOverride: z.string().optional(),
+    authProfileOverride: z.string().optional(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    totalTokens: z.number(),
+    contextTokens: z.number(),
+    messageCount: z.number(),
+    compactionCount: z.number(),
+    memoryFlushAt: z.number().optional(),
+    memoryFlushCompactionCount: z.number().optional(),
+    origin: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .openapi("Session");
+
+export const addressSchema = fields({
+  agent: text(128)
+    .transform((agent) => agent.toLowerCase())
+    .optional(),
+  key: text(512).optional().describe("The session's key outright; wins over the rest."),
+  channel: line.optional(),
+  account: line.optional(),
+  peer: line.optional(),
+  group: fields({
+    type: z.enum(["group", "channel", "room"]),
+    id: line,
+    thread: fields({ type: z.enum(["thread", "topic"]), id: line }).optional(),
+  }).optional(),
+}).openapi("Address", { example: { channel: "telegram", peer: "5054873275" } });
+
+/** Absent leaves a field alone, null clears it. */
+export const patchSchema = fields({
+  subject: line.nullish(),
+  room: line.nullish(),
+  space: line.nullish(),
+  displayName: line.nullish(),
+  thinkingLevel: line.nullish(),
+  verboseLevel: line.nullish(),
+  reasoningLevel: line.nullish(),
+  elevatedLevel: line.nullish(),
+  sendPolicy: z.enum(["allow", "deny"]).nullish(),
+  providerOverride: line.nullish(),
+  modelOverride: line.nullish(),
+  authProfileOverride: line.nullish(),
+  origin: line.nullish(),
+  metadata: jsonObject.nullish(),
+}).openapi("SessionPatch", { example: { displayName: "Travel" } });
+
+export const transcriptInfoSchema = z.object({
+  sessionId: z.string(),
+  conversation: z.number(),
+  startedAt: z.number(),
+  endedAt: z.number().nullable(),
+  archived: z.boolean(),
+  title: z.string().nullable(),
+  parentSession: z.string().nullable(),
+});

@@ -1,0 +1,93 @@
+/** The building blocks of what goes over the wire. */
+import { z } from "@hono/zod-openapi";
+import { keyLengthMax, VarveError } from "../domain/index.ts";
+
+/** An object that says which fields it has when it is sent another one. */
+export function fields<S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has no field ${(issue.keys as string[]).map((key) => JSON.stringify(key.slice(0, 80))).join(", ")}; ` +
+          `its fields are ${Object.keys(shape).join(", ")}`
+        : undefined,
+  });
+}
+
+/** Text that every store can keep and compare. */
+export function text(max: number) {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !value.includes("\u0000") && value.isWellFormed(), {
+      error: "must hold no NUL and no broken characters",
+    });
+}
+
+const depthMax = 200;
+
+/** Values nested deeper than any honest one would break whatever walks them by recursion later. */
+export function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > depthMax) return true;
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}
+
+export const jsonObject = z
+  .record(z.string(), z.unknown())
+  .refine((value) => !isTooDeep(value), { error: `must not be nested deeper than ${depthMax} levels` });
+
+export const limitQuery = z.coerce.number().int().min(1).max(1000).optional().openapi({
+  description: "How many at most, 1 to 1000; 50 when absent.",
+});
+
+export const agentQuery = text(128)
+  .transform((agent) => agent.toLowerCase())
+  .optional()
+  .openapi({ description: "The agent, where it is not the one of the settings." });
+
+export const sessionParam = z.object({
+  key: text(keyLengthMax).openapi({
+    description: "The session's key (URL-encoded), its session id, or the start of one that fits only one.",
+    example: "agent:main:main",
+  }),
+});
+
+export const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      remedy: z.string().optional(),
+      details: z.record(z.string(), z.unknown()).optional(),
+    }),
+  })
+  .openapi("Error");
+
+/** Turns what is wrong with a request into one error that names every bad field. */
+export function refuseInvalid(result: { target: string; success: boolean; error?: unknown }): void {
+  if (result.success) return;
+  const { issues } = result.error as z.ZodError;
+  const faults = issues.slice(0, 20).map((issue) => ({
+    field: fieldName(result.target, issue.path),
+    problem: issue.message.slice(0, 500),
+  }));
+  const [first] = faults;
+  throw new VarveError("BAD_REQUEST", faults.map(({ field, problem }) => `${field}: ${problem}.`).join(" "), {
+    remedy: `Correct ${first?.field ?? "the request"} and send it again; /api/openapi.json describes what is expected.`,
+    details: { faults, more: Math.max(0, issues.length - faults.length) },
+  });
+}
+
+const targetNames: Readonly<Record<string, string>> = { json: "body", param: "path" };
+
+function fieldName(target: string, path: readonly PropertyKey[]): string {
+  const start = targetNames[target] ?? target;
+  return path.reduce<string>(
+    (name, part) => (typeof part === "number" ? `${name}[${part}]` : `${name}.${String(part)}`),
+    start,
+  );
+}
