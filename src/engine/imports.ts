@@ -16,7 +16,12 @@ export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
 /** Reads transcripts of other programs, and Varve's own exports, into the log. */
 export function importInto(host: EngineHost, paths: string[], request: ImportRequest = {}): Promise<ImportReport> {
   const { config } = host.loaded;
-  const options = { source: "auto" as const, agent: config.agent, ...request, batchSize: config.import.batchSize };
+  const options = {
+    ...request,
+    source: request.source ?? "auto",
+    agent: request.agent ?? config.agent,
+    batchSize: config.import.batchSize,
+  };
   const importHost = {
     ...host,
     openSession: (found: ImportedSession, agent: string, legacy?: LegacySession) =>

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { type GatewayHandle, startGateway } from "../../http/index.ts";
+import { type Gateway, startGateway } from "../../http/index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { openLog } from "../log.ts";
 
@@ -25,7 +25,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
   });
 }
 
-async function stopSignal(gateway: GatewayHandle): Promise<void> {
+async function stopSignal(gateway: Gateway): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   await Promise.race([once(process, "SIGINT", { signal }), once(process, "SIGTERM", { signal })]);
