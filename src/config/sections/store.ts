@@ -7,7 +7,7 @@ export const storeSection = z.strictObject({
     .max(600_000)
     .default(5_000)
     .describe("How long a write waits for another process to finish its own, in milliseconds."),
-  readers: z.int().min(1).max(16).default(2).describe("How many threads read an SQLite file beside its one writer."),
+  readers: z.int().min(1).max(16).default(1).describe("How many threads read an SQLite file beside its one writer."),
   cacheMiB: z
     .int()
     .min(1)
