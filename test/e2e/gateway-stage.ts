@@ -69,7 +69,7 @@ export async function setStage(
 }
 
 /** One request over a bare connection: `fetch` would not let a test lie about its Host. */
-export function send(port: number, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+function send(port: number, method: string, path: string, sent: Sent = {}): Promise<Answer> {
   const raw = typeof sent.body === "string" || Buffer.isBuffer(sent.body) ? sent.body : JSON.stringify(sent.body);
   const headers: Record<string, string> = { ...(raw === undefined ? {} : { "content-type": "application/json" }) };
   if (sent.token !== undefined) headers.authorization = `Bearer ${sent.token}`;
