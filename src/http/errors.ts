@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ErrorCode, toVarveError, VarveError, type VarveErrorOptions } from "../domain/index.ts";
 
 /** A failure that only HTTP knows, with a status that no code has of its own. */
-export class HttpError extends VarveError {
+class HttpError extends VarveError {
   readonly #status: number;
 
   constructor(status: number, code: ErrorCode, message: string, options: VarveErrorOptions = {}) {

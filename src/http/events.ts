@@ -22,7 +22,7 @@ export interface NumberedEvent extends GatewayEvent {
   time: number;
 }
 
-export interface Stretch {
+interface Stretch {
   events: NumberedEvent[];
   /** Where to read on. */
   at: number;

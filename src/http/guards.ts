@@ -139,7 +139,7 @@ function takeFrom(host: GatewayHost, key: string): void {
   );
 }
 
-export function requireRight(caller: Caller, right: Right): void {
+function requireRight(caller: Caller, right: Right): void {
   if (mayDo(caller, right)) return;
   throw new VarveError("FORBIDDEN", `The token ${JSON.stringify(caller.name)} does not carry the right to ${right}.`, {
     remedy: `Use another token, or add ${right} to its rights in gateway.tokens.`,

@@ -13,6 +13,7 @@ const query = fields({ agent: agentQuery });
 /** What one append takes; more would hold the store's write lock for too long. */
 const batchMax = 10_000;
 const pagesMax = 20;
+const pageMin = 100;
 
 const entrySchema = z
   .object({
@@ -138,7 +139,7 @@ async function readMessages(
   let entries: Entry[] = [];
   let before = from;
   for (let pages = 0; pages < pagesMax; pages += 1) {
-    const page = await varve.transcripts.read(session, { limit, before });
+    const page = await varve.transcripts.read(session, { limit: Math.max(limit, pageMin), before });
     entries = [...page.entries.filter((entry) => entry.type === "message"), ...entries];
     before = page.before;
     if (entries.length >= limit || before === undefined) break;

@@ -1,0 +1,284 @@
+/** Every route of the gateway's own document, tried by everyone who has no business there. New routes are covered as they come. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Answer, type Sent, type Stage, setStage, sha256 } from "./gateway-stage.ts";
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  example?: unknown;
+  enum?: unknown[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+interface Operation {
+  "x-varve-right"?: "admin";
+  requestBody?: { content: { "application/json": { schema: Schema } } };
+  responses: Record<string, unknown>;
+}
+interface Route {
+  method: string;
+  path: string;
+  right: "read" | "write" | "admin";
+  body: unknown;
+  statuses: number[];
+}
+
+const secretText = "SECRET-7f3a";
+const stranger = "a token nobody gave out";
+let stage: Stage;
+let routes: Route[];
+let places = 0;
+
+beforeAll(async () => {
+  const token = (
+    name: string,
+    rest: { rights: ("read" | "write" | "admin")[]; agent?: string; expiresAt?: string },
+  ) => ({
+    name,
+    token: sha256(name),
+    ...rest,
+  });
+  stage = await setStage({
+    requestsPerMinute: 100_000,
+    bodyLimitBytes: 2048,
+    tokens: [
+      token("all", { rights: ["read", "write", "admin"] }),
+      token("reader", { rights: ["read"] }),
+      token("writer", { rights: ["write"] }),
+      token("worker", { rights: ["read", "write"] }),
+      token("expired", { rights: ["read", "write", "admin"], expiresAt: "2020-01-01" }),
+      token("foreign", { rights: ["read", "write", "admin"], agent: "other" }),
+    ],
+  });
+  routes = await readRoutes();
+});
+afterAll(() => stage.end());
+
+async function readRoutes(): Promise<Route[]> {
+  const { json } = await stage.send("GET", "/api/openapi.json", { token: "all" });
+  const document = json as {
+    paths: Record<string, Record<string, Operation>>;
+    components: { schemas: Record<string, Schema> };
+  };
+  const exampleOf = (schema: Schema): unknown => {
+    if (schema.$ref !== undefined) return exampleOf(document.components.schemas[schema.$ref.split("/").at(-1)!]!);
+    if (schema.example !== undefined) return schema.example;
+    if (schema.enum) return schema.enum[0];
+    if (schema.type === "array") return [exampleOf(schema.items ?? {})];
+    if (schema.type !== "object") return "x";
+    return Object.fromEntries(
+      (schema.required ?? []).map((name) => [name, exampleOf(schema.properties?.[name] ?? {})]),
+    );
+  };
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const schema = operation.requestBody?.content["application/json"].schema;
+      return {
+        method: method.toUpperCase(),
+        path,
+        right: operation["x-varve-right"] ?? (method === "get" ? ("read" as const) : ("write" as const)),
+        body: schema && exampleOf(schema),
+        statuses: Object.keys(operation.responses).map(Number),
+      };
+    }),
+  );
+}
+
+/** A session with one message, of its own for every try; the path with it filled in. */
+async function placeFor(route: Route): Promise<string> {
+  places += 1;
+  const session = await stage.varve.sessions.resolve({ key: `agent:main:walk-${places}` });
+  await stage.varve.context.ingest(session, [{ id: "m1", role: "user", content: secretText }]);
+  // There is something to restore.
+  if (route.path.endsWith("/restore")) await stage.varve.sessions.renew(session, "new");
+  return route.path.replace("{key}", encodeURIComponent(session.key)).replace("{id}", "m1");
+}
+
+function expectError(answer: Answer, statuses: number[], what: string): void {
+  expect(statuses, `${what}: ${answer.text}`).toContain(answer.status);
+  const { error, ...rest } = answer.json as { error: { code: string; message: string } };
+  expect(rest, what).toEqual({});
+  expect(error.code, what).toMatch(/^[A-Z_]+$/);
+  expect(error.message.length, what).toBeGreaterThan(5);
+  expect(answer.text, what).not.toContain(secretText);
+  expect(answer.headers["x-content-type-options"], what).toBe("nosniff");
+}
+
+async function walk(
+  sentFor: (route: Route) => Sent | undefined,
+  check: (answer: Answer, route: Route, what: string) => void | Promise<void>,
+): Promise<void> {
+  for (const route of routes) {
+    const sent = sentFor(route);
+    if (!sent) continue;
+    const path = await placeFor(route);
+    const answer = await stage.send(route.method, path, { body: route.body, ...sent });
+    await check(answer, route, `${route.method} ${route.path}`);
+  }
+}
+
+describe("every route of the document", () => {
+  it("is there, with its rights and bodies", () => {
+    expect(routes.length).toBeGreaterThanOrEqual(20);
+    expect(routes.filter((route) => route.right === "admin").map((route) => route.path)).toEqual(
+      expect.arrayContaining(["/api/doctor", "/api/backup", "/api/config"]),
+    );
+  });
+
+  it("answers the right token as the document says", () =>
+    walk(
+      () => ({ token: "all" }),
+      (answer, route, what) => expect(route.statuses, `${what}: ${answer.text}`).toContain(answer.status),
+    ));
+
+  it("needs a token", () =>
+    walk(
+      () => ({}),
+      (answer, _route, what) => {
+        expectError(answer, [401], what);
+        expect(answer.headers["www-authenticate"], what).toMatch(/^Bearer/);
+      },
+    ));
+
+  it("does not know a wrong token, wherever it is put", async () => {
+    await walk(
+      () => ({ token: stranger }),
+      (answer, _route, what) => expectError(answer, [401], what),
+    );
+    const elsewhere: Record<string, string>[] = [
+      { cookie: "varve_token=all" },
+      { authorization: "Basic YWxsOmFsbA==" },
+      { authorization: "all" },
+    ];
+    for (const headers of elsewhere) {
+      await walk(
+        () => ({ headers }),
+        (answer, _route, what) => expectError(answer, [401], what),
+      );
+    }
+    expectError(await stage.send("GET", "/api/status?token=all"), [401], "token in the query");
+    expectError(await stage.send("GET", "/api/events?token=all"), [401], "token in the query");
+  });
+
+  it("is closed to an expired token", () =>
+    walk(
+      () => ({ token: "expired" }),
+      (answer, _route, what) => {
+        expectError(answer, [401], what);
+        expect(answer.headers["www-authenticate"], what).toContain("invalid_token");
+      },
+    ));
+
+  it("asks for its right", async () => {
+    const refused = (answer: Answer, _route: Route, what: string) => expectError(answer, [403], what);
+    await walk((route) => (route.right === "read" ? undefined : { token: "reader" }), refused);
+    await walk((route) => (route.right === "write" ? undefined : { token: "writer" }), refused);
+    await walk((route) => (route.right === "admin" ? { token: "worker" } : undefined), refused);
+  });
+
+  it("shows a foreign agent's token nothing of this agent", async () => {
+    for (const naming of ["key", "session id", "start of a session id", "agent"] as const) {
+      for (const route of routes) {
+        const path = await placeFor(route);
+        const session = await stage.varve.sessions.get(`agent:main:walk-${places}`);
+        const before = await stage.varve.transcripts.read(session);
+        const name = {
+          key: session.key,
+          agent: session.key,
+          "session id": session.sessionId,
+          "start of a session id": session.sessionId.slice(0, 8),
+        }[naming];
+        const asked = path.replace(encodeURIComponent(session.key), encodeURIComponent(name));
+        const query = naming === "agent" ? "?agent=main" : "";
+        const answer = await stage.send(route.method, asked + query, { token: "foreign", body: route.body });
+        const what = `${route.method} ${route.path} by ${naming}`;
+        if (route.path.includes("{key}")) expectError(answer, [403, 404], what);
+        else if (answer.status >= 400) expectError(answer, [400, 403], what);
+        expect(answer.text, what).not.toContain(secretText);
+        expect(answer.text.replaceAll(session.key, "").includes("walk-"), what).toBe(false);
+        const again = await stage.varve.sessions.get(session.key);
+        expect(again, what).toEqual(session);
+        expect(await stage.varve.transcripts.read(again), what).toEqual(before);
+      }
+    }
+  });
+
+  it("turns away a name that is not its own", () =>
+    walk(
+      () => ({ token: "all", headers: { host: `rebound.example:${stage.gateway.port}` } }),
+      (answer, _route, what) => expectError(answer, [403], what),
+    ));
+
+  it("turns away pages of other sites", async () => {
+    for (const origin of [
+      "https://evil.example",
+      "null",
+      `http://localhost.evil.example:${stage.gateway.port}`,
+      "http://127.0.0.1:1",
+    ]) {
+      await walk(
+        () => ({ token: "all", headers: { origin } }),
+        (answer, _route, what) => {
+          expectError(answer, [403], `${what} from ${origin}`);
+          expect(answer.headers["access-control-allow-origin"], what).toBeUndefined();
+        },
+      );
+    }
+  });
+
+  it("does not read a body that is too large, whether it says so or not", async () => {
+    const body = Buffer.from(JSON.stringify({ messages: "x".repeat(4096) }));
+    const changing = (route: Route) => route.method !== "GET";
+    await walk(
+      (route) => (changing(route) ? { token: "all", body } : undefined),
+      (answer, _route, what) => expectError(answer, [413], what),
+    );
+    for (const route of routes.filter(changing)) {
+      const response = await fetch(`${stage.gateway.url}${await placeFor(route)}`, {
+        method: route.method,
+        headers: { authorization: "Bearer all", "content-type": "application/json" },
+        body: new ReadableStream({
+          start(controller) {
+            controller.enqueue(body);
+            controller.close();
+          },
+        }),
+        duplex: "half",
+      } as RequestInit);
+      expect(response.status, `${route.method} ${route.path}`).toBe(413);
+      expect(await response.json()).toMatchObject({ error: { code: "TOO_LARGE" } });
+    }
+  });
+
+  it("answers another method with 405 and what is possible", async () => {
+    for (const { path } of routes) {
+      const answer = await stage.send("PUT", path.replace("{key}", "x").replace("{id}", "m1"), { token: "all" });
+      expectError(answer, [405], path);
+      expect(answer.headers.allow, path).toMatch(/GET|POST/);
+    }
+  });
+});
+
+describe("what is outside of the document", () => {
+  it("does not tell what there is under /api without a token", async () => {
+    for (const path of ["/api", "/api/", "/api/nothing", "/api/sessions/x/nothing", "/api//status", "/API/status"]) {
+      const answer = await stage.send("GET", path);
+      expectError(answer, path.startsWith("/api") ? [401] : [404], path);
+    }
+    expectError(await stage.send("GET", "/api/nothing", { token: "all" }), [404], "unknown route");
+  });
+
+  it("checks names and origins on /health, / and /auth too", async () => {
+    for (const path of ["/health", "/", "/auth?code=x"]) {
+      expectError(await stage.send("GET", path, { headers: { host: "rebound.example" } }), [403], path);
+      expectError(await stage.send("GET", path, { headers: { origin: "https://evil.example" } }), [403], path);
+    }
+  });
+
+  it("logs neither tokens nor queries nor bodies", () => {
+    const text = JSON.stringify(stage.log);
+    expect(stage.log.length).toBeGreaterThan(100);
+    for (const secret of [stranger, secretText, "code=", "?"]) expect(text).not.toContain(secret);
+  });
+});
