@@ -1,3 +1,4 @@
+import { printSessionKey } from "../domain/index.ts";
 import {
   type Address,
   addNotice,
@@ -19,10 +20,12 @@ import {
   renewNow,
   resolveSession,
   restoreSession,
+  routeAddress,
   type SendDecision,
   type Session,
   type SessionPage,
   type SessionPatch,
+  type SessionSettings,
   sessionHistory,
   type TranscriptInfo,
   takeNotices,
@@ -56,6 +59,12 @@ export interface Sessions {
   delete(session: Session): Promise<{ conversations: number; entries: number }>;
 }
 
+/** The short form `<channel>:<userId>` names the session its messages go to. */
+function routedName(name: string, settings: SessionSettings): string {
+  const pair = /^(?!agent:|cron:|hook:)[^:\s]+:\S+$/i.test(name);
+  return pair ? printSessionKey(routeAddress({ key: name }, settings)) : name;
+}
+
 export function sessionsOf(host: EngineHost): Sessions {
   const settings = sessionSettings(host.loaded);
   const { config } = host.loaded;
@@ -64,7 +73,7 @@ export function sessionsOf(host: EngineHost): Sessions {
     open,
     resolve: async (address, options) => (await open(address, options)).session,
     receive: (address, text, options) => receiveText(host, settings, address, text, options),
-    get: (name, agent) => findSession(host, name, agent ?? config.agent),
+    get: (name, agent) => findSession(host, routedName(name, settings), agent ?? config.agent),
     list: (options) => listSessions(host, { ...options, agent: options?.agent ?? config.agent }),
     history: (session) => sessionHistory(host, session.agent, session.key),
     renew: (session, kind) => renewNow(host, session, kind, "asked for"),

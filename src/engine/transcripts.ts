@@ -1,4 +1,4 @@
-import type { Entry, EntryDraft, JsonValue, Message } from "../domain/index.ts";
+import { type Entry, type EntryDraft, type JsonValue, type Message, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult } from "../store/index.ts";
 import {
@@ -7,6 +7,7 @@ import {
   type ExportFormat,
   exportConversation,
   findEntry,
+  inherits,
   listBranches,
   listCheckpoints,
   messageDraft,
@@ -59,7 +60,11 @@ export function transcriptsOf(host: EngineHost): Transcripts {
     entry: async (session, id) => {
       const seq = /^msg#(\d+)$/.exec(id)?.[1];
       const by = seq === undefined ? { conversation: session.conversation, id } : { seq: Number(seq) };
-      return (await findEntry(store, session.agent, by)).entry;
+      const { entry, conversation } = await findEntry(store, session.agent, by);
+      if (await inherits(store, session, conversation)) return entry;
+      throw new VarveError("ENTRY_NOT_FOUND", `The session ${session.key} has no entry ${id}.`, {
+        remedy: "Take an id from `varve sessions show` or from a search result.",
+      });
     },
     moveHead: (session, entryId) => moveHead(store, session, entryId),
     branches: (session) => listBranches(store, session),

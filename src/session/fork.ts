@@ -28,11 +28,16 @@ export async function forkSession(host: SessionHost, parent: Session, options: F
     ? parseSessionKey(options.key)
     : { kind: "subagent", agent, id: newUuid(host.random) };
   const keyText = printSessionKey(key);
+  if (agentOf(key, agent) !== agent) {
+    throw new VarveError("REFUSED", `A fork of agent ${agent} cannot become the session ${keyText} of another agent.`, {
+      remedy: `Choose a key that starts with agent:${agent}:.`,
+    });
+  }
   const at = await forkPoint(host, parent, options.atEntry);
   const size = at ? await tokensUpTo(host, agent, { conversation: parent.conversation, ...at }, options.maxTokens) : 0;
   const isolated = size > options.maxTokens;
   const session = await host.store.transaction(async (tx) => {
-    if (await findSessionRow(tx.db, agentOf(key, agent), keyText)) {
+    if (await findSessionRow(tx.db, agent, keyText)) {
       throw new VarveError("CONFLICT", `There is a session ${keyText} already.`, {
         remedy: "Choose another key for the fork.",
       });

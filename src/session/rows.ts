@@ -5,6 +5,7 @@ import {
   chatTypeOf,
   newUuid,
   parseSessionKey,
+  printSessionKey,
   type Random,
   type SessionKey,
   VarveError,
@@ -180,7 +181,8 @@ export function agentOf(key: SessionKey, fallback: string): string {
 
 /** A session named by its key, its session id, or the start of one that fits only one. */
 export async function findSession(host: SessionHost, name: string, agent: string): Promise<Session> {
-  const byKey = await findSessionRow(host.store.db, agentOfName(name, agent), name);
+  const key = keyOfName(name);
+  const byKey = key && (await findSessionRow(host.store.db, agentOf(key, agent), printSessionKey(key)));
   if (byKey) return sessionFromRow(byKey);
   const length = name.length;
   const found = await host.store.db
@@ -212,11 +214,12 @@ export async function findSession(host: SessionHost, name: string, agent: string
   });
 }
 
-function agentOfName(name: string, fallback: string): string {
+/** A name that reads as a key, in its normal form. */
+function keyOfName(name: string): SessionKey | undefined {
   try {
-    return agentOf(parseSessionKey(name), fallback);
+    return parseSessionKey(name);
   } catch (error) {
-    if (error instanceof VarveError && error.code === "BAD_KEY") return fallback;
+    if (error instanceof VarveError && error.code === "BAD_KEY") return undefined;
     throw error;
   }
 }

@@ -21,5 +21,14 @@ export {
   importPaths,
   type OpenedSession,
 } from "./import/run.ts";
-export { findEntry, headOf, type Page, readTail, type TailOptions, walkBranch, walkConversation } from "./read.ts";
+export {
+  findEntry,
+  headOf,
+  inherits,
+  type Page,
+  readTail,
+  type TailOptions,
+  walkBranch,
+  walkConversation,
+} from "./read.ts";
 export { textOfEntry, textOfParts } from "./text.ts";

@@ -186,6 +186,22 @@ export async function headOf(
   return row?.head_branch == null || row.head_seq === null ? undefined : { branch: row.head_branch, seq: row.head_seq };
 }
 
+/** Whether a conversation is this one, or one that it was forked from. */
+export async function inherits(store: Store, ref: Omit<TranscriptRef, "transcript">, from: number): Promise<boolean> {
+  let at: number | undefined = ref.conversation;
+  while (at !== undefined && at !== from) {
+    const first: { parent_conversation: number | null } | undefined = await store.db
+      .selectFrom("branches")
+      .select("parent_conversation")
+      .where("agent", "=", ref.agent)
+      .where("conversation", "=", at)
+      .where("branch", "=", 1)
+      .executeTakeFirst();
+    at = first?.parent_conversation ?? undefined;
+  }
+  return at === from;
+}
+
 async function parentSegment(db: Db, agent: string, segment: Segment): Promise<Segment | undefined> {
   const row = await db
     .selectFrom("branches")

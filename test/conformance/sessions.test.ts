@@ -144,6 +144,10 @@ onEveryEngine("sessions", (get) => {
     expect((await varve.sessions.get(session.key)).sessionId).toBe(session.sessionId);
     expect((await varve.sessions.get(session.sessionId)).key).toBe(session.key);
     expect((await varve.sessions.get(session.sessionId.slice(0, 13))).key).toBe(session.key);
+    expect((await varve.sessions.get(session.key.toUpperCase())).key).toBe(session.key);
+    const main = await varve.sessions.resolve({ channel: "telegram", peer: "505" });
+    expect((await varve.sessions.get("telegram:505")).key).toBe(main.key);
+    await expect(varve.sessions.fork(session, { key: "agent:other:x" })).rejects.toMatchObject({ code: "REFUSED" });
     await expect(varve.sessions.get("nobody-here")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND", exitCode: 3 });
     await expect(varve.sessions.resolve({ key: "agent:main:x:y:z" })).rejects.toMatchObject({
       code: "BAD_KEY",

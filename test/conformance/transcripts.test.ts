@@ -171,6 +171,13 @@ onEveryEngine("transcripts", (get) => {
     await varve.context.ingest(parent, [{ id: "p3", role: "user", content: "parent goes on" }]);
     expect(text((await varve.transcripts.read(child)).entries)).toEqual(["from the parent", "also", "from the child"]);
     expect(text((await varve.transcripts.read(parent)).entries)).toEqual(["from the parent", "also", "parent goes on"]);
+    const elsewhere = await fresh();
+    const [cited] = (await varve.context.ingest(elsewhere, [{ id: "e1", role: "user", content: "elsewhere" }])).entries;
+    await expect(varve.transcripts.entry(parent, `msg#${cited?.seq}`)).rejects.toMatchObject({
+      code: "ENTRY_NOT_FOUND",
+    });
+    const inherited = (await varve.transcripts.read(child)).entries.find((entry) => entry.id === "p1");
+    expect((await varve.transcripts.entry(child, `msg#${inherited?.seq}`)).id).toBe("p1");
     const early = await varve.sessions.fork(parent, { atEntry: "p1" });
     expect(text((await varve.transcripts.read(early.session)).entries)).toEqual(["from the parent"]);
     const small = await varve.sessions.fork(parent, { maxTokens: 3 });

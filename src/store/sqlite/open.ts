@@ -31,7 +31,9 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   const readers: Connection[] = [];
   const readersMax = options.readers ?? 1;
   let turn = 0;
+  let closed = false;
   const reader = (): Connection => {
+    if (closed) throw new VarveError("STORE_CLOSED", "The store is closed.");
     const index = turn % readersMax;
     turn += 1;
     const found = readers[index];
@@ -172,6 +174,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       return { bytes: statSync(file).size + (existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0) };
     },
     async close() {
+      closed = true;
       await gate;
       await Promise.all(readers.map((connection) => connection?.close()));
       await writer?.close();
