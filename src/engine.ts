@@ -107,11 +107,15 @@ export type {
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
 export {
+  cleanForProvider,
   type ExportFormat,
   exportFormats,
+  type HygieneProvider,
   type ImportProgress,
   type ImportReport,
+  isSilentReply,
   type Page,
+  silentReplyGate,
   sourceNames,
   textOfEntry,
 } from "./transcript/index.ts";

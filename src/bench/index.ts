@@ -1,1 +1,1 @@
-export { type BenchResult, benchSpeed, type SpeedOptions } from "./speed.ts";
+export { benchSpeed } from "./speed.ts";

@@ -6,7 +6,7 @@ import type { Message } from "../domain/index.ts";
 import { openVarve, textOfEntry } from "../engine.ts";
 import { conversation } from "./conversation.ts";
 import { Floor } from "./floor.ts";
-import type { BenchResult } from "./speed.ts";
+import { type BenchResult, round } from "./result.ts";
 
 const batchSize = 100;
 /** Floor and engine take turns in slices, so that a noisy neighbour slows both alike. */
@@ -156,8 +156,4 @@ async function timedAsync(work: () => Promise<void>): Promise<number> {
 
 function sum(values: number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-export function round(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { round } from "./ingest.ts";
-import type { BenchResult } from "./speed.ts";
+import { type BenchResult, round } from "./result.ts";
 
 const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));
 const coldRuns = 5;

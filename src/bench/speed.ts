@@ -3,16 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { benchIngest } from "./ingest.ts";
 import { benchCold, benchIdle } from "./process.ts";
-
-export interface BenchResult {
-  name: string;
-  /** How many messages the database holds. */
-  size: number;
-  value: number;
-  unit: string;
-  /** The value as a share of the baseline of the same run. */
-  ratio?: number;
-}
+import type { BenchResult } from "./result.ts";
 
 export interface SpeedOptions {
   sizes: number[];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { detectSource, sourceFormats } from "./index.ts";
+import { detectSource, sourceFormats } from "./formats.ts";
 
 const scraps = fc.constantFrom<unknown>(
   "message",

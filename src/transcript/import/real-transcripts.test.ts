@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fromAnthropic, fromPi, jsonEqual, toAnthropic, toPi } from "../../domain/index.ts";
-import { detectSource } from "./index.ts";
+import { detectSource } from "./formats.ts";
 import { readAll } from "./read-all.test-util.ts";
 
 const folder = process.env.VARVE_TRANSCRIPTS;

@@ -8,7 +8,7 @@ import type { Sources } from "../codec.ts";
 import { readTail } from "../read.ts";
 import { type QuarantinedRecord, writeBatch } from "./batch.ts";
 import { findFiles, headRecords } from "./files.ts";
-import { detectSource, sourceFormats } from "./index.ts";
+import { detectSource, sourceFormats } from "./formats.ts";
 import { type LegacySession, legacySessions } from "./legacy.ts";
 import type { ImportedSession, ReaderEvent, RecordReader, SourceFormat, SourceName } from "./reader.ts";
 import { type FileRecord, readArray, readLines } from "./records.ts";

@@ -7,16 +7,6 @@ import { openclaw } from "./openclaw.ts";
 import { pi } from "./pi.ts";
 import type { SourceFormat } from "./reader.ts";
 
-export {
-  type ImportedSession,
-  type ReaderContext,
-  type ReaderEvent,
-  type RecordReader,
-  type SourceFormat,
-  type SourceName,
-  sourceNames,
-} from "./reader.ts";
-
 /** All formats, in the order in which a file is tried: the particular before the general. */
 export const sourceFormats: readonly SourceFormat[] = [claudeCode, codex, openclaw, pi, chatgpt, claudeAi, jsonl];
 
