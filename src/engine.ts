@@ -107,14 +107,19 @@ export type {
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
 export {
+  type Cleaned,
+  type CleanOptions,
   cleanForProvider,
   type ExportFormat,
   exportFormats,
+  type HygieneChange,
   type HygieneProvider,
+  type HygieneRule,
   type ImportProgress,
   type ImportReport,
   isSilentReply,
   type Page,
+  type SilentReplyGate,
   silentReplyGate,
   sourceNames,
   textOfEntry,

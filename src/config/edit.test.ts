@@ -142,7 +142,7 @@ test("what was set is loaded again, and comments survive", () => {
     fc.record({ key: fc.constant("redact"), value: fc.boolean() }),
     fc.record({ key: fc.constant("session.dmScope"), value: fc.constantFrom("main", "per-peer") }),
     fc.record({ key: fc.constant("gateway.host"), value: name }),
-    fc.record({ key: fc.constant("retention.keep"), value: fc.array(name) }),
+    fc.record({ key: fc.constant("gateway.allowedHosts"), value: fc.array(name) }),
     fc.record({ key: fc.constant("session.identityLinks"), value: fc.dictionary(name, fc.array(name)) }),
   );
   fc.assert(

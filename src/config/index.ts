@@ -1,4 +1,3 @@
-export { durationMs } from "./duration.ts";
 export { setConfigValue, unsetConfigValue } from "./edit.ts";
 export type { Environment } from "./env-layer.ts";
 export { type ConfigFault, type ConfigSource, printFault, printSource } from "./faults.ts";

@@ -39,14 +39,12 @@ describe("without any settings", () => {
         resetByType: {},
         resetByChannel: {},
         resetTriggers: ["/new", "/reset"],
-        newSessionRetainDepth: 2,
         forkMaxTokens: 100_000,
       },
       sendPolicy: { default: "allow", rules: [] },
       cron: { runLogMaxBytes: 2_000_000, runLogMaxRows: 2_000 },
       gateway: { host: "127.0.0.1", port: 7411, tokens: [] },
       import: { batchSize: 500 },
-      retention: { keep: [] },
       log: { level: "info" },
     });
     expect(new Set([...loaded.sources.values()].map(printSource))).toEqual(new Set(["default"]));

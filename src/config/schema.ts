@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { gatewaySection } from "./sections/gateway.ts";
 import { general } from "./sections/general.ts";
-import { cronSection, importSection, logSection, retentionSection } from "./sections/keeping.ts";
+import { cronSection, importSection, logSection } from "./sections/keeping.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
 import { sessionSection } from "./sections/session.ts";
 import { storeSection } from "./sections/store.ts";
@@ -18,7 +18,6 @@ export const configSchema = z.strictObject({
   gateway: gatewaySection.prefault({}),
   store: storeSection.prefault({}),
   import: importSection.prefault({}),
-  retention: retentionSection.prefault({}),
   log: logSection.prefault({}),
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { durationMs, listConfig, loadConfig, settings } from "./index.ts";
+import { listConfig, loadConfig, settings } from "./index.ts";
 import { nearestName } from "./nearest.ts";
 
 test("every setting has a description, and a variable of its own", () => {
@@ -59,7 +59,6 @@ test("the list shows every setting with its source, and no secret", () => {
     source: "option",
     secret: true,
   });
-  expect(byKey.get("retention.after")).toMatchObject({ value: undefined, source: "default", secret: false });
 });
 
 test("a name is suggested only when it is near", () => {
@@ -69,11 +68,4 @@ test("a name is suggested only when it is near", () => {
   expect(nearestName("databse", names)).toBe("database");
   expect(nearestName("colour", names)).toBeUndefined();
   expect(nearestName("x".repeat(10_000), names)).toBeUndefined();
-});
-
-test("lengths of time are read", () => {
-  expect(durationMs("90d")).toBe(90 * 86_400_000);
-  expect(durationMs("36 h")).toBe(36 * 3_600_000);
-  expect(durationMs("soon")).toBeUndefined();
-  expect(durationMs("-1d")).toBeUndefined();
 });

@@ -13,6 +13,7 @@ export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
 export { type Message, partsOf, type Role, roles, toolCallsOf, toolResultsOf } from "./message.ts";
 export type * from "./part.ts";
+export { redactSecrets } from "./redact.ts";
 export {
   type ChatType,
   channelOf,

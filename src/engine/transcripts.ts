@@ -84,6 +84,7 @@ export function transcriptsOf(host: EngineHost): Transcripts {
           meta: session.metadata,
         },
         format,
+        host.loaded.config.redact,
       ),
   };
 }

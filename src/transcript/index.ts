@@ -10,7 +10,17 @@ export {
 export { checkLog, type Finding, fixCounters } from "./check-log.ts";
 export { decodeBody } from "./codec.ts";
 export { type ExportFormat, exportConversation, exportFormats } from "./export/write.ts";
-export { cleanForProvider, type HygieneProvider, isSilentReply, silentReplyGate } from "./hygiene/index.ts";
+export {
+  type Cleaned,
+  type CleanOptions,
+  cleanForProvider,
+  type HygieneChange,
+  type HygieneProvider,
+  type HygieneRule,
+  isSilentReply,
+  type SilentReplyGate,
+  silentReplyGate,
+} from "./hygiene/index.ts";
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
 export {

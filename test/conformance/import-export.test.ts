@@ -228,6 +228,9 @@ onEveryEngine("import and export", (get) => {
       for await (const piece of varve.transcripts.export(session, format)) text += piece;
       return text;
     };
+    const secret = `sk-ant-api03-${"aB3".repeat(12)}`;
+    await varve.context.ingest(session, [{ id: "3", role: "user", content: `my key is ${secret}` }]);
+    expect((await read("html")) + (await read("markdown"))).not.toContain(secret);
     expect(await read("html")).not.toContain("<script>");
     expect(await read("html")).toContain("&lt;script&gt;");
     expect(await read("markdown")).toContain("````json");

@@ -25,7 +25,9 @@ export const general = {
   redact: z
     .boolean()
     .default(true)
-    .describe("Whether secrets of well-known providers are blacked out in logs, traces, exports and summaries."),
+    .describe(
+      "Whether secrets of well-known kinds are blacked out in what people read: logs, Markdown and HTML exports. JSON lines stay exact.",
+    ),
 };
 
 function isTimezone(name: string): boolean {

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { durationMs } from "../duration.ts";
 
 /** What comes in from files and what is taken out again. */
 export const importSection = z.strictObject({
@@ -9,18 +8,6 @@ export const importSection = z.strictObject({
     .max(10_000)
     .default(500)
     .describe("How many entries of an import are written in one transaction."),
-});
-
-export const retentionSection = z.strictObject({
-  after: z
-    .string()
-    .refine((text) => durationMs(text) !== undefined, "must be a length of time, such as 90d, 12w or 36h")
-    .optional()
-    .describe("Conversations that were quiet for so long are archived by `varve maintain`. Never when not set."),
-  keep: z
-    .array(z.string().min(1))
-    .default([])
-    .describe("Session keys that are never archived; * stands for any characters, as in agent:main:*."),
 });
 
 export const cronSection = z.strictObject({

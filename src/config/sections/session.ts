@@ -60,12 +60,6 @@ export const sessionSection = z.strictObject({
     .describe(
       "Words at the start of a message that begin a new session, in any case. /reset archives what was; the others go on from it.",
     ),
-  newSessionRetainDepth: z
-    .int()
-    .min(-1)
-    .max(100)
-    .default(2)
-    .describe("After /new the context keeps summaries of at least this depth: 0 keeps all, -1 keeps none."),
   forkMaxTokens: z
     .int()
     .min(0)

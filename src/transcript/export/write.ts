@@ -1,4 +1,4 @@
-import type { Entry } from "../../domain/index.ts";
+import { type Entry, redactSecrets } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { findEntry, headOf, readTail, walkBranch, walkConversation } from "../read.ts";
 import { htmlEntry, htmlFooter, htmlHeader } from "./html.ts";
@@ -10,13 +10,14 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 /**
  * A conversation as text, piece by piece. JSON lines hold everything, every branch included, and come back through
- * the import as they were; Markdown and HTML show what people read, the active branch.
+ * the import as they were; Markdown and HTML show what people read, the active branch, without secrets if so asked.
  */
 export async function* exportConversation(
   store: Store,
   ref: { agent: string; conversation: number },
   header: Omit<ExportHeader, "head">,
   format: ExportFormat,
+  redact = false,
 ): AsyncGenerator<string> {
   if (format === "jsonl") {
     yield jsonlHeader({ ...header, head: await headId(store, ref) });
@@ -25,7 +26,10 @@ export async function* exportConversation(
   }
   yield format === "html" ? htmlHeader(header) : markdownHeader(header);
   const write = format === "html" ? htmlEntry : markdownEntry;
-  for await (const page of walkBranch(store, ref)) yield page.map(write).join("");
+  for await (const page of walkBranch(store, ref)) {
+    const text = page.map(write).join("");
+    yield redact ? redactSecrets(text) : text;
+  }
   if (format === "html") yield htmlFooter;
 }
 
