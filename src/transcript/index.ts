@@ -21,17 +21,16 @@ export {
   type SilentReplyGate,
   silentReplyGate,
 } from "./hygiene/index.ts";
+export type {
+  ImportHost,
+  ImportOptions,
+  ImportProgress,
+  ImportReport,
+  OpenedSession,
+} from "./import/import-types.ts";
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
-export {
-  type ImportHost,
-  type ImportOptions,
-  type ImportProgress,
-  type ImportReport,
-  type ImportResult,
-  importPaths,
-  type OpenedSession,
-} from "./import/run.ts";
+export { importPaths } from "./import/run.ts";
 export {
   findEntry,
   headOf,
