@@ -1,5 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
-const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+/** The package's own description: one folder up from the sources and the library, two from the bundled program. */
+const manifest = ["../package.json", "../../package.json"]
+  .map((path) => new URL(path, import.meta.url))
+  .find((url) => existsSync(url));
 
-export const version: string = manifest.version;
+export const version: string =
+  manifest === undefined ? "unknown" : (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
