@@ -38,12 +38,10 @@ export async function listSessions(host: SessionHost, options: ListOptions): Pro
   if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);
   if (options.after !== undefined) {
     const { updatedAt, key } = parseCursor(options.after);
-    query = query.where((where) =>
-      where.or([
-        where("sessions.updated_at", "<", updatedAt),
-        where.and([where("sessions.updated_at", "=", updatedAt), where("sessions.key", ">", key)]),
-      ]),
-    );
+    // The first condition alone is what an index can start at; the second leaves out the rest of the same instant.
+    query = query
+      .where("sessions.updated_at", "<=", updatedAt)
+      .where((where) => where.or([where("sessions.updated_at", "<", updatedAt), where("sessions.key", ">", key)]));
   }
   const rows: SessionRow[] = await query
     .orderBy("sessions.updated_at", "desc")
