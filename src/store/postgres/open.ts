@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -57,6 +58,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           }),
         backup: async (version) => {
           const folder = options.backupFolder ?? tmpdir();
+          mkdirSync(folder, { recursive: true });
           const target = join(folder, `before-schema-${version}-${options.clock.now()}.jsonl.gz`);
           await dumpTables(db, "postgres", target);
           return target;
