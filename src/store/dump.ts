@@ -1,5 +1,4 @@
 import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { sql } from "kysely";
@@ -102,7 +101,6 @@ async function* pagesOf(tx: Tx, table: (typeof dumpedTables)[number]): AsyncGene
 
 /** Reads a dump into an empty database; all of it or nothing. */
 export async function restoreDump(tx: StoreTransaction, engine: EngineName, file: string): Promise<{ rows: number }> {
-  const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity });
   let table: string | undefined;
   let rows = 0;
   let whole = false;
@@ -115,7 +113,7 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
         .execute();
     pending = [];
   };
-  for await (const line of lines) {
+  for await (const line of linesIn(file)) {
     const value = JSON.parse(line) as Record<string, unknown>;
     if (value.varveDump !== undefined) continue;
     if (value.end === true) {
@@ -139,6 +137,18 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   }
   await alignCounters(tx.db, engine);
   return { rows };
+}
+
+/** Node's own line reader also ends lines at U+2028 and U+2029, which stand unescaped in the JSON of a message. */
+async function* linesIn(file: string): AsyncGenerator<string> {
+  const text = createReadStream(file).pipe(createGunzip()).setEncoding("utf8");
+  let rest = "";
+  for await (const chunk of text as AsyncIterable<string>) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
 }
 
 /** New rows must get numbers above the restored ones. */
