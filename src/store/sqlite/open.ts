@@ -6,7 +6,7 @@ import { VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
 import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
-import type { Tx } from "../schema.ts";
+import type { Db, Tx } from "../schema.ts";
 import { backupInto } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
@@ -53,6 +53,24 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   };
   const readDb = kyselyOver(execute(reader, "read"));
   const writeDb = kyselyOver(execute(writable, "write"));
+
+  /**
+   * A connection for one piece of work. A check of the whole database needs it too: FTS5 keeps what it knew of its
+   * index at the check before, and takes what other connections have merged since then for damage.
+   */
+  const withFreshReader = async <T>(work: (db: Db) => Promise<T>): Promise<T> => {
+    const fresh = new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB });
+    try {
+      return await work(
+        kyselyOver(
+          execute(() => fresh, "read"),
+          "begin",
+        ),
+      );
+    } finally {
+      await fresh.close();
+    }
+  };
 
   // One transaction at a time owns the writer; appends are whole transactions of their own and wait only for it.
   let gate: Promise<unknown> = Promise.resolve();
@@ -120,24 +138,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       return backupInto(writer ?? reader(), target);
     },
     async dump(target) {
-      // A connection of its own, so that all tables are read as of one instant.
-      const snapshot = new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB });
-      try {
-        return await dumpTables(
-          kyselyOver(
-            execute(() => snapshot, "read"),
-            "begin",
-          ),
-          "sqlite",
-          target,
-        );
-      } finally {
-        await snapshot.close();
-      }
+      // All tables are read as of one instant.
+      return withFreshReader((fresh) => dumpTables(fresh, "sqlite", target));
     },
     async checkIntegrity() {
-      const result = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(readDb);
-      const faults = result.rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+      const faults = await withFreshReader(async (fresh) => {
+        const result = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(fresh);
+        return result.rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+      });
       if (writer) {
         try {
           await sql`insert into entry_text (entry_text) values ('integrity-check')`.execute(writeDb);
