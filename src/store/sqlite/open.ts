@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -215,6 +215,7 @@ function prepareFile(file: string, readOnly: boolean): void {
     });
   }
   try {
+    requireWritable(file);
     mkdirSync(dirname(file), { recursive: true });
     if (existsSync(file) && statSync(file).isDirectory()) {
       throw Object.assign(new Error("it is a folder"), { code: "SQLITE_CANTOPEN" });
@@ -222,6 +223,14 @@ function prepareFile(file: string, readOnly: boolean): void {
   } catch (error) {
     throw sqliteError(error, file);
   }
+}
+
+/** SQLite and mkdir only say that they cannot; that it is for want of rights shows by asking. */
+function requireWritable(file: string): void {
+  if (existsSync(file)) accessSync(file, constants.W_OK);
+  let folder = dirname(file);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  accessSync(folder, constants.W_OK);
 }
 
 /** A file that some other program made is never touched. */
