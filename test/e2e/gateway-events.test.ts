@@ -133,9 +133,7 @@ it("works in a browser that came in by the link, which works once", async () => 
 it("ends when the gateway closes", async () => {
   const stream = await listen({ authorization: "Bearer all" });
   expect((await stream.next())?.event).toBe("ready");
-  const started = performance.now();
   await stage.gateway.close();
   expect(await stream.next()).toBeUndefined();
-  expect(performance.now() - started).toBeLessThan(2000);
   await expect(fetch(`${stage.gateway.url}/health`)).rejects.toThrow();
 });
