@@ -5,7 +5,7 @@ import { batchOf, markOf } from "./messages.ts";
 import type { Operation } from "./operation.ts";
 import { importing } from "./operations/import.ts";
 
-export const sharedKey = "agent:main:crowd:direct:shared";
+const sharedKey = "agent:main:crowd:direct:shared";
 export const batchesOfWriter = 60;
 export const batchMaxOfWriter = 12;
 
@@ -19,7 +19,7 @@ const verifier: Operation["verifier"] = () => {
 };
 
 /** Writes its batches in order and ends. A later process goes on where the killed one was, with the same batches. */
-export const writer: Operation = {
+const writer: Operation = {
   name: "writer",
   async run({ place, child, open, step }) {
     const varve = await open();
@@ -45,7 +45,7 @@ function writerOf(child: number): { writer: number; from: number } {
 }
 
 /** Reads the end of the shared session over and over: the newest batch it sees is always whole. */
-export const reader: Operation = {
+const reader: Operation = {
   name: "reader",
   async run({ open, step }) {
     const varve = await open();
