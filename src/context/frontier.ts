@@ -107,17 +107,32 @@ export async function writeFrontier(
     on conflict (agent, conversation) do update set covered_seq = excluded.covered_seq, version = excluded.version,
       compacted_at = excluded.compacted_at where context_states.version = ${version} returning version`.execute(tx);
   if (taken.rows.length === 0) return false;
+  await replaceItems(tx, ref, summaries);
+  return true;
+}
+
+/** Rewrites the list from the first place that changed: a new summary at its end costs one row, not all of them. */
+async function replaceItems(tx: Tx, ref: ConversationRef, summaries: StoredSummary[]): Promise<void> {
+  const { agent, conversation } = ref;
+  const before = await tx
+    .selectFrom("context_items")
+    .select("summary")
+    .where("agent", "=", agent)
+    .where("conversation", "=", conversation)
+    .orderBy("position")
+    .execute();
+  const changed = summaries.findIndex((summary, index) => before[index]?.summary !== summary.id);
+  const from = changed === -1 ? summaries.length : changed;
   await tx
     .deleteFrom("context_items")
-    .where("agent", "=", ref.agent)
-    .where("conversation", "=", ref.conversation)
+    .where("agent", "=", agent)
+    .where("conversation", "=", conversation)
+    .where("position", ">=", from)
     .execute();
-  const rows = summaries.map((summary, position) => ({ ...ref, position, summary: summary.id }));
-  for (let from = 0; from < rows.length; from += 500) {
-    const part = rows
-      .slice(from, from + 500)
-      .map(({ agent, conversation, position, summary }) => ({ agent, conversation, position, summary }));
-    await tx.insertInto("context_items").values(part).execute();
+  for (let start = from; start < summaries.length; start += 500) {
+    const rows = summaries
+      .slice(start, start + 500)
+      .map((summary, index) => ({ agent, conversation, position: start + index, summary: summary.id }));
+    await tx.insertInto("context_items").values(rows).execute();
   }
-  return true;
 }
