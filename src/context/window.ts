@@ -3,7 +3,7 @@ import type { Store } from "../store/index.ts";
 import { readAfter, readTail } from "../transcript/index.ts";
 import type { ConversationRef } from "./dag.ts";
 import type { Frontier } from "./frontier.ts";
-import type { MessageItem } from "./plan.ts";
+import type { MessageItem } from "./items.ts";
 
 const pageEntries = 200;
 
