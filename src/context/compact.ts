@@ -45,9 +45,19 @@ const leaseMs = 150_000;
  * A sweep: leaf passes, oldest first, then condensation from the shallowest depth, until the target is reached or
  * nothing is left to do. Summaries are made between transactions; only one process sweeps a conversation at a time.
  */
-export async function compact(host: CompactHost, ref: ConversationRef, options: CompactOptions): Promise<CompactResult> {
+export async function compact(
+  host: CompactHost,
+  ref: ConversationRef,
+  options: CompactOptions,
+): Promise<CompactResult> {
   const owner = newId(host.clock, host.random);
-  const lease = await takeLease(host.store, `compact ${ref.agent} ${ref.conversation}`, owner, host.clock.now(), leaseMs);
+  const lease = await takeLease(
+    host.store,
+    `compact ${ref.agent} ${ref.conversation}`,
+    owner,
+    host.clock.now(),
+    leaseMs,
+  );
   const first = await loadFrontier(host.store, ref);
   const before = summaryTokens(first) + (await rawTokens(host.store, ref, first));
   const result: CompactResult = {
@@ -69,7 +79,12 @@ export async function compact(host: CompactHost, ref: ConversationRef, options: 
   return result;
 }
 
-async function sweep(host: CompactHost, ref: ConversationRef, options: CompactOptions, result: CompactResult): Promise<void> {
+async function sweep(
+  host: CompactHost,
+  ref: ConversationRef,
+  options: CompactOptions,
+  result: CompactResult,
+): Promise<void> {
   const endsAt = host.clock.now() + options.deadlineMs;
   const reached = () => options.targetTokens !== undefined && result.tokensAfter <= options.targetTokens;
   let stale = 0;
