@@ -1,10 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Message } from "../domain/index.ts";
 import { openVarve, textOfEntry } from "../engine.ts";
 import { conversation } from "./conversation.ts";
+import { EventLoopWatch } from "./event-loop.ts";
 import { Floor } from "./floor.ts";
 import { type BenchResult, round } from "./result.ts";
 
@@ -29,14 +28,14 @@ export async function benchIngest(
   const varve = await openVarve({ home });
   const session = await varve.sessions.resolve({ key: "agent:main:bench" });
   const floor = new Floor(floorFile);
-  let worstDelayNs = 0;
+  const loop = new EventLoopWatch();
   const batches: Slices = { floorMs: [], ingestMs: [] };
   let textBytes = 0;
   for (let done = 0; done < size; done += sliceMessages) {
     const slice = prepare(Math.min(sliceMessages, size - done), done);
     for (const { text } of slice) textBytes += Buffer.byteLength(text);
     batches.floorMs.push(timed(() => eachBatch(slice, (batch) => floor.write(batch))));
-    const watch = await watchEventLoop();
+    await loop.start();
     batches.ingestMs.push(
       await timedAsync(async () => {
         for (let at = 0; at < slice.length; at += batchSize) {
@@ -45,8 +44,7 @@ export async function benchIngest(
         }
       }),
     );
-    watch.disable();
-    worstDelayNs = Math.max(worstDelayNs, watch.percentile(99.9));
+    loop.stop();
     onProgress(done + slice.length, size);
   }
   const singles = await benchSingles(floor, (messages) => varve.context.ingest(session, messages), size);
@@ -61,7 +59,7 @@ export async function benchIngest(
     { name: "floor.batch", size, value: Math.round(floorRate), unit: "messages/s" },
     { name: "ingest.batch", size, value: Math.round(rate), unit: "messages/s", ratio: round(rate / floorRate) },
     ...singles.results.map((result) => ({ ...result, size })),
-    { name: "eventloop.p999", size, value: round(worstDelayNs / 1e6), unit: "ms" },
+    { name: "eventloop.p999", size, value: round(loop.percentile(99.9)), unit: "ms" },
     { name: "db.ratio", size, value: round(databaseBytes / textBytes), unit: "× raw text" },
     ...growth(batches, size),
   ];
@@ -113,15 +111,6 @@ async function benchSingles(
     { name: "ingest.single", value: Math.round(rate), unit: "messages/s", ratio: round(rate / floorRate) },
   ];
   return { results, textBytes };
-}
-
-/** Starts to watch the event loop. What blocked it before (the floor runs on this thread) is not counted. */
-async function watchEventLoop() {
-  const watch = monitorEventLoopDelay({ resolution: 1 });
-  watch.enable();
-  await sleep(5);
-  watch.reset();
-  return watch;
 }
 
 function prepare(count: number, from: number): { message: Message; text: string }[] {

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { createReadStream, createWriteStream, renameSync, statSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { finished } from "node:stream/promises";
+import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { sql } from "kysely";
 import { VarveError } from "../domain/index.ts";
@@ -32,55 +30,81 @@ const pageRows = 1000;
 
 /**
  * Writes every table as JSON lines into one compressed file, as one instant of the database. It can be restored into
- * either engine, so it is also the way from one to the other.
+ * either engine, so it is also the way from one to the other. The file has its name only when it is whole and on disk.
  */
 export async function dumpTables(db: Db, engine: EngineName, file: string): Promise<BackupResult> {
   const partial = `${file}.partial`;
-  const gzip = createGzip();
-  const out = createWriteStream(partial, { mode: 0o600 });
-  gzip.pipe(out);
-  const write = async (value: unknown) => {
-    if (!gzip.write(`${JSON.stringify(value)}\n`)) await once(gzip, "drain");
-  };
   const isolation = engine === "postgres" ? db.transaction().setIsolationLevel("repeatable read") : db.transaction();
-  await isolation.execute(async (tx) => {
-    await write({ varveDump: 1, schemaVersion: await schemaVersion(tx, engine) });
-    for (const table of dumpedTables) await dumpTable(tx, table, write);
-  });
-  await write({ end: true });
-  gzip.end();
-  await finished(out);
-  renameSync(partial, file);
+  try {
+    await isolation.execute((tx) =>
+      pipeline(linesOf(tx, engine), createGzip(), createWriteStream(partial, { mode: 0o600, flush: true })),
+    );
+    renameSync(partial, file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw fileError(error, file);
+  }
   return { file, bytes: statSync(file).size };
 }
 
-async function dumpTable(
-  tx: Tx,
-  table: (typeof dumpedTables)[number],
-  write: (value: unknown) => Promise<void>,
-): Promise<void> {
-  await write({ table });
-  if (table === "entries") {
-    for (let last = 0; ; ) {
-      const rows = await tx
-        .selectFrom("entries")
-        .selectAll()
-        .where("seq", ">", last)
-        .orderBy("seq")
-        .limit(pageRows)
-        .execute();
-      if (rows.length === 0) return;
-      for (const row of rows) await write(row);
-      last = rows.at(-1)?.seq ?? last;
-    }
+/** What the disk says while a dump is written; everything else is the store's own error and stays itself. */
+function fileError(error: unknown, file: string): unknown {
+  const { code, syscall } = error as { code?: string; syscall?: string };
+  if (error instanceof VarveError || syscall === undefined) return error;
+  const cause = error;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new VarveError("STORE_FULL", `The disk of ${file} is full; no backup was written.`, {
+      remedy: "Free some space and try again, or name a file on another disk.",
+      cause,
+    });
   }
-  const rows = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(tx);
-  for (const row of rows.rows) await write(row);
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
+    return new VarveError("STORE_READ_ONLY", `The backup ${file} cannot be written: ${code}.`, {
+      remedy: "Check the rights of its folder, or name another file.",
+      cause,
+    });
+  }
+  return new VarveError("STORE_IO", `Writing the backup ${file} failed: ${code}.`, {
+    remedy: "Check the disk and the folder, then try again.",
+    cause,
+  });
+}
+
+async function* linesOf(tx: Tx, engine: EngineName): AsyncGenerator<string> {
+  yield lineOf({ varveDump: 1, schemaVersion: await schemaVersion(tx, engine) });
+  for (const table of dumpedTables) {
+    yield lineOf({ table });
+    for await (const rows of pagesOf(tx, table)) yield rows.map(lineOf).join("");
+  }
+  yield lineOf({ end: true });
+}
+
+function lineOf(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+async function* pagesOf(tx: Tx, table: (typeof dumpedTables)[number]): AsyncGenerator<unknown[]> {
+  if (table !== "entries") {
+    const found = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(tx);
+    yield found.rows;
+    return;
+  }
+  for (let last = 0; ; ) {
+    const rows = await tx
+      .selectFrom("entries")
+      .selectAll()
+      .where("seq", ">", last)
+      .orderBy("seq")
+      .limit(pageRows)
+      .execute();
+    if (rows.length === 0) return;
+    yield rows;
+    last = rows.at(-1)?.seq ?? last;
+  }
 }
 
 /** Reads a dump into an empty database; all of it or nothing. */
 export async function restoreDump(tx: StoreTransaction, engine: EngineName, file: string): Promise<{ rows: number }> {
-  const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity });
   let table: string | undefined;
   let rows = 0;
   let whole = false;
@@ -93,7 +117,7 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
         .execute();
     pending = [];
   };
-  for await (const line of lines) {
+  for await (const line of linesIn(file)) {
     const value = JSON.parse(line) as Record<string, unknown>;
     if (value.varveDump !== undefined) continue;
     if (value.end === true) {
@@ -117,6 +141,18 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   }
   await alignCounters(tx.db, engine);
   return { rows };
+}
+
+/** Node's own line reader also ends lines at U+2028 and U+2029, which stand unescaped in the JSON of a message. */
+async function* linesIn(file: string): AsyncGenerator<string> {
+  const text = createReadStream(file).pipe(createGunzip()).setEncoding("utf8");
+  let rest = "";
+  for await (const chunk of text as AsyncIterable<string>) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
 }
 
 /** New rows must get numbers above the restored ones. */

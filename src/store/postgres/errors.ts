@@ -33,7 +33,7 @@ export function postgresError(error: unknown, database: string): Error {
     code?.startsWith("08") ||
     code === "57P01" ||
     code === "57P03" ||
-    /terminated|timeout/i.test(text)
+    /terminated|timeout|not queryable/i.test(text)
   ) {
     return new VarveError("STORE_UNREACHABLE", `PostgreSQL at ${address} cannot be reached: ${text || code}.`, {
       remedy: "Check that the server runs and that `database` (or VARVE_DATABASE) names its host, port and database.",

@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -57,6 +58,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           }),
         backup: async (version) => {
           const folder = options.backupFolder ?? tmpdir();
+          mkdirSync(folder, { recursive: true });
           const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
           await dumpTables(db, "postgres", target);
           return target;
@@ -161,19 +163,31 @@ function tappedPool(pool: pg.Pool, options: OpenStoreOptions) {
       const client = await pool.connect().catch((error: unknown) => {
         throw postgresError(error, options.database);
       });
+      // A connection in use may break between two statements; nobody else listens, and the next statement reports it.
+      let broken = false;
+      const onError = () => {
+        broken = true;
+      };
+      client.on("error", onError);
       const query = async (text: unknown, parameters?: readonly unknown[]) => {
         const call = callOf(String(text));
-        options.tap?.before?.(call);
         try {
+          options.tap?.before?.(call);
           // biome-ignore lint/suspicious/noExplicitAny: pg's overloads cannot be named from outside.
           const result = await (client.query as any)(text, parameters);
           options.tap?.after?.(call);
           return result;
         } catch (error) {
+          // Whether a transaction is still open is not known now; the connection is not used again.
+          if (call === "begin" || call === "commit" || call === "rollback") broken = true;
           throw postgresError(error, options.database);
         }
       };
-      return { query: query as PostgresPoolClient["query"], release: () => client.release() };
+      const release = () => {
+        client.release(broken);
+        client.off("error", onError);
+      };
+      return { query: query as PostgresPoolClient["query"], release };
     },
     end: async () => undefined,
     options: {},

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -6,7 +6,7 @@ import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
 import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
-import type { Tx } from "../schema.ts";
+import type { Db, Tx } from "../schema.ts";
 import { backupInto } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
@@ -55,6 +55,24 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   };
   const readDb = kyselyOver(execute(reader, "read"));
   const writeDb = kyselyOver(execute(writable, "write"));
+
+  /**
+   * A connection for one piece of work. A check of the whole database needs it too: FTS5 keeps what it knew of its
+   * index at the check before, and takes what other connections have merged since then for damage.
+   */
+  const withFreshReader = async <T>(work: (db: Db) => Promise<T>): Promise<T> => {
+    const fresh = new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB });
+    try {
+      return await work(
+        kyselyOver(
+          execute(() => fresh, "read"),
+          "begin",
+        ),
+      );
+    } finally {
+      await fresh.close();
+    }
+  };
 
   // One transaction at a time owns the writer; appends are whole transactions of their own and wait only for it.
   let gate: Promise<unknown> = Promise.resolve();
@@ -122,24 +140,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       return backupInto(writer ?? reader(), target);
     },
     async dump(target) {
-      // A connection of its own, so that all tables are read as of one instant.
-      const snapshot = new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB });
-      try {
-        return await dumpTables(
-          kyselyOver(
-            execute(() => snapshot, "read"),
-            "begin",
-          ),
-          "sqlite",
-          target,
-        );
-      } finally {
-        await snapshot.close();
-      }
+      // All tables are read as of one instant.
+      return withFreshReader((fresh) => dumpTables(fresh, "sqlite", target));
     },
     async checkIntegrity() {
-      const result = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(readDb);
-      const faults = result.rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+      const faults = await withFreshReader(async (fresh) => {
+        const result = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(fresh);
+        return result.rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+      });
       if (writer) {
         try {
           await sql`insert into entry_text (entry_text) values ('integrity-check')`.execute(writeDb);
@@ -210,6 +218,7 @@ function prepareFile(file: string, readOnly: boolean): void {
     });
   }
   try {
+    requireWritable(file);
     mkdirSync(dirname(file), { recursive: true });
     if (existsSync(file) && statSync(file).isDirectory()) {
       throw Object.assign(new Error("it is a folder"), { code: "SQLITE_CANTOPEN" });
@@ -217,6 +226,14 @@ function prepareFile(file: string, readOnly: boolean): void {
   } catch (error) {
     throw sqliteError(error, file);
   }
+}
+
+/** SQLite and mkdir only say that they cannot; that it is for want of rights shows by asking. */
+function requireWritable(file: string): void {
+  if (existsSync(file)) accessSync(file, constants.W_OK);
+  let folder = dirname(file);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  accessSync(folder, constants.W_OK);
 }
 
 /** A file that some other program made is never touched. */

@@ -40,6 +40,8 @@ function append(batch: AppendBatch, ownTransaction: boolean): unknown {
 async function answer(request: WorkerRequest): Promise<unknown> {
   switch (request.op) {
     case "execute":
+      // A full disk or an I/O error ends a transaction by itself; then there is nothing left to roll back.
+      if (request.sql === "rollback" && !db.inTransaction) return { rows: [], changes: 0 };
       return statements.execute(request.sql, request.parameters);
     case "append":
       return append(request.batch, request.ownTransaction);
