@@ -7,12 +7,13 @@ import {
   type RestoreResult,
   restoreBackup as restoreInto,
 } from "./engine/backup.ts";
+import { type Context, contextOf } from "./engine/context.ts";
 import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
-import { type Context, contextOf, type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
+import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
@@ -90,10 +91,12 @@ export function restoreBackup(options: OpenOptions, file: string): Promise<Resto
   return restoreInto(loadConfig({ home: options.home, overrides }), file, sources);
 }
 
+export type { AssembleOptions, CompactResult, ContextView, Expansion, TraceItem, TreeNode } from "./context/index.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
-export type { Context, ReadOptions, Transcripts } from "./engine/transcripts.ts";
+export type { CompactRequest, Context, ContextOverview } from "./engine/context.ts";
+export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
 export type {
   Address,
   Forked,
