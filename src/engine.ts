@@ -92,10 +92,10 @@ export function restoreBackup(options: OpenOptions, file: string): Promise<Resto
 }
 
 export type { AssembleOptions, CompactResult, ContextView, Expansion, TraceItem, TreeNode } from "./context/index.ts";
+export type { CompactRequest, Context, ContextOverview } from "./engine/context.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
-export type { CompactRequest, Context, ContextOverview } from "./engine/context.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
 export type {
   Address,

@@ -1,4 +1,3 @@
-import type { Message } from "../domain/index.ts";
 import {
   type AssembleOptions,
   assemble,
@@ -7,9 +6,9 @@ import {
   compact,
   defaultPolicy,
   describeSummary,
+  type ExpandOptions,
   type Expansion,
   expandSummaries,
-  type ExpandOptions,
   findSummary,
   loadFrontier,
   manualPolicy,
@@ -21,6 +20,7 @@ import {
   summaryTree,
   type TreeNode,
 } from "../context/index.ts";
+import type { Message } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
@@ -87,7 +87,8 @@ export function contextOf(host: EngineHost): Context {
       const frontier = await loadFrontier(store, session);
       return summaryTree(store, session.agent, frontier.summaries);
     },
-    describe: (id, options = {}) => describeSummary(store, agentOf(options.agent), id, options.tokenCap ?? expandTokens),
+    describe: (id, options = {}) =>
+      describeSummary(store, agentOf(options.agent), id, options.tokenCap ?? expandTokens),
     async expand(ids, { agent, ...options } = {}) {
       const owner = agentOf(agent);
       const first = await findSummary(store, owner, ids[0] ?? "");
