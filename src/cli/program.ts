@@ -204,7 +204,7 @@ function addBench(program: Command): void {
   program
     .command("bench")
     .description("measure, beside a baseline in the same run")
-    .addArgument(new Argument("<what>").choices(["speed"]))
+    .addArgument(new Argument("<what>").choices(["speed", "context"]))
     .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
     .option("--large", "also 1,000,000 messages")
     .option("--data <folder>", "conversations with questions, for the benches that need them")

@@ -13,6 +13,7 @@ import {
   loadFrontier,
   manualPolicy,
   rawTokens,
+  recallBlock,
   type StoredSummary,
   type SummaryDescription,
   summariser,
@@ -50,6 +51,8 @@ export interface Context {
   ingest(session: Session, messages: Message[]): Promise<AppendResult>;
   /** Messages within a budget: summaries, the branch behind them, and what the prompt brings up. */
   assemble(session: Session, options: AssembleOptions): Promise<ContextView>;
+  /** What was said before about something, word for word, as one block of text; empty when nothing was. */
+  recall(session: Session, request: { prompt: string; tokens: number }): Promise<string>;
   compact(session: Session, request?: CompactRequest): Promise<CompactResult>;
   overview(session: Session): Promise<ContextOverview>;
   tree(session: Session): Promise<TreeNode[]>;
@@ -73,6 +76,10 @@ export function contextOf(host: EngineHost): Context {
   return {
     ingest: (session, messages) => appendEntries(store, refOf(session), messages.map(messageDraft), host),
     assemble: (session, options) => assemble(store, refOf(session), defaultPolicy, options),
+    async recall(session, request) {
+      const found = await recallBlock(store, refOf(session), { ...request, inView: new Set() });
+      return typeof found?.message.content === "string" ? found.message.content : "";
+    },
     compact: (session, request = {}) => compactSession(host, session, request),
     async overview(session) {
       const frontier = await loadFrontier(store, session);

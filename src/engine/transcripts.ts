@@ -1,4 +1,4 @@
-import { type Entry, type EntryDraft, type JsonValue, type Message, VarveError } from "../domain/index.ts";
+import { type Entry, type EntryDraft, type JsonValue, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult } from "../store/index.ts";
 import {
