@@ -3,7 +3,7 @@ import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { cleanForProvider, type HygieneProvider } from "../transcript/index.ts";
 import { checkBudget } from "./compact.ts";
-import type { ConversationRef, StoredSummary } from "./dag.ts";
+import { type ConversationRef, readSources, type StoredSummary } from "./dag.ts";
 import { type Frontier, loadFrontier } from "./frontier.ts";
 import { freshTail } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
@@ -57,7 +57,7 @@ export async function assemble(
   const trace = choice.trace;
   const inView = new Set(choice.raw.map((one) => one.entry.seq));
   const messages: Message[] = [
-    ...choice.summaries.map((summary): Message => ({ role: "user", content: summaryXml(summary) })),
+    ...choice.summaries.map((summary): Message => ({ role: "user", content: choice.xml.get(summary.id) ?? "" })),
     ...choice.raw.map((one) => one.message),
   ];
   let estimatedTokens = choice.tokens;
@@ -82,6 +82,7 @@ export async function assemble(
 
 interface Choice {
   summaries: StoredSummary[];
+  xml: Map<string, string>;
   raw: SaidEntry[];
   tokens: number;
   trace: TraceItem[];
@@ -101,7 +102,8 @@ async function choose(
     raw.map((one) => one.item),
     { ...policy, freshTailMaxTokens: tailMax },
   );
-  const xmlTokens = new Map(frontier.summaries.map((summary) => [summary.id, estimateTokens(summaryXml(summary))]));
+  const xml = await xmlOf(store, ref, frontier.summaries);
+  const xmlTokens = new Map([...xml].map(([id, text]) => [id, estimateTokens(text)]));
   const all = sum(raw.map((one) => one.item.tokens)) + sum([...xmlTokens.values()]);
   const fits = all <= budget && raw.complete;
   // Room for what the prompt brings up is kept only when not everything is there already.
@@ -137,7 +139,18 @@ async function choose(
     summaries.unshift(summary);
     tokens += cost;
   }
-  return { summaries, raw: raw.slice(whole), tokens, trace };
+  return { summaries, xml, raw: raw.slice(whole), tokens, trace };
+}
+
+/** Each summary as the model reads it; a condensed one names the summaries it was made from. */
+async function xmlOf(store: Store, ref: ConversationRef, summaries: StoredSummary[]): Promise<Map<string, string>> {
+  const xml = new Map<string, string>();
+  for (const summary of summaries) {
+    const sources = summary.kind === "leaf" ? [] : await readSources(store.db, ref, summary.id);
+    const ids = sources.flatMap((source) => ("summary" in source ? [source.summary] : []));
+    xml.set(summary.id, summaryXml(summary, ids));
+  }
+  return xml;
 }
 
 /** A result whose call did not fit goes with it: the first message must not answer what nobody sees. */

@@ -3,10 +3,11 @@ import { dropLease, type Store, takeLease } from "../store/index.ts";
 import type { ConversationRef, StoredSummary } from "./dag.ts";
 import { type Frontier, loadFrontier } from "./frontier.ts";
 import type { ContextItem } from "./items.ts";
-import { condensedNode, leafNode, type Summarise } from "./make-summary.ts";
+import { condensedNode, leafNode } from "./make-summary.ts";
 import { planCondensedPass, planLeafPass } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
 import { publish } from "./publish.ts";
+import type { Summarise } from "./summarise.ts";
 import { newestRaw, oldestRaw, rawTokens, type SaidEntry } from "./window.ts";
 
 export interface CompactHost {

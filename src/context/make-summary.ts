@@ -49,9 +49,9 @@ export async function leafNode(
   const times = said.map(({ entry }) => entry.time);
   const node: StoredSummary = {
     id: summaryId({
-      conversation: ref.conversation,
+      conversation: String(ref.conversation),
       depth: 0,
-      sourceIds: said.map(({ entry }) => String(entry.seq)),
+      sources: said.map(({ entry }) => String(entry.seq)),
       content: written.content,
     }),
     kind: "leaf",
@@ -106,9 +106,9 @@ export async function condensedNode(
   const sum = (pick: (child: StoredSummary) => number) => children.reduce((total, child) => total + pick(child), 0);
   const node: StoredSummary = {
     id: summaryId({
-      conversation: ref.conversation,
+      conversation: String(ref.conversation),
       depth,
-      sourceIds: children.map((child) => child.id),
+      sources: children.map((child) => child.id),
       content: written.content,
     }),
     kind: "condensed",

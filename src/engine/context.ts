@@ -1,6 +1,7 @@
 import {
   type AssembleOptions,
   assemble,
+  builtInSummariser,
   type CompactResult,
   type ContextView,
   compact,
@@ -16,7 +17,6 @@ import {
   recallBlock,
   type StoredSummary,
   type SummaryDescription,
-  summariser,
   summaryTokens,
   summaryTree,
   type TreeNode,
@@ -116,14 +116,18 @@ async function compactSession(host: EngineHost, session: Session, request: Compa
           freshTailMaxTokens: Math.floor(budgetTokens * tailShareOfBudget),
           leafChunkTokens: Math.min(defaultPolicy.leafChunkTokens, Math.max(1_000, Math.floor(budgetTokens / 2))),
         };
-  const result = await compact({ ...host, summarise: summariser({ timeZone: host.loaded.config.timezone }) }, session, {
-    policy,
-    targetTokens: budgetTokens === undefined ? undefined : Math.floor(budgetTokens * targetShare),
-    maxPasses: passesMax,
-    deadlineMs: budgetTokens === undefined ? deadlineMs : deadlineUntilUnderMs,
-    instructions: request.instructions,
-    signal: request.signal,
-  });
+  const result = await compact(
+    { ...host, summarise: builtInSummariser({ timeZone: host.loaded.config.timezone }) },
+    session,
+    {
+      policy,
+      targetTokens: budgetTokens === undefined ? undefined : Math.floor(budgetTokens * targetShare),
+      maxPasses: passesMax,
+      deadlineMs: budgetTokens === undefined ? deadlineMs : deadlineUntilUnderMs,
+      instructions: request.instructions,
+      signal: request.signal,
+    },
+  );
   if (result.leafPasses + result.condensedPasses > 0) await record(host, session, result);
   return result;
 }
