@@ -7,6 +7,8 @@ import { scanWords, shapes, tableSize } from "./words.ts";
 /** What was said at one time by one speaker, as the built-in summariser takes it. */
 export interface ExtractiveTurn {
   time: number;
+  /** Where a turn is a summary: the time of its latest source. */
+  until?: number;
   role?: Role;
   speaker?: string;
   text: string;

@@ -24,7 +24,7 @@ export function filesLine(
     files.delete(path);
     files.set(path, operation === undefined ? operations : operations.add(operation));
   };
-  for (const { path, operation } of known) note(path, operation);
+  for (const { path, operation } of known) note(clean(path), operation);
   for (const turn of turns) {
     for (const { path, operation } of turn.paths ?? []) note(clean(path), operation);
     if (files.size < 10 * entriesMax) for (const path of pathsIn(turn.text)) note(path);
