@@ -78,7 +78,7 @@ export function findCandidates(turns: readonly ExtractiveTurn[], known: string):
 
 function roleWeight(role: Role | undefined): number {
   if (role === "assistant") return 0.45;
-  if (role === "tool") return 0.3;
+  if (role === "tool") return 0.2;
   return role === "system" ? 0.3 : 1;
 }
 
