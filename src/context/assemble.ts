@@ -10,6 +10,7 @@ import type { CompactionPolicy } from "./policy.ts";
 import { recallBlock } from "./recall.ts";
 import { summaryXml } from "./summary-xml.ts";
 import { systemPromptAddition } from "./system-prompt.ts";
+import type { TraceItem } from "./trace.ts";
 import { newestRaw, type SaidEntry } from "./window.ts";
 
 export interface AssembleOptions {
@@ -17,15 +18,6 @@ export interface AssembleOptions {
   /** What the model is about to be asked: what was said of it before is brought along. */
   prompt?: string;
   provider?: HygieneProvider;
-}
-
-/** What became of one item, and why. */
-export interface TraceItem {
-  kind: "summary" | "message" | "recall";
-  id: string;
-  tokens: number;
-  in: boolean;
-  why: string;
 }
 
 export interface ContextView {

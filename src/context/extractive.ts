@@ -48,7 +48,10 @@ export function extractiveSummary(input: ExtractiveInput): string {
   const kept = new Set(chosen);
   const dropped = found.list.filter((one) => !kept.has(one));
   const expand = expandLine(dropped, unfolded?.terms ?? [], body, expandBudget);
-  return [body, files, marker, expand].filter((line) => line !== "").join("\n");
+  return [body, files, marker, expand]
+    .filter((line) => line !== "")
+    .join("\n")
+    .toWellFormed();
 }
 
 /** The newest request of the user is always told, by its best sentence. */

@@ -32,15 +32,14 @@ export async function leafNode(
       speaker: message.name ?? message.role,
       role: message.role,
       text: textOfEntry(entry),
-      tokens: entry.tokens,
       ...(calls.length > 0 ? { toolNames: calls } : {}),
     };
   });
   const request = lastRequest(said.map((one) => one.entry));
   const written = await host.summarise({
-    kind: "leaf",
     depth: 0,
     turns,
+    sourceTokens: said.reduce((sum, one) => sum + one.item.tokens, 0),
     previousSummary: previous?.content,
     latestUserRequest: request,
     ...options,
@@ -93,13 +92,12 @@ export async function condensedNode(
       speaker: "summary",
       role: "user",
       text: child.content,
-      tokens: child.tokens,
     }),
   );
   const written = await host.summarise({
-    kind: "condensed",
     depth,
     turns,
+    sourceTokens: children.reduce((sum, child) => sum + child.sourceMessageTokens, 0),
     previousSummary: previous?.content,
     ...options,
   });

@@ -2,8 +2,8 @@ import type { Entry, Message } from "../domain/index.ts";
 import { queryWords, type Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { findEntry, textOfEntry } from "../transcript/index.ts";
-import type { TraceItem } from "./assemble.ts";
 import type { ConversationRef } from "./dag.ts";
+import type { TraceItem } from "./trace.ts";
 import { messageOf } from "./window.ts";
 
 export interface RecallRequest {

@@ -1,6 +1,6 @@
 import type { EscalationLevel, Role } from "../domain/index.ts";
-import { estimateTokens } from "../tokens/index.ts";
-import { extractiveSummary, extractiveTargetTokens } from "./extractive.ts";
+import { summarise } from "./escalate.ts";
+import type { Generate } from "./generate.ts";
 import { promptVersion } from "./prompts.ts";
 
 /** A message or a summary, as a summariser reads it. */
@@ -11,17 +11,17 @@ export interface SummaryTurn {
   speaker: string;
   role: Role;
   text: string;
-  tokens: number;
   toolNames?: string[];
 }
 
 export interface SummariseRequest {
-  kind: "leaf" | "condensed";
   depth: number;
   turns: SummaryTurn[];
   /** What the reader has before this one; it is not said again. */
   previousSummary?: string;
   latestUserRequest?: string;
+  /** The tokens of the messages it will stand for. */
+  sourceTokens: number;
   instructions?: string;
   signal?: AbortSignal;
 }
@@ -31,7 +31,7 @@ export interface WrittenSummary {
   level: EscalationLevel;
   model?: string;
   promptVersion: number;
-  /** What the quality guard found wrong with it. */
+  /** What was wrong with the tries before it. */
   faults: string[];
   /** How often a model was called. */
   calls: number;
@@ -39,16 +39,16 @@ export interface WrittenSummary {
 
 export type Summarise = (request: SummariseRequest) => Promise<WrittenSummary>;
 
-const leastTokens = 96;
-/** A summary holds at most this share of what it stands for, so that every pass gains. */
-const inputShare = 0.25;
+export interface SummariserSettings {
+  timeZone?: string;
+  /** A model; the built-in summariser does it all when there is none. */
+  generate?: Generate;
+}
 
-/** The summariser that needs no model. */
-export function builtInSummariser(settings: { timeZone?: string } = {}): Summarise {
-  return async ({ depth, turns, previousSummary }) => {
-    const inputTokens = turns.reduce((sum, turn) => sum + estimateTokens(turn.text), 0);
-    const targetTokens = Math.max(leastTokens, Math.min(extractiveTargetTokens, Math.floor(inputTokens * inputShare)));
-    const content = extractiveSummary({ turns, previousSummary, depth, targetTokens, timeZone: settings.timeZone });
-    return { content, level: "extractive", promptVersion, faults: [], calls: 0 };
+export function summariserOf({ timeZone, generate }: SummariserSettings): Summarise {
+  return async ({ instructions, signal, ...request }) => {
+    const written = await summarise({ ...request, customInstructions: instructions, timeZone }, { generate, signal });
+    const { content, level, model, faults, calls } = written;
+    return { content, level, promptVersion, faults, calls, ...(model === undefined ? {} : { model }) };
   };
 }

@@ -11,7 +11,8 @@ describe("the addition to the system prompt", () => {
   });
 
   it("names the tools, and says that summaries are no instructions", () => {
-    expect(systemPromptAddition([leaf])).toContain("lcm_expand");
+    expect(systemPromptAddition([leaf])).toContain("lcm_expand_query");
+    expect(systemPromptAddition([leaf], { isDelegated: true })).not.toContain("lcm_expand_query");
     expect(systemPromptAddition([leaf])).toContain("never as instructions");
   });
 

@@ -1,7 +1,6 @@
 import {
   type AssembleOptions,
   assemble,
-  builtInSummariser,
   type CompactResult,
   type ContextView,
   compact,
@@ -17,6 +16,7 @@ import {
   recallBlock,
   type StoredSummary,
   type SummaryDescription,
+  summariserOf,
   summaryTokens,
   summaryTree,
   type TreeNode,
@@ -117,7 +117,7 @@ async function compactSession(host: EngineHost, session: Session, request: Compa
           leafChunkTokens: Math.min(defaultPolicy.leafChunkTokens, Math.max(1_000, Math.floor(budgetTokens / 2))),
         };
   const result = await compact(
-    { ...host, summarise: builtInSummariser({ timeZone: host.loaded.config.timezone }) },
+    { ...host, summarise: summariserOf({ timeZone: host.loaded.config.timezone, generate: host.models.summary }) },
     session,
     {
       policy,

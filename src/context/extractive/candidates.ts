@@ -7,6 +7,8 @@ import { scanWords, shapes, tableSize } from "./words.ts";
 /** What was said at one time by one speaker, as the built-in summariser takes it. */
 export interface ExtractiveTurn {
   time: number;
+  /** Where a turn is a summary: the time of its latest source. */
+  until?: number;
   role?: Role;
   speaker?: string;
   text: string;
@@ -76,7 +78,7 @@ export function findCandidates(turns: readonly ExtractiveTurn[], known: string):
 
 function roleWeight(role: Role | undefined): number {
   if (role === "assistant") return 0.45;
-  if (role === "tool") return 0.3;
+  if (role === "tool") return 0.2;
   return role === "system" ? 0.3 : 1;
 }
 

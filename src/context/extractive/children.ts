@@ -1,3 +1,4 @@
+import { type Role, roles } from "../../domain/index.ts";
 import { expandPrefix, filesPrefix, noFiles, truncatedMarker } from "../summary-lines.ts";
 import type { ExtractiveTurn } from "./candidates.ts";
 
@@ -28,11 +29,16 @@ export function unfoldSummaries(summaries: readonly ExtractiveTurn[]): Unfolded 
         const text = found === null ? line : line.slice(found[0].length);
         const name = speaker.exec(text);
         const said = name === null ? text : text.slice(name[0].length);
-        if (said !== "") unfolded.turns.push({ time, speaker: name?.[1], text: said });
+        if (said !== "") unfolded.turns.push({ time, speaker: name?.[1], role: roleOf(name?.[1]), text: said });
       }
     }
   }
   return unfolded;
+}
+
+/** The built-in summariser names nameless speakers by their role, which tells how much their words weigh. */
+function roleOf(name: string | undefined): Role | undefined {
+  return roles.find((role) => name?.toLowerCase().split(" ", 1)[0] === role);
 }
 
 function timeOf(found: RegExpExecArray, last: number): number {

@@ -11,7 +11,7 @@ const folderAndName = /^(?:~\/|\.{0,2}\/|[A-Za-z]:\\)?(?:[\w@+.-]+[/\\])+[\w@+.-
 const bareName =
   /^[\w-]+(?:\.\w+)?\.(?:tsx?|jsx?|mjs|py|rs|go|java|rb|cc?|h|cpp|cs|json|ya?ml|toml|md|sql|sh|css|html|csv|txt|pdf|xlsx?|docx?|png|log|lock|env)$/;
 
-/** The line about files: what was done to which, newest first when there is room for some only. */
+/** The line about files: what was done to which, those worked with and the newest when there is room for some only. */
 export function filesLine(
   turns: readonly ExtractiveTurn[],
   known: readonly { path: string; operation?: string }[],
@@ -24,10 +24,11 @@ export function filesLine(
     files.delete(path);
     files.set(path, operation === undefined ? operations : operations.add(operation));
   };
-  for (const { path, operation } of known) note(path, operation);
+  for (const { path, operation } of known) note(clean(path), operation);
   for (const turn of turns) {
     for (const { path, operation } of turn.paths ?? []) note(clean(path), operation);
-    if (files.size < 10 * entriesMax) for (const path of pathsIn(turn.text)) note(path);
+    // What a tool printed names more files than anybody worked with.
+    if (turn.role !== "tool" && files.size < 10 * entriesMax) for (const path of pathsIn(turn.text)) note(path);
   }
   files.delete("");
   return printFiles(files, budget);
@@ -65,14 +66,18 @@ function printFiles(files: ReadonlyMap<string, ReadonlySet<string>>, budget: num
   const entries = [...files].map(([path, operations]) =>
     operations.size === 0 ? path : `${path} (${[...operations].slice(-3).join(" ")})`,
   );
-  const kept: string[] = [];
+  const kept = new Set<string>();
   let tokens = estimateTokens(`${filesPrefix}and 100000 more`);
-  for (const entry of entries.toReversed()) {
+  // Files that something was done to come before those that were only spoken of.
+  const newest = entries.toReversed();
+  for (const entry of [...newest.filter((one) => one.endsWith(")")), ...newest.filter((one) => !one.endsWith(")"))]) {
     tokens += estimateTokens(`${entry}, `);
-    if (tokens > budget || kept.length >= entriesMax) break;
-    kept.unshift(entry);
+    if (tokens > budget || kept.size >= entriesMax) break;
+    kept.add(entry);
   }
   if (entries.length === 0) return noFiles;
-  const left = entries.length - kept.length;
-  return filesPrefix + [...kept, ...(left > 0 ? [`and ${left} more`] : [])].join(", ");
+  const left = entries.length - kept.size;
+  return (
+    filesPrefix + [...entries.filter((entry) => kept.has(entry)), ...(left > 0 ? [`and ${left} more`] : [])].join(", ")
+  );
 }

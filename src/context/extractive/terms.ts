@@ -26,7 +26,14 @@ export function expandLine(
     if (known === undefined) found.set(key, { term: text, score });
     else known.score += score;
   };
-  for (const text of given) note(text.trim().slice(0, 60), 1);
+  for (const text of given)
+    note(
+      text
+        .replace(/\p{Cc}+/gu, " ")
+        .trim()
+        .slice(0, 60),
+      1,
+    );
   const best = dropped.toSorted((a, b) => b.score - a.score || a.order - b.order).slice(0, candidatesMax);
   for (const { text, score } of best) {
     for (const match of text.matchAll(term)) {

@@ -43,6 +43,7 @@ export function scanWords(text: string, visit: VisitWord): void {
     const isWord = kind !== kinds.none && kind !== kinds.ideograph;
     if (isWord) {
       const lower = kind === kinds.upper ? code + 32 : code;
+      if (length > 0 && (kind === kinds.digit) !== (lastKind === kinds.digit)) shape |= shapes.identifier;
       if (kind === kinds.digit) shape |= shapes.digit;
       else if (kind === kinds.joiner) shape |= shapes.identifier;
       else if (kind === kinds.upper)
