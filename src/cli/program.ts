@@ -122,13 +122,13 @@ function addContext(program: Command): void {
   program
     .command("describe")
     .description("a summary, where it comes from and what it stands for")
-    .argument("<id>", "a summary id")
+    .argument("<id>", "a summary id, or a session for the oldest one in its context")
     .option("--tokens <n>", "the budget to compare with", whole(1))
     .action(async (id, flags) => (await load()).describeCommand(id, flags));
   program
     .command("expand")
     .description("open summaries down to what they were made from")
-    .argument("<id...>", "summary ids")
+    .argument("<id...>", "summary ids, or sessions for all in their contexts")
     .option("--depth <n>", "how many levels", whole(0))
     .option("--tokens <n>", "how much at most", whole(1))
     .option("--messages", "down to the messages themselves")

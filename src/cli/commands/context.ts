@@ -100,8 +100,23 @@ export interface OpenFlags extends CommonOptions {
   messages?: boolean;
 }
 
-export async function describeCommand(id: string, flags: OpenFlags): Promise<void> {
+/** The summaries a name means: a summary itself, or those that stand in a session's context. */
+async function summariesOf(varve: Varve, name: string): Promise<string[]> {
+  if (/^sum_/.test(name)) return [name];
+  const overview = await varve.context.overview(await varve.sessions.get(name));
+  return overview.summaries.map((summary) => summary.id);
+}
+
+const nothingYet = "Nothing is summarised there yet: `varve context compact SESSION --budget 8000` does it.";
+
+export async function describeCommand(name: string, flags: OpenFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
+    const [id] = await summariesOf(varve, name);
+    if (id === undefined) {
+      output.say(nothingYet);
+      output.result(null);
+      return;
+    }
     const described = await varve.context.describe(id, { tokenCap: flags.tokens });
     const { summary, subtree } = described;
     output.show(
@@ -118,8 +133,14 @@ export async function describeCommand(id: string, flags: OpenFlags): Promise<voi
   });
 }
 
-export async function expandCommand(ids: string[], flags: OpenFlags): Promise<void> {
+export async function expandCommand(names: string[], flags: OpenFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
+    const ids = (await Promise.all(names.map((name) => summariesOf(varve, name)))).flat();
+    if (ids.length === 0) {
+      output.say(nothingYet);
+      output.result({ nodes: [], tokens: 0 });
+      return;
+    }
     const expansion = await varve.context.expand(ids, {
       maxDepth: flags.depth,
       tokenCap: flags.tokens,
