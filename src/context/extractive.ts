@@ -65,9 +65,11 @@ function pinRequest(candidates: readonly Candidate[], turns: readonly Extractive
   // A request of nothing but common words has no weight of its own, and still it is what the user waits for.
   const text = splitSentences(turns[at]?.text ?? "", 1).sentences[0]?.text;
   if (text === undefined) return [];
-  const next = candidates.find((one) => one.turn > at)?.order ?? (candidates.at(-1)?.order ?? 0) + 1;
+  const next = candidates.find((one) => one.turn > at);
+  const order = (next?.order ?? (candidates.at(-1)?.order ?? 0) + 1) - 0.5;
+  const position = next?.position ?? candidates.at(-1)?.position ?? 0;
   const tokens = estimateTokens(text);
-  return [{ turn: at, order: next - 0.5, text, tokens, factor: 1, slots: [], weights: [], score: 0 }];
+  return [{ turn: at, order, position, text, tokens, factor: 1, slots: [], weights: [], score: 0 }];
 }
 
 function markerLine(input: ExtractiveInput, found: Candidates): string {

@@ -20,6 +20,8 @@ export interface Candidate {
   turn: number;
   /** Its place among all sentences. */
   order: number;
+  /** How far into the input it is, in sentences weighed by who speaks: long output of a tool is a short way. */
+  position: number;
   text: string;
   tokens: number;
   /** How much the kind of the sentence is worth, before its words are looked at. */
@@ -50,6 +52,7 @@ export function findCandidates(turns: readonly ExtractiveTurn[], known: string):
   let skippedChars = 0;
   let skippedTurns = 0;
   let lastQuestion = -2;
+  let position = 0;
   for (const [turn, said] of turns.entries()) {
     if (turn % stride !== 0 && turn !== turns.length - 1) {
       skippedTurns += 1;
@@ -64,7 +67,8 @@ export function findCandidates(turns: readonly ExtractiveTurn[], known: string):
       asks ||= isQuestion;
       const factor =
         roleWeight(said.role) * (isCode ? 0.3 : 1) * (isQuestion ? questionWeight(text) : isAnswer ? 1.25 : 1);
-      all.push(readSentence(text, turn, all.length, factor, counts));
+      position += roleWeight(said.role) * (isCode ? 0.3 : 1);
+      all.push({ ...readSentence(text, factor, counts), turn, order: all.length, position });
     }
     if (asks) lastQuestion = turn;
   }
@@ -87,7 +91,7 @@ function questionWeight(text: string): number {
   return text.length < 80 ? 0.6 : 0.95;
 }
 
-function readSentence(text: string, turn: number, order: number, factor: number, counts: Uint32Array): Candidate {
+function readSentence(text: string, factor: number, counts: Uint32Array) {
   const slots: number[] = [];
   const weights: number[] = [];
   let found = 0;
@@ -104,7 +108,7 @@ function readSentence(text: string, turn: number, order: number, factor: number,
     weights.push(shapeWeight(shape, length, slots.length === 1));
   });
   const kind = cueFactor(found) * (content < 2 ? 0.6 : 1);
-  return { turn, order, text, tokens: 0, factor: factor * kind, slots, weights, score: 0 };
+  return { text, tokens: 0, factor: factor * kind, slots, weights, score: 0 };
 }
 
 function shapeWeight(shape: number, length: number, isFirst: boolean): number {

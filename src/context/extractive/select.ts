@@ -17,8 +17,8 @@ export function selectSentences(candidates: readonly Candidate[], budget: number
   const chosen: Candidate[] = [];
   const stretches = Math.max(1, Math.min(24, Math.round(budget / 50)));
   const spent = new Array<number>(stretches).fill(0);
-  const lastOrder = (candidates.at(-1)?.order ?? 0) + 1;
-  const stretchOf = (one: Candidate) => Math.floor((one.order * stretches) / lastOrder);
+  const end = (candidates.at(-1)?.position ?? 0) + 1;
+  const stretchOf = (one: Candidate) => Math.floor((one.position * stretches) / end);
   let left = budget;
   const take = (one: Candidate) => {
     chosen.push(one);

@@ -8,7 +8,7 @@ const candidatesMax = 400;
 const termsMax = 16;
 /** Names of one to three words, identifiers, runs of ideographs, and long words. */
 const term =
-  /(?:\p{Lu}[\p{L}\p{N}]{1,30}(?: \p{Lu}[\p{L}\p{N}]{1,30}){0,2})|[A-Za-z_][\w-]{0,40}[_\d][\w-]{0,20}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{2,6}|\p{L}{6,30}/gu;
+  /(?:\p{Lu}[\p{L}\p{N}]{1,30}(?: \p{Lu}[\p{L}\p{N}]{1,30}){0,2})|(?<![\w-])(?=\d{0,20}[A-Za-z_])[\w-]{0,40}[_\d][\w-]{0,20}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{2,6}|\p{L}{6,30}/gu;
 
 /** The last line: what a reader would have to open the sources for, by the words that were left out. */
 export function expandLine(
