@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Expansion, type TreeNode, textOfEntry } from "../../engine.ts";
+import { type Expansion, type TreeNode, textOfEntry, type Varve } from "../../engine.ts";
 import { type CommonOptions, interruptible, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
