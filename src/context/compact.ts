@@ -41,6 +41,7 @@ export interface CompactResult {
 }
 
 const leaseMs = 150_000;
+const wideningMax = 256;
 
 /**
  * A sweep: leaf passes, oldest first, then condensation from the shallowest depth, until the target is reached or
@@ -110,9 +111,10 @@ async function leafPass(
   ref: ConversationRef,
   options: CompactOptions,
   result: CompactResult,
+  widening = 1,
 ): Promise<PassOutcome> {
   const frontier = await loadFrontier(host.store, ref);
-  const { policy } = options;
+  const policy = { ...options.policy, leafChunkTokens: options.policy.leafChunkTokens * widening };
   const oldest = await oldestRaw(host.store, ref, frontier, policy.leafChunkTokens);
   const said = await withTail(host, ref, frontier, policy, oldest);
   const items: ContextItem[] = [...frontier.summaries.map(summaryItem), ...said.map((one) => one.item)];
@@ -122,7 +124,10 @@ async function leafPass(
   const made = await leafNode(host, ref, chosen, frontier.summaries.at(-1), options);
   count(result, made);
   const spent = chosen.reduce((sum, one) => sum + one.item.tokens, 0);
-  if (made.node.tokens >= spent) return "no gain";
+  if (made.node.tokens >= spent) {
+    // A few short messages before a large one are too little to gain anything: take the large one along.
+    return widening < wideningMax ? leafPass(host, ref, options, result, widening * 4) : "no gain";
+  }
   const summaries = [...frontier.summaries, made.node];
   if (!(await publish(host.store, host.clock, ref, frontier, { ...made, summaries }))) return "stale";
   result.leafPasses += 1;

@@ -168,6 +168,21 @@ onEveryEngine("context", (get) => {
     expect(view.trace.some((item) => item.kind === "recall" && item.in)).toBe(true);
   });
 
+  test("a few short messages before a very large one do not hold a compaction up", async () => {
+    const { varve } = get();
+    const large = `The large one. ${"Many words about the deployment of the server and its index. ".repeat(3000)}`;
+    const session = await filled([
+      { id: "short1", role: "user", content: "/mode" },
+      { id: "short2", role: "assistant", content: [], stopReason: "aborted" },
+      { id: "large", role: "user", content: large },
+      ...conversation(200, 8),
+    ]);
+    const result = await varve.context.compact(session, { budgetTokens: 8000 });
+    expect(result).toMatchObject({ status: "done" });
+    expect(result.tokensAfter).toBeLessThanOrEqual(8000);
+    await healthy();
+  });
+
   test("two processes that compact the same conversation at once leave one consistent state", async () => {
     const under = get();
     const session = await filled(conversation(500, 5));
