@@ -7,12 +7,13 @@ import {
   type RestoreResult,
   restoreBackup as restoreInto,
 } from "./engine/backup.ts";
+import { type Context, contextOf } from "./engine/context.ts";
 import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
-import type { EngineHost } from "./engine/host.ts";
+import type { EngineHost, Models } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
-import { type Context, contextOf, type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
+import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
@@ -27,6 +28,7 @@ export interface OpenOptions {
   config?: ConfigInput;
   clock?: Clock;
   random?: Random;
+  models?: Models;
   /** Sees every call to the store; for fault injection. */
   tap?: StoreTap;
 }
@@ -68,7 +70,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     backupFolder: backupFolder(loaded.home),
     tap: options.tap,
   });
-  const host: EngineHost = { loaded, store, clock, random };
+  const host: EngineHost = { loaded, store, clock, random, models: options.models ?? {} };
   return {
     settings: loaded,
     sessions: sessionsOf(host),
@@ -90,10 +92,13 @@ export function restoreBackup(options: OpenOptions, file: string): Promise<Resto
   return restoreInto(loadConfig({ home: options.home, overrides }), file, sources);
 }
 
+export type { AssembleOptions, CompactResult, ContextView, Expansion, TraceItem, TreeNode } from "./context/index.ts";
+export type { CompactRequest, Context, ContextOverview } from "./engine/context.ts";
+export type { Models } from "./engine/host.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
-export type { Context, ReadOptions, Transcripts } from "./engine/transcripts.ts";
+export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
 export type {
   Address,
   Forked,

@@ -1,1 +1,2 @@
+export { benchContext, type ContextBench } from "./context.ts";
 export { benchSpeed } from "./speed.ts";

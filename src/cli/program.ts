@@ -13,6 +13,7 @@ export function buildProgram(): Command {
   addImport(program);
   addExport(program);
   addSessions(program);
+  addContext(program);
   addCare(program);
   addConfig(program);
   addStart(program);
@@ -99,6 +100,41 @@ function addSessions(program: Command): void {
     .action(async (name, flags) => (await load()).deleteCommand(name, flags));
 }
 
+function addContext(program: Command): void {
+  const load = () => import("./commands/context.ts");
+  const context = program.command("context").description("what the model sees of a session");
+  const named = (name: string, words: string) =>
+    context
+      .command(name)
+      .description(words)
+      .argument("<session>")
+      .option("--budget <tokens>", "how much may be seen", whole(256));
+  named("show", "the summaries in the context, and what lies behind them").action(async (name, flags) =>
+    (await load()).showCommand(name, flags),
+  );
+  named("tree", "the summaries as a tree").action(async (name, flags) => (await load()).treeCommand(name, flags));
+  named("assemble", "the messages as a model would get them")
+    .option("--prompt <text>", "what the model is about to be asked")
+    .action(async (name, flags) => (await load()).assembleCommand(name, flags));
+  named("compact", "summarise what is old until the budget is kept")
+    .option("--instructions <text>", "what to pay attention to")
+    .action(async (name, flags) => (await load()).compactCommand(name, flags));
+  program
+    .command("describe")
+    .description("a summary, where it comes from and what it stands for")
+    .argument("<id>", "a summary id, or a session for the oldest one in its context")
+    .option("--tokens <n>", "the budget to compare with", whole(1))
+    .action(async (id, flags) => (await load()).describeCommand(id, flags));
+  program
+    .command("expand")
+    .description("open summaries down to what they were made from")
+    .argument("<id...>", "summary ids, or sessions for all in their contexts")
+    .option("--depth <n>", "how many levels", whole(0))
+    .option("--tokens <n>", "how much at most", whole(1))
+    .option("--messages", "down to the messages themselves")
+    .action(async (ids, flags) => (await load()).expandCommand(ids, flags));
+}
+
 function addCare(program: Command): void {
   const load = () => import("./commands/care.ts");
   program
@@ -168,7 +204,7 @@ function addBench(program: Command): void {
   program
     .command("bench")
     .description("measure, beside a baseline in the same run")
-    .addArgument(new Argument("<what>").choices(["speed"]))
+    .addArgument(new Argument("<what>").choices(["speed", "context"]))
     .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
     .option("--large", "also 1,000,000 messages")
     .option("--data <folder>", "conversations with questions, for the benches that need them")

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkConfig, printFault } from "../config/index.ts";
+import { checkDag } from "../context/index.ts";
 import { indexWords, staleLeases } from "../store/index.ts";
 import {
   checkLog,
@@ -47,6 +48,7 @@ export async function examine(host: EngineHost, options: DoctorOptions = {}): Pr
 
 const names = {
   integrity: "the database and its indexes are whole",
+  dag: "every summary leads back to its messages",
   leases: "no lock was left behind",
   quarantine: "no imported line waits in quarantine",
   config: "the settings are right",
@@ -73,6 +75,7 @@ async function look(host: EngineHost, options: DoctorOptions): Promise<Finding[]
       fixable: integrity.every((fault) => fault.startsWith("full-text")),
     },
     ...(await checkLog(store)),
+    { check: names.dag, ...(await checkDag(store)), fixable: false },
     {
       check: names.leases,
       faults: stale.map((lease) => `${lease.name}: expired ${new Date(lease.until).toISOString()}`),

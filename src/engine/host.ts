@@ -1,4 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
+import type { Generate } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
@@ -9,6 +10,13 @@ export interface EngineHost {
   store: Store;
   clock: Clock;
   random: Random;
+  models: Models;
+}
+
+/** The models a program brings along, by what they are for. Where one is missing, what is built in does the work. */
+export interface Models {
+  /** Writes summaries. */
+  summary?: Generate;
 }
 
 export function sessionSettings({ config }: LoadedConfig): SessionSettings {

@@ -1,4 +1,4 @@
-import { type Entry, type EntryDraft, type JsonValue, type Message, VarveError } from "../domain/index.ts";
+import { type Entry, type EntryDraft, type JsonValue, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult } from "../store/index.ts";
 import {
@@ -10,7 +10,6 @@ import {
   inherits,
   listBranches,
   listCheckpoints,
-  messageDraft,
   moveHead,
   type Page,
   readTail,
@@ -91,16 +90,4 @@ export function transcriptsOf(host: EngineHost): Transcripts {
 
 export function refOf(session: Session): { agent: string; conversation: number; transcript: number } {
   return { agent: session.agent, conversation: session.conversation, transcript: session.transcript };
-}
-
-/** Writing a conversation's messages down. */
-export interface Context {
-  /** All messages or none, durable when it returns; an id that is known is left alone. */
-  ingest(session: Session, messages: Message[]): Promise<AppendResult>;
-}
-
-export function contextOf(host: EngineHost): Context {
-  return {
-    ingest: (session, messages) => appendEntries(host.store, refOf(session), messages.map(messageDraft), host),
-  };
 }

@@ -20,6 +20,10 @@ export const dumpedTables = [
   "import_files",
   "quarantine",
   "jobs",
+  "summaries",
+  "summary_sources",
+  "context_items",
+  "context_states",
 ] as const satisfies readonly (keyof Schema)[];
 
 const pageRows = 1000;

@@ -5,5 +5,15 @@ export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
 export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
-export type { BranchTable, ConversationTable, Db, EntryTable, JobTable, Schema, SessionTable, Tx } from "./schema.ts";
+export type {
+  BranchTable,
+  ConversationTable,
+  Db,
+  EntryTable,
+  JobTable,
+  Schema,
+  SessionTable,
+  SummaryTable,
+  Tx,
+} from "./schema.ts";
 export { indexWords, queryWords } from "./words.ts";

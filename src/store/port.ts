@@ -89,8 +89,10 @@ export interface NewJob {
 export interface TextQuery {
   agent: string;
   conversation?: number;
-  /** Words as they were prepared for the index; all must match. */
+  /** Words as they were prepared for the index. */
   words: string[];
+  /** Whether one matching word is enough; all must match when absent. */
+  any?: boolean;
   limit: number;
 }
 

@@ -18,6 +18,10 @@ export interface Schema {
   quarantine: QuarantineTable;
   jobs: JobTable;
   leases: LeaseTable;
+  summaries: SummaryTable;
+  summary_sources: SummarySourceTable;
+  context_items: ContextItemTable;
+  context_states: ContextStateTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -201,4 +205,58 @@ export interface LeaseTable {
   until: number;
   /** Rises with every new owner, so that a late writer of the old one can be told apart. */
   fence: number;
+}
+
+/** A node of the summary DAG, with the span of the log it stands for. */
+export interface SummaryTable {
+  agent: string;
+  conversation: number;
+  id: string;
+  kind: string;
+  depth: number;
+  content: string;
+  tokens: number;
+  earliest_at: number;
+  latest_at: number;
+  descendant_count: number;
+  descendant_tokens: number;
+  source_message_tokens: number;
+  source_message_count: number;
+  first_seq: number;
+  last_seq: number;
+  file_ids: string;
+  model: string | null;
+  prompt_version: number;
+  level: string;
+  /** What the quality guard found. */
+  quality: string;
+  created_at: number;
+}
+
+/** What a summary was made from, in order: entries for a leaf, summaries for a condensed one. */
+export interface SummarySourceTable {
+  agent: string;
+  conversation: number;
+  summary: string;
+  position: number;
+  entry_seq: number | null;
+  source: string | null;
+}
+
+/** The summaries that stand in a conversation's context, in order. */
+export interface ContextItemTable {
+  agent: string;
+  conversation: number;
+  position: number;
+  summary: string;
+}
+
+/** How far the summaries reach; what comes behind is in the context message by message. */
+export interface ContextStateTable {
+  agent: string;
+  conversation: number;
+  covered_seq: number;
+  /** Rises with every change, so that a plan made on an older state is told apart. */
+  version: number;
+  compacted_at: number;
 }

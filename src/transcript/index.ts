@@ -32,11 +32,14 @@ export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
 export { importPaths } from "./import/run.ts";
 export {
+  activePath,
   findEntry,
   headOf,
   inherits,
   type Page,
+  readAfter,
   readTail,
+  type Segment,
   type TailOptions,
   walkBranch,
   walkConversation,

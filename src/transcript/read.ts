@@ -6,7 +6,7 @@ import { decodeEntry, type StoredEntry } from "./codec.ts";
 type Row = StoredEntry & { transcript: number; conversation: number; branch: number };
 
 /** A stretch of the way from an entry to its root: one branch, up to an entry. */
-interface Segment {
+export interface Segment {
   conversation: number;
   branch: number;
   upTo: number;
@@ -75,37 +75,56 @@ export async function* walkBranch(
   ref: Omit<TranscriptRef, "transcript">,
   pageSize = 500,
 ): AsyncGenerator<Entry[]> {
-  const head = await headOf(store, ref);
-  if (!head) return;
-  const segments: Segment[] = [];
-  for (
-    let segment: Segment | undefined = { conversation: ref.conversation, branch: head.branch, upTo: head.seq };
-    segment;
-    segment = await parentSegment(store.db, ref.agent, segment)
-  ) {
-    segments.push(segment);
-  }
+  const path = await activePath(store, ref);
   let parentId: string | null = null;
-  for (const segment of segments.reverse()) {
-    for (let last = 0; ; ) {
-      const rows: Row[] = await store.db
-        .selectFrom("entries")
-        .select(columns)
-        .where("agent", "=", ref.agent)
-        .where("conversation", "=", segment.conversation)
-        .where("branch", "=", segment.branch)
-        .where("seq", "<=", segment.upTo)
-        .where("seq", ">", last)
-        .orderBy("seq")
-        .limit(pageSize)
-        .execute();
-      if (rows.length === 0) break;
-      last = rows.at(-1)?.seq ?? last;
-      const page = await decodeAscending(store, ref.agent, rows, parentId);
-      parentId = page.at(-1)?.id ?? parentId;
-      yield page;
-    }
+  for (let last = 0; ; ) {
+    const page: Entry[] = await readAfter(store, ref.agent, path, last, pageSize, parentId);
+    if (page.length === 0) return;
+    last = page.at(-1)?.seq ?? last;
+    parentId = page.at(-1)?.id ?? parentId;
+    yield page;
   }
+}
+
+/** The way from the root to the head, oldest stretch first. */
+export async function activePath(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<Segment[]> {
+  const head = await headOf(store, ref);
+  const path: Segment[] = [];
+  let segment: Segment | undefined = head && { conversation: ref.conversation, branch: head.branch, upTo: head.seq };
+  while (segment) {
+    path.unshift(segment);
+    segment = await parentSegment(store.db, ref.agent, segment);
+  }
+  return path;
+}
+
+/** Entries of a path behind one of its entries, oldest first. The first one's parent is null unless it is given. */
+export async function readAfter(
+  store: Store,
+  agent: string,
+  path: Segment[],
+  after: number,
+  limit: number,
+  parentId: string | null = null,
+): Promise<Entry[]> {
+  const rows: Row[] = [];
+  for (const segment of path) {
+    if (rows.length === limit) break;
+    if (segment.upTo <= after) continue;
+    const found = await store.db
+      .selectFrom("entries")
+      .select(columns)
+      .where("agent", "=", agent)
+      .where("conversation", "=", segment.conversation)
+      .where("branch", "=", segment.branch)
+      .where("seq", "<=", segment.upTo)
+      .where("seq", ">", after)
+      .orderBy("seq")
+      .limit(limit - rows.length)
+      .execute();
+    rows.push(...found);
+  }
+  return decodeAscending(store, agent, rows, parentId);
 }
 
 /** All entries of a conversation in the order they were written, other branches included. */

@@ -1,4 +1,4 @@
-import { benchSpeed } from "../../bench/index.ts";
+import { benchContext, benchSpeed, type ContextBench } from "../../bench/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
@@ -7,9 +7,49 @@ export interface BenchFlags {
   json?: boolean;
   sizes: string;
   large?: boolean;
+  data?: string;
 }
 
-export async function benchCommand(_what: string, flags: BenchFlags): Promise<void> {
+export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
+  return what === "context" ? contextCommand(flags) : speedCommand(flags);
+}
+
+const budgets = [4_000, 8_000, 16_000];
+
+async function contextCommand(flags: BenchFlags): Promise<void> {
+  const output = outputFor(flags);
+  const progress = startProgress("Measuring");
+  const measured = await benchContext({
+    data: flags.data,
+    budgets,
+    onProgress: (name, done, total) => progress.update(done, total, name),
+  });
+  progress.finish("Measured");
+  output.show(
+    table(
+      ["DATASET", "BUDGET", "EVIDENCE IN VIEW", "NEWEST WINDOW", "REACHABLE", "COMPRESSION", "PREFIX"],
+      contextRows(measured),
+    ),
+  );
+  output.result(measured);
+}
+
+function contextRows(measured: ContextBench): string[][] {
+  const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
+  return Object.entries(measured.datasets).flatMap(([name, dataset]) =>
+    Object.entries(dataset.budgets).map(([budget, figures]) => [
+      name,
+      number(Number(budget)),
+      percent(figures.evidenceInView),
+      percent(figures.windowBaseline),
+      percent(figures.reachable),
+      `${figures.compression.toFixed(1)}×`,
+      percent(figures.prefixStability),
+    ]),
+  );
+}
+
+async function speedCommand(flags: BenchFlags): Promise<void> {
   const output = outputFor(flags);
   const sizes = flags.sizes.split(",").map((text) => Number(text.trim()));
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {

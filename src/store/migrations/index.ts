@@ -1,5 +1,6 @@
 import type { Migration } from "../migrate.ts";
 import { foundation } from "./001-foundation.ts";
+import { context } from "./002-context.ts";
 
 /** In order of version, without gaps. A released migration is never changed: a change is a new one. */
-export const migrations: readonly Migration[] = [foundation];
+export const migrations: readonly Migration[] = [foundation, context];

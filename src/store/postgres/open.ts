@@ -77,11 +77,11 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     transaction: (work) => exclusively((tx) => work(transactionOver(tx))),
     append: (batch) =>
       lane.run(`${batch.agent}:${batch.conversation}`, () => exclusively((tx) => appendInTransaction(tx, batch))),
-    async matchText({ agent, conversation, words, limit }) {
+    async matchText({ agent, conversation, words, any, limit }) {
       if (words.length === 0) return [];
       const phrases = sql.join(
         words.map((word) => sql`phraseto_tsquery('varve', ${word})`),
-        sql` && `,
+        any ? sql` || ` : sql` && `,
       );
       const found = await sql<{ seq: number; score: number }>`
         select seq, max(ts_rank(words, query))::float8 as score from entry_text, (select ${phrases} as query) as q

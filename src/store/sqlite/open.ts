@@ -127,11 +127,11 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     transaction: (work) => exclusively((tx) => work(transactionOver(tx, append))),
     append: (batch) => append(batch, true),
-    async matchText({ agent, conversation, words, limit }) {
+    async matchText({ agent, conversation, words, any, limit }) {
       if (words.length === 0) return [];
       const found = await sql<{ seq: number; score: number }>`
         select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
-        where t.words match ${matchExpression(words)} and e.agent = ${agent}
+        where t.words match ${matchExpression(words, any)} and e.agent = ${agent}
         ${conversation === undefined ? sql`` : sql`and e.conversation = ${conversation}`}
         order by t.rank limit ${limit}`.execute(readDb);
       return found.rows;

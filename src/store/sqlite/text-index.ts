@@ -16,6 +16,6 @@ export function rebuildTextChunk(statements: Statements, rows: { seq: number; wo
 }
 
 /** Words as an FTS5 query: each quoted, so that no word is ever read as syntax. */
-export function matchExpression(words: string[]): string {
-  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+export function matchExpression(words: string[], any = false): string {
+  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(any ? " OR " : " ");
 }

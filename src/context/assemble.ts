@@ -1,0 +1,178 @@
+import type { Message } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+import { estimateTokens } from "../tokens/index.ts";
+import { cleanForProvider, type HygieneProvider } from "../transcript/index.ts";
+import { checkBudget } from "./compact.ts";
+import { type ConversationRef, readSources, type StoredSummary } from "./dag.ts";
+import { type Frontier, loadFrontier } from "./frontier.ts";
+import { freshTail } from "./plan.ts";
+import type { CompactionPolicy } from "./policy.ts";
+import { recallBlock } from "./recall.ts";
+import { summaryXml } from "./summary-xml.ts";
+import { systemPromptAddition } from "./system-prompt.ts";
+import type { TraceItem } from "./trace.ts";
+import { newestRaw, type SaidEntry } from "./window.ts";
+
+export interface AssembleOptions {
+  budgetTokens: number;
+  /** What the model is about to be asked: what was said of it before is brought along. */
+  prompt?: string;
+  provider?: HygieneProvider;
+}
+
+export interface ContextView {
+  messages: Message[];
+  estimatedTokens: number;
+  systemPromptAddition?: string;
+  trace: TraceItem[];
+}
+
+/** How much of the budget the fresh tail may take before it is cut, and what is kept for what the prompt asks about. */
+const tailShare = 0.5;
+const recallShare = 0.35;
+/** What the trace names one by one; the rest of a long history is one line. */
+const rawPageMax = 4000;
+
+/**
+ * What the model sees: summaries, then the branch behind them, then what the prompt brought up. The cost depends on the
+ * budget, not on the length of the history, and between two compactions what comes first never changes.
+ */
+export async function assemble(
+  store: Store,
+  ref: ConversationRef,
+  policy: CompactionPolicy,
+  options: AssembleOptions,
+): Promise<ContextView> {
+  checkBudget(options.budgetTokens);
+  const frontier = await loadFrontier(store, ref);
+  const choice = await choose(store, ref, frontier, policy, options);
+  const trace = choice.trace;
+  const inView = new Set(choice.raw.map((one) => one.entry.seq));
+  const messages: Message[] = [
+    ...choice.summaries.map((summary): Message => ({ role: "user", content: choice.xml.get(summary.id) ?? "" })),
+    ...choice.raw.map((one) => one.message),
+  ];
+  let estimatedTokens = choice.tokens;
+  if (options.prompt !== undefined) {
+    const room = options.budgetTokens - estimatedTokens;
+    const recalled = await recallBlock(store, ref, { prompt: options.prompt, tokens: room, inView });
+    if (recalled) {
+      messages.push(recalled.message);
+      estimatedTokens += recalled.tokens;
+      trace.push(...recalled.trace);
+    }
+  }
+  const cleaned = options.provider ? cleanForProvider(messages, options.provider).messages : messages;
+  const addition = systemPromptAddition(choice.summaries);
+  return {
+    messages: cleaned,
+    estimatedTokens,
+    ...(addition === undefined ? {} : { systemPromptAddition: addition }),
+    trace,
+  };
+}
+
+interface Choice {
+  summaries: StoredSummary[];
+  xml: Map<string, string>;
+  raw: SaidEntry[];
+  tokens: number;
+  trace: TraceItem[];
+}
+
+async function choose(
+  store: Store,
+  ref: ConversationRef,
+  frontier: Frontier,
+  policy: CompactionPolicy,
+  options: AssembleOptions,
+): Promise<Choice> {
+  const budget = options.budgetTokens;
+  const raw = await rawWithin(store, ref, frontier, budget);
+  const tailMax = Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, Math.floor(budget * tailShare));
+  const tailFrom = freshTail(
+    raw.map((one) => one.item),
+    { ...policy, freshTailMaxTokens: tailMax },
+  );
+  const xml = await xmlOf(store, ref, frontier.summaries);
+  const xmlTokens = new Map([...xml].map(([id, text]) => [id, estimateTokens(text)]));
+  const all = sum(raw.map((one) => one.item.tokens)) + sum([...xmlTokens.values()]);
+  const fits = all <= budget && raw.complete;
+  // Room for what the prompt brings up is kept only when not everything is there already.
+  const limit = fits || options.prompt === undefined ? budget : Math.floor(budget * (1 - recallShare));
+  let tokens = sum(raw.slice(tailFrom).map((one) => one.item.tokens));
+  const trace: TraceItem[] = raw.slice(tailFrom).map((one) => ({ ...traced(one), in: true, why: "fresh tail" }));
+  let from = tailFrom;
+  for (let index = tailFrom - 1; index >= 0; index -= 1) {
+    const one = raw[index];
+    if (!one) break;
+    if (tokens + one.item.tokens > limit) {
+      trace.push(...raw.slice(0, index + 1).map((left) => ({ ...traced(left), in: false, why: "over the budget" })));
+      break;
+    }
+    tokens += one.item.tokens;
+    from = index;
+    trace.push({ ...traced(one), in: true, why: fits ? "everything fits" : "newest first" });
+  }
+  const whole = startOfPair(raw, from);
+  for (const one of raw.slice(from, whole)) tokens -= one.item.tokens;
+  const summaries: StoredSummary[] = [];
+  for (const summary of frontier.summaries.toReversed()) {
+    const cost = xmlTokens.get(summary.id) ?? summary.tokens;
+    const into = tokens + cost <= limit;
+    trace.push({
+      kind: "summary",
+      id: summary.id,
+      tokens: cost,
+      in: into,
+      why: into ? "stands for what came before" : "over the budget",
+    });
+    if (!into) continue;
+    summaries.unshift(summary);
+    tokens += cost;
+  }
+  return { summaries, xml, raw: raw.slice(whole), tokens, trace };
+}
+
+/** Each summary as the model reads it; a condensed one names the summaries it was made from. */
+async function xmlOf(store: Store, ref: ConversationRef, summaries: StoredSummary[]): Promise<Map<string, string>> {
+  const xml = new Map<string, string>();
+  for (const summary of summaries) {
+    const sources = summary.kind === "leaf" ? [] : await readSources(store.db, ref, summary.id);
+    const ids = sources.flatMap((source) => ("summary" in source ? [source.summary] : []));
+    xml.set(summary.id, summaryXml(summary, ids));
+  }
+  return xml;
+}
+
+/** A result whose call did not fit goes with it: the first message must not answer what nobody sees. */
+function startOfPair(raw: SaidEntry[], from: number): number {
+  let start = from;
+  const calls = new Set<string>();
+  for (const one of raw.slice(from)) for (const call of one.item.calls) calls.add(call);
+  while (start < raw.length && raw[start]?.item.results.some((result) => !calls.has(result))) start += 1;
+  return start;
+}
+
+/** The newest messages behind the summaries, as many as could fit the budget and a little more. */
+async function rawWithin(
+  store: Store,
+  ref: ConversationRef,
+  frontier: Frontier,
+  budget: number,
+): Promise<SaidEntry[] & { complete: boolean }> {
+  for (let count = 128; ; count *= 2) {
+    const raw = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax));
+    const tokens = sum(raw.map((one) => one.item.tokens));
+    const complete = raw.length < Math.min(count, rawPageMax);
+    if (complete || tokens > budget || count >= rawPageMax) return Object.assign(raw, { complete });
+  }
+}
+
+function traced(one: SaidEntry): Pick<TraceItem, "kind" | "id" | "tokens"> {
+  return { kind: "message", id: `msg#${one.entry.seq}`, tokens: one.item.tokens };
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

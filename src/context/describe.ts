@@ -1,0 +1,74 @@
+import { VarveError } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+import { readSources, readSummaries, type StoredSummary, summaryFromRow } from "./dag.ts";
+
+/** A summary with where it stands in the DAG. */
+export interface SummaryDescription {
+  summary: StoredSummary;
+  /** What it was made from: citations of messages, or ids of summaries, in order. */
+  sources: string[];
+  /** The summaries it went into. */
+  parents: string[];
+  /** What of the subtree fits the budget, and what it would cost to see the rest. */
+  subtree: { summaries: number; summaryTokens: number; messages: number; messageTokens: number; fits: boolean };
+}
+
+export async function findSummary(store: Store, agent: string, id: string): Promise<StoredSummary> {
+  const row = await store.db
+    .selectFrom("summaries")
+    .selectAll()
+    .where("agent", "=", agent)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row) return summaryFromRow(row);
+  throw new VarveError("NOT_FOUND", `There is no summary ${JSON.stringify(id)}.`, {
+    remedy: "Summary ids look like sum_0123456789abcdef; `varve context tree SESSION` shows those of a session.",
+  });
+}
+
+export async function describeSummary(
+  store: Store,
+  agent: string,
+  id: string,
+  tokenCap: number,
+): Promise<SummaryDescription> {
+  const summary = await findSummary(store, agent, id);
+  const ref = { agent, conversation: summary.conversation };
+  const sources = await readSources(store.db, ref, id);
+  const parents = await store.db
+    .selectFrom("summary_sources")
+    .select("summary")
+    .where("agent", "=", agent)
+    .where("conversation", "=", summary.conversation)
+    .where("source", "=", id)
+    .execute();
+  return {
+    summary,
+    sources: sources.map((source) => ("summary" in source ? source.summary : `msg#${source.entrySeq}`)),
+    parents: parents.map((row) => row.summary),
+    subtree: {
+      summaries: summary.descendantCount,
+      summaryTokens: summary.descendantTokens,
+      messages: summary.sourceMessageCount,
+      messageTokens: summary.sourceMessageTokens,
+      fits: summary.descendantTokens + summary.sourceMessageTokens <= tokenCap,
+    },
+  };
+}
+
+/** A summary and everything below it, for drawing. */
+export interface TreeNode {
+  summary: StoredSummary;
+  children: TreeNode[];
+}
+
+export async function summaryTree(store: Store, agent: string, roots: StoredSummary[]): Promise<TreeNode[]> {
+  const nodes: TreeNode[] = [];
+  for (const summary of roots) {
+    const ref = { agent, conversation: summary.conversation };
+    const sources = summary.kind === "leaf" ? [] : await readSources(store.db, ref, summary.id);
+    const ids = sources.flatMap((source) => ("summary" in source ? [source.summary] : []));
+    nodes.push({ summary, children: await summaryTree(store, agent, await readSummaries(store.db, ref, ids)) });
+  }
+  return nodes;
+}

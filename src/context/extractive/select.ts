@@ -1,0 +1,64 @@
+import type { Candidate } from "./candidates.ts";
+import { tableSize } from "./words.ts";
+
+/** What a line costs beside its sentence: the speaker's name and, now and then, the time. */
+const lineTokens = 3;
+/** What a word is still worth once it has been said. */
+const residue = 0.2;
+/** How much the price of a sentence counts against its worth; at 1 only the shortest would win. */
+const priceExponent = 0.75;
+
+/**
+ * Chooses sentences, best first, until the budget is spent: each counts by the words it adds to those chosen before it,
+ * by its price, and less the more its stretch of the conversation has had already.
+ */
+export function selectSentences(candidates: readonly Candidate[], budget: number, pinned: Candidate[]): Candidate[] {
+  const said = new Uint8Array(tableSize);
+  const chosen: Candidate[] = [];
+  const stretches = Math.max(1, Math.min(24, Math.round(budget / 50)));
+  const spent = new Array<number>(stretches).fill(0);
+  const end = (candidates.at(-1)?.position ?? 0) + 1;
+  const stretchOf = (one: Candidate) => Math.floor((one.position * stretches) / end);
+  let left = budget;
+  const take = (one: Candidate) => {
+    chosen.push(one);
+    left -= one.tokens + lineTokens;
+    const stretch = stretchOf(one);
+    spent[stretch] = (spent[stretch] ?? 0) + one.tokens + lineTokens;
+    for (const slot of one.slots) said[slot] = 1;
+  };
+  for (const one of pinned) if (one.tokens + lineTokens <= left) take(one);
+  const share = budget / stretches;
+  const worthOf = (one: Candidate) => {
+    const crowding = 1 + (spent[stretchOf(one)] ?? 0) / share;
+    return (freshWeight(one, said) * one.factor) / (one.tokens + lineTokens) ** priceExponent / crowding;
+  };
+  const pins = new Set(chosen);
+  let open = candidates.filter((one) => !pins.has(one)).map((one) => ({ one, worth: worthOf(one) }));
+  open.sort((a, b) => b.worth - a.worth || a.one.order - b.one.order);
+  for (;;) {
+    let best: { one: Candidate; worth: number } | undefined;
+    open = open.filter(({ one, worth }) => worth > 0 && one.tokens + lineTokens <= left);
+    for (const entry of open) {
+      // What a sentence is worth only ever falls, so an old figure that is too low need not be looked at again.
+      if (best !== undefined && entry.worth <= best.worth) continue;
+      entry.worth = worthOf(entry.one);
+      if (entry.worth > (best?.worth ?? 0)) best = entry;
+    }
+    if (best === undefined) return chosen;
+    take(best.one);
+    best.worth = 0;
+  }
+}
+
+/** A sentence most of whose words have been said is a repetition, whatever is left of it. */
+function freshWeight(one: Candidate, said: Uint8Array): number {
+  let sum = 0;
+  let repeated = 0;
+  for (let index = 0; index < one.slots.length; index += 1) {
+    const isSaid = said[one.slots[index] ?? 0] === 1;
+    if (isSaid) repeated += 1;
+    sum += (one.weights[index] ?? 0) * (isSaid ? residue : 1);
+  }
+  return repeated > 0.8 * one.slots.length ? 0 : sum;
+}

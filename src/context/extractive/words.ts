@@ -1,0 +1,74 @@
+/** Words are counted in a table of fixed size, so that no input can make it grow. */
+export const tableSize = 1 << 18;
+
+/** What the spelling of a word tells. */
+export const shapes = { digit: 1, capital: 2, identifier: 4, ideographic: 8 } as const;
+
+export type VisitWord = (slot: number, shape: number, length: number) => void;
+
+const kinds = { none: 0, lower: 1, upper: 2, digit: 3, joiner: 4, other: 5, ideograph: 6 } as const;
+const kindOf = new Uint8Array(0x1_0000);
+for (let code = 0; code < 0x1_0000; code += 1) kindOf[code] = classify(code);
+
+function classify(code: number): number {
+  if (code >= 0x61 && code <= 0x7a) return kinds.lower;
+  if (code >= 0x41 && code <= 0x5a) return kinds.upper;
+  if (code >= 0x30 && code <= 0x39) return kinds.digit;
+  if (code === 0x5f) return kinds.joiner;
+  if (code < 0x80) return kinds.none;
+  if ((code >= 0x3041 && code <= 0x30fe) || (code >= 0x3400 && code <= 0x9fff)) return kinds.ideograph;
+  if (code >= 0xac00 && code <= 0xd7a3) return kinds.ideograph;
+  return code >= 0xc0 && code < 0x2000 ? kinds.other : kinds.none;
+}
+
+const seed = 0x811c_9dc5;
+const prime = 0x0100_0193;
+const letterS = 0x73;
+
+/**
+ * Visits the words of a text: runs of letters and digits in lower case, a plural as its singular, and every pair of
+ * neighbours in scripts that write without spaces. One pass, no strings made.
+ */
+export function scanWords(text: string, visit: VisitWord): void {
+  let hash = seed;
+  let hashBefore = seed;
+  let length = 0;
+  let shape = 0;
+  let last = 0;
+  let lastKind = 0;
+  let lastIdeograph = 0;
+  for (let index = 0; index <= text.length; index += 1) {
+    const code = index < text.length ? text.charCodeAt(index) : 0;
+    const kind = kindOf[code] ?? 0;
+    const isWord = kind !== kinds.none && kind !== kinds.ideograph;
+    if (isWord) {
+      const lower = kind === kinds.upper ? code + 32 : code;
+      if (length > 0 && (kind === kinds.digit) !== (lastKind === kinds.digit)) shape |= shapes.identifier;
+      if (kind === kinds.digit) shape |= shapes.digit;
+      else if (kind === kinds.joiner) shape |= shapes.identifier;
+      else if (kind === kinds.upper)
+        shape |= length === 0 || lastKind === kinds.upper ? shapes.capital : shapes.identifier;
+      hashBefore = hash;
+      hash = Math.imul(hash ^ lower, prime);
+      length += 1;
+      last = lower;
+      lastKind = kind;
+    } else if (length > 0) {
+      visit(slotOf(last === letterS && length > 3 ? hashBefore : hash), shape, length);
+      hash = seed;
+      length = 0;
+      shape = 0;
+      last = 0;
+    }
+    if (kind === kinds.ideograph) {
+      if (lastIdeograph !== 0) {
+        visit(slotOf(Math.imul(Math.imul(seed ^ lastIdeograph, prime) ^ code, prime)), shapes.ideographic, 2);
+      }
+      lastIdeograph = code;
+    } else lastIdeograph = 0;
+  }
+}
+
+function slotOf(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (tableSize - 1);
+}

@@ -1,0 +1,138 @@
+import { sql } from "kysely";
+import type { Db, Store, Tx } from "../store/index.ts";
+import { activePath, type Segment } from "../transcript/index.ts";
+import { type ConversationRef, readSources, readSummaries, type StoredSummary } from "./dag.ts";
+
+/**
+ * What stands in the context of a conversation: some summaries, in order, and behind the last entry they cover the
+ * active branch itself, message by message. Nothing is written for a message, so ingest costs nothing here.
+ */
+export interface Frontier {
+  summaries: StoredSummary[];
+  /** The last entry that the summaries stand for; 0 when there are none. */
+  coveredSeq: number;
+  /** The version of the stored state this was read from; 0 before the first compaction. */
+  version: number;
+  /** True when the active branch left the stored state, so that some of its summaries do not hold any more. */
+  moved: boolean;
+  path: Segment[];
+}
+
+export async function loadFrontier(store: Store, ref: ConversationRef): Promise<Frontier> {
+  const path = await activePath(store, ref);
+  const stored = await storedFrontier(store.db, ref);
+  const valid = await validPrefix(store, ref, path, stored.summaries);
+  const moved =
+    valid.length !== stored.summaries.length || valid.some((one, index) => one.id !== stored.summaries[index]?.id);
+  return { summaries: valid, coveredSeq: valid.at(-1)?.lastSeq ?? 0, version: stored.version, moved, path };
+}
+
+async function storedFrontier(
+  db: Db | Tx,
+  ref: ConversationRef,
+): Promise<{ summaries: StoredSummary[]; version: number }> {
+  const state = await db
+    .selectFrom("context_states")
+    .select("version")
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .executeTakeFirst();
+  if (!state) return { summaries: [], version: 0 };
+  const items = await db
+    .selectFrom("context_items")
+    .select("summary")
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .orderBy("position")
+    .execute();
+  return {
+    summaries: await readSummaries(
+      db,
+      ref,
+      items.map((row) => row.summary),
+    ),
+    version: state.version,
+  };
+}
+
+/**
+ * The summaries that still hold on the active branch. A summary's messages are a run of one branch's history, so it
+ * holds exactly when its last message is on the path. One that reaches beyond is opened, down to what still holds.
+ */
+async function validPrefix(
+  store: Store,
+  ref: ConversationRef,
+  path: Segment[],
+  summaries: StoredSummary[],
+): Promise<StoredSummary[]> {
+  const last = summaries.at(-1);
+  if (!last || (await onPath(store, ref, path, last.lastSeq))) return summaries;
+  const kept: StoredSummary[] = [];
+  for (const summary of summaries) {
+    if (await onPath(store, ref, path, summary.lastSeq)) {
+      kept.push(summary);
+      continue;
+    }
+    const sources = await readSources(store.db, ref, summary.id);
+    const ids = sources.flatMap((source) => ("summary" in source ? [source.summary] : []));
+    const children = await readSummaries(store.db, ref, ids);
+    kept.push(...(await validPrefix(store, ref, path, children)));
+    break;
+  }
+  return kept;
+}
+
+async function onPath(store: Store, ref: ConversationRef, path: Segment[], seq: number): Promise<boolean> {
+  const entry = await store.db
+    .selectFrom("entries")
+    .select(["conversation", "branch"])
+    .where("agent", "=", ref.agent)
+    .where("seq", "=", seq)
+    .executeTakeFirst();
+  return path.some((one) => one.conversation === entry?.conversation && one.branch === entry.branch && seq <= one.upTo);
+}
+
+/** Puts a new list of summaries in place, if nobody did since `version` was read; false when somebody was faster. */
+export async function writeFrontier(
+  tx: Tx,
+  ref: ConversationRef,
+  summaries: StoredSummary[],
+  version: number,
+  now: number,
+): Promise<boolean> {
+  const coveredSeq = summaries.at(-1)?.lastSeq ?? 0;
+  const taken = await sql<{ version: number }>`
+    insert into context_states (agent, conversation, covered_seq, version, compacted_at)
+    values (${ref.agent}, ${ref.conversation}, ${coveredSeq}, ${version + 1}, ${now})
+    on conflict (agent, conversation) do update set covered_seq = excluded.covered_seq, version = excluded.version,
+      compacted_at = excluded.compacted_at where context_states.version = ${version} returning version`.execute(tx);
+  if (taken.rows.length === 0) return false;
+  await replaceItems(tx, ref, summaries);
+  return true;
+}
+
+/** Rewrites the list from the first place that changed: a new summary at its end costs one row, not all of them. */
+async function replaceItems(tx: Tx, ref: ConversationRef, summaries: StoredSummary[]): Promise<void> {
+  const { agent, conversation } = ref;
+  const before = await tx
+    .selectFrom("context_items")
+    .select("summary")
+    .where("agent", "=", agent)
+    .where("conversation", "=", conversation)
+    .orderBy("position")
+    .execute();
+  const changed = summaries.findIndex((summary, index) => before[index]?.summary !== summary.id);
+  const from = changed === -1 ? summaries.length : changed;
+  await tx
+    .deleteFrom("context_items")
+    .where("agent", "=", agent)
+    .where("conversation", "=", conversation)
+    .where("position", ">=", from)
+    .execute();
+  for (let start = from; start < summaries.length; start += 500) {
+    const rows = summaries
+      .slice(start, start + 500)
+      .map((summary, index) => ({ agent, conversation, position: start + index, summary: summary.id }));
+    await tx.insertInto("context_items").values(rows).execute();
+  }
+}

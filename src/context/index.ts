@@ -1,0 +1,14 @@
+export { type AssembleOptions, assemble, type ContextView } from "./assemble.ts";
+export { checkDag } from "./check-dag.ts";
+export { type CompactHost, type CompactOptions, type CompactResult, compact, summaryTokens } from "./compact.ts";
+export type { StoredSummary } from "./dag.ts";
+export { describeSummary, findSummary, type SummaryDescription, summaryTree, type TreeNode } from "./describe.ts";
+export { type ExpandOptions, type Expansion, expandSummaries } from "./expand.ts";
+export { type Frontier, loadFrontier } from "./frontier.ts";
+export type { Generate, GenerateRequest } from "./generate.ts";
+export { leafDue, thresholdReached } from "./plan.ts";
+export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";
+export { recallBlock } from "./recall.ts";
+export { type Summarise, type SummariseRequest, summariserOf, type WrittenSummary } from "./summarise.ts";
+export type { TraceItem } from "./trace.ts";
+export { rawTokens } from "./window.ts";

@@ -1,0 +1,8 @@
+/** What became of one item of the context, and why. */
+export interface TraceItem {
+  kind: "summary" | "message" | "recall";
+  id: string;
+  tokens: number;
+  in: boolean;
+  why: string;
+}

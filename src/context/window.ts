@@ -1,0 +1,99 @@
+import { type Entry, type Message, toolCallsOf, toolResultsOf } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+import { readAfter, readTail } from "../transcript/index.ts";
+import type { ConversationRef } from "./dag.ts";
+import type { Frontier } from "./frontier.ts";
+import type { MessageItem } from "./items.ts";
+
+const pageEntries = 200;
+
+/** The message an entry puts before the model, if it does. */
+export function messageOf(entry: Entry): Message | undefined {
+  return entry.type === "message" || entry.type === "custom_message" ? entry.message : undefined;
+}
+
+export interface SaidEntry {
+  entry: Entry;
+  message: Message;
+  item: MessageItem;
+}
+
+/** An entry as the planner sees it. */
+export function saidOf(entry: Entry): SaidEntry | undefined {
+  const message = messageOf(entry);
+  if (!message) return undefined;
+  const aborted = message.stopReason === "aborted" || message.stopReason === "error";
+  const item: MessageItem = {
+    kind: "message",
+    seq: entry.seq,
+    tokens: entry.tokens,
+    role: message.role,
+    calls: toolCallsOf(message).map((call) => call.callId),
+    results: toolResultsOf(message).map((result) => result.callId),
+    time: entry.time,
+    ...(aborted ? { aborted } : {}),
+  };
+  return { entry, message, item };
+}
+
+/** The oldest messages behind the summaries, until they hold more than `tokens`, or all of them. */
+export async function oldestRaw(
+  store: Store,
+  ref: ConversationRef,
+  frontier: Frontier,
+  tokens: number,
+): Promise<SaidEntry[]> {
+  const said: SaidEntry[] = [];
+  let held = 0;
+  for (let after = frontier.coveredSeq; held <= tokens; ) {
+    const page = await readAfter(store, ref.agent, frontier.path, after, pageEntries);
+    if (page.length === 0) break;
+    for (const entry of page) {
+      const one = saidOf(entry);
+      if (!one) continue;
+      said.push(one);
+      held += one.item.tokens;
+    }
+    after = page.at(-1)?.seq ?? after;
+  }
+  return said;
+}
+
+/** The newest messages of the active branch, oldest first, until there are `count` of them. */
+export async function newestRaw(
+  store: Store,
+  ref: ConversationRef,
+  frontier: Frontier,
+  count: number,
+): Promise<SaidEntry[]> {
+  const said: SaidEntry[] = [];
+  let before: number | undefined;
+  while (said.length < count) {
+    const page = await readTail(store, ref, { limit: Math.min(1000, count - said.length + 8), before });
+    const fresh = page.entries.filter((entry) => entry.seq > frontier.coveredSeq);
+    said.unshift(...fresh.flatMap((entry) => saidOf(entry) ?? []));
+    if (page.before === undefined || fresh.length < page.entries.length) break;
+    before = page.before;
+  }
+  return said;
+}
+
+/** The tokens of everything on the branch behind the summaries. */
+export async function rawTokens(store: Store, ref: ConversationRef, frontier: Frontier): Promise<number> {
+  let total = 0;
+  for (const segment of frontier.path) {
+    if (segment.upTo <= frontier.coveredSeq) continue;
+    const row = await store.db
+      .selectFrom("entries")
+      .select((eb) => eb.fn.sum<number>("tokens").as("tokens"))
+      .where("agent", "=", ref.agent)
+      .where("conversation", "=", segment.conversation)
+      .where("branch", "=", segment.branch)
+      .where("seq", "<=", segment.upTo)
+      .where("seq", ">", frontier.coveredSeq)
+      .where("kind", "in", ["system", "user", "assistant", "tool", "custom_message"])
+      .executeTakeFirst();
+    total += Number(row?.tokens ?? 0);
+  }
+  return total;
+}
