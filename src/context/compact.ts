@@ -40,7 +40,7 @@ export interface CompactResult {
   because?: string;
 }
 
-const leaseMs = 150_000;
+const leaseMs = 90_000;
 const wideningMax = 256;
 
 /**

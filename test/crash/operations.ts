@@ -1,10 +1,20 @@
 import type { Operation } from "./operation.ts";
 import { backup } from "./operations/backup.ts";
 import { branch } from "./operations/branch.ts";
+import { compact } from "./operations/compact.ts";
 import { importing } from "./operations/import.ts";
 import { ingest, ingestSingle } from "./operations/ingest.ts";
 import { migration } from "./operations/migration.ts";
 import { sessions } from "./operations/sessions.ts";
 
 /** Everything that is killed in the middle. A new kind of work is added here and nowhere else. */
-export const operations: readonly Operation[] = [ingest, ingestSingle, importing, branch, sessions, backup, migration];
+export const operations: readonly Operation[] = [
+  ingest,
+  ingestSingle,
+  importing,
+  branch,
+  compact,
+  sessions,
+  backup,
+  migration,
+];
