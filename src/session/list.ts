@@ -1,5 +1,5 @@
 import { VarveError } from "../domain/index.ts";
-import type { SessionHost } from "./rows.ts";
+import { type SessionHost, selectSessions } from "./rows.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
 
 export interface ListOptions {
@@ -23,16 +23,7 @@ export interface SessionPage {
 /** Sessions, the latest used first. Each page is one look into an index, so it is as fast at 100,000 as at 10. */
 export async function listSessions(host: SessionHost, options: ListOptions): Promise<SessionPage> {
   const limit = Math.min(Math.max(options.limit ?? 50, 1), 1000);
-  let query = host.store.db
-    .selectFrom("sessions")
-    .innerJoin("transcripts", (join) =>
-      join
-        .onRef("transcripts.agent", "=", "sessions.agent")
-        .onRef("transcripts.session_id", "=", "sessions.session_id"),
-    )
-    .selectAll("sessions")
-    .select("transcripts.id as transcript")
-    .where("sessions.agent", "=", options.agent);
+  let query = selectSessions(host.store.db).where("sessions.agent", "=", options.agent);
   if (options.channel !== undefined) query = query.where("sessions.channel", "=", options.channel);
   if (options.chatType !== undefined) query = query.where("sessions.chat_type", "=", options.chatType);
   if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);

@@ -20,7 +20,8 @@ export interface SessionHost {
   random: Random;
 }
 
-export async function findSessionRow(db: Db | Tx, agent: string, key: string): Promise<SessionRow | undefined> {
+/** Every session row with the number of its current transcript, to be narrowed down by the caller. */
+export function selectSessions(db: Db | Tx) {
   return db
     .selectFrom("sessions")
     .innerJoin("transcripts", (join) =>
@@ -29,10 +30,11 @@ export async function findSessionRow(db: Db | Tx, agent: string, key: string): P
         .onRef("transcripts.session_id", "=", "sessions.session_id"),
     )
     .selectAll("sessions")
-    .select("transcripts.id as transcript")
-    .where("sessions.agent", "=", agent)
-    .where("sessions.key", "=", key)
-    .executeTakeFirst();
+    .select("transcripts.id as transcript");
+}
+
+export async function findSessionRow(db: Db | Tx, agent: string, key: string): Promise<SessionRow | undefined> {
+  return selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key).executeTakeFirst();
 }
 
 /** What a change of a session locks first, so that two processes never renew the same one twice. */
