@@ -1,4 +1,14 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
 import { type Clock, type Random, VarveError } from "../domain/index.ts";
@@ -6,6 +16,8 @@ import { indexWords, isPostgres, openStore, restoreDump, type Store } from "../s
 import { decodeBody, textOfEntry } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { backupFolder } from "./status.ts";
+
+const leftoverMs = 3_600_000;
 
 export interface BackupOptions {
   /** JSON lines that either engine can restore, instead of a copy of the SQLite file. */
@@ -38,9 +50,19 @@ export async function backupNow(host: EngineHost, file?: string, options: Backup
       remedy: "Name another one, or remove it.",
     });
   }
+  removeLeftovers(dirname(target), host.clock.now());
   const written = portable ? await host.store.dump(target) : await host.store.backup(target);
   chmodSync(target, 0o600);
   return written;
+}
+
+/** A backup that was killed leaves a part behind; one that old is nobody's any more. */
+function removeLeftovers(folder: string, now: number): void {
+  for (const name of readdirSync(folder).filter((one) => one.endsWith(".partial"))) {
+    const path = join(folder, name);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat && now - stat.mtimeMs > leftoverMs) rmSync(path, { force: true });
+  }
 }
 
 function defaultName(host: EngineHost, portable: boolean): string {
@@ -90,7 +112,7 @@ async function restoreFromFile(
   removeDatabase(candidate);
   copyFileSync(file, candidate);
   const messages = await checkedMessages(candidate, sources);
-  const kept = existsSync(database) ? setAside(database, sources.clock) : null;
+  const kept = existsSync(database) ? await keepBeside(database, sources) : null;
   renameSync(candidate, database);
   removeDatabase(candidate);
   return { from: file, kept, messages };
@@ -143,6 +165,24 @@ async function countMessages(store: Store): Promise<number> {
     .select((eb) => eb.fn.sum<number>("message_count").as("messages"))
     .executeTakeFirst();
   return Number(row?.messages ?? 0);
+}
+
+/**
+ * A second name for the database, made before another file takes the first one: at every instant there is a database.
+ * Opening and closing it brings its log into the file; one too damaged for that keeps its log under the second name.
+ */
+async function keepBeside(database: string, sources: { clock: Clock; random: Random }): Promise<string> {
+  const settled = await openStore({ database, ...sources }).then(
+    (store) => store.close(),
+    (error: unknown) => error,
+  );
+  const kept = `${database}.before-restore-${sources.clock.now()}`;
+  linkSync(database, kept);
+  for (const suffix of ["-wal", "-shm"]) {
+    if (existsSync(database + suffix)) renameSync(database + suffix, kept + suffix);
+  }
+  if (settled instanceof Error && !(settled instanceof VarveError)) throw settled;
+  return kept;
 }
 
 function setAside(database: string, clock: Clock): string {

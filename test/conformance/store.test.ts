@@ -135,7 +135,11 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     expect(await found("東京")).toEqual([2]);
     expect(await found('NEAR(a b) "drop table')).toEqual([3]);
     expect(await found('" * ( ^ :')).toEqual([]);
-    await varve.doctor({ rebuild: true });
+    await store.transaction(({ db }) =>
+      db.insertInto("meta").values({ name: "text_rebuild", value: "begun" }).execute(),
+    );
+    expect((await varve.doctor()).findings.flatMap((finding) => finding.faults).join()).toContain("never ended");
+    expect((await varve.doctor({ fix: true })).healthy).toBe(true);
     expect(await found("flight friday")).toEqual([0]);
     expect(await found("北京")).toEqual([1]);
     await varve.close();

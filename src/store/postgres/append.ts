@@ -131,7 +131,7 @@ export async function insertWords(
     select ${agent}, ${conversation}, seq, piece, to_tsvector('varve', words) from unnest(
       ${pieces.map((row) => row.seq)}::bigint[], ${pieces.map((row) => row.piece)}::int[],
       ${pieces.map((row) => row.words)}::text[]
-    ) as row (seq, piece, words)`.execute(tx);
+    ) as row (seq, piece, words) on conflict do nothing`.execute(tx);
 }
 
 function piecesOf(words: string): string[] {

@@ -9,6 +9,7 @@ import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
 import type { OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
 import type { Schema, Tx } from "../schema.ts";
+import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
 import { Lanes } from "./lanes.ts";
@@ -96,10 +97,14 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
         where not exists (select 1 from entries e where e.seq = t.seq and e.agent = t.agent)`.execute(db);
       const count = missing.rows[0]?.missing ?? 0;
-      return count === 0 ? [] : [`full-text index: ${count} rows point at no entry`];
+      const dangling = count === 0 ? [] : [`full-text index: ${count} rows point at no entry`];
+      return [...dangling, ...(await unfinishedRebuild(db))];
     },
     async rebuildText(textOf) {
-      await exclusively((tx) => sql`truncate entry_text`.execute(tx));
+      await exclusively(async (tx) => {
+        await markRebuild(tx);
+        await sql`truncate entry_text`.execute(tx);
+      });
       let entries = 0;
       for (let last = 0; ; ) {
         const rows = await db
@@ -109,7 +114,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           .orderBy("seq")
           .limit(rebuildChunkRows)
           .execute();
-        if (rows.length === 0) return { entries };
+        if (rows.length === 0) break;
         await exclusively(async (tx) => {
           for (const row of rows) {
             const words = textOf(row.kind, row.payload);
@@ -120,6 +125,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         });
         last = rows.at(-1)?.seq ?? last;
       }
+      await exclusively(unmarkRebuild);
+      return { entries };
     },
     async size() {
       const result = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db);

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import type { BackupResult } from "../port.ts";
 import type { Connection } from "./connection.ts";
 
@@ -8,6 +8,7 @@ export async function backupInto(connection: Connection, file: string): Promise<
   rmSync(partial, { force: true });
   try {
     await connection.call({ op: "backup", file: partial });
+    chmodSync(partial, 0o600);
     const handle = openSync(partial, "r+");
     fsyncSync(handle);
     closeSync(handle);

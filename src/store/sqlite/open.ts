@@ -7,6 +7,7 @@ import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
 import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
+import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
 import { backupInto } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
@@ -155,10 +156,11 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
           faults.push(`full-text index: ${error instanceof Error ? error.message : error}`);
         }
       }
-      return faults;
+      return [...faults, ...(await unfinishedRebuild(readDb))];
     },
     async rebuildText(textOf) {
       await exclusively(async (tx) => {
+        await markRebuild(tx);
         await sql`insert into entry_text (entry_text) values ('delete-all')`.execute(tx);
       });
       let entries = 0;
@@ -170,13 +172,15 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
           .orderBy("seq")
           .limit(rebuildChunkRows)
           .execute();
-        if (rows.length === 0) return { entries };
+        if (rows.length === 0) break;
         const words = rows.map((row) => ({ seq: row.seq, words: textOf(row.kind, row.payload) }));
         await gate;
         await writable().call({ op: "rebuildText", rows: words });
         entries += words.filter((row) => row.words !== "").length;
         last = rows.at(-1)?.seq ?? last;
       }
+      await exclusively(unmarkRebuild);
+      return { entries };
     },
     async size() {
       return { bytes: statSync(file).size + (existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0) };

@@ -31,6 +31,20 @@ export class Statements {
     this.prepare(text).run(...parameters);
   }
 
+  /** All of the work or none of it. */
+  inTransaction<T>(work: () => T): T {
+    this.run("begin immediate");
+    try {
+      const result = work();
+      this.run("commit");
+      return result;
+    } catch (error) {
+      // A full disk or an I/O error ends a transaction by itself; then there is nothing left to roll back.
+      if (this.db.inTransaction) this.run("rollback");
+      throw error;
+    }
+  }
+
   /** Runs any statement: rows for one that returns rows, the number of changes for one that does not. */
   execute(text: string, parameters: readonly unknown[]): { rows: unknown[]; changes: number } {
     const statement = this.prepare(text);

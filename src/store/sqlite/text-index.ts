@@ -2,17 +2,10 @@ import type { Statements } from "./statements.ts";
 
 /** Writes the words of some entries; part of a rebuild, in a transaction of its own. */
 export function rebuildTextChunk(statements: Statements, rows: { seq: number; words: string }[]): void {
-  statements.run("begin immediate");
-  try {
-    for (const row of rows) {
-      if (row.words !== "")
-        statements.run("insert or replace into entry_text (rowid, words) values (?, ?)", row.seq, row.words);
-    }
-    statements.run("commit");
-  } catch (error) {
-    statements.run("rollback");
-    throw error;
-  }
+  const insert = "insert or replace into entry_text (rowid, words) values (?, ?)";
+  statements.inTransaction(() => {
+    for (const row of rows) if (row.words !== "") statements.run(insert, row.seq, row.words);
+  });
 }
 
 /** Words as an FTS5 query: each quoted, so that no word is ever read as syntax. */

@@ -25,16 +25,8 @@ else configureReader(db, settings.cacheMiB, settings.busyTimeoutMs);
 const statements = new Statements(db);
 
 function append(batch: AppendBatch, ownTransaction: boolean): unknown {
-  if (!ownTransaction) return appendInTransaction(statements, batch);
-  statements.run("begin immediate");
-  try {
-    const result = appendInTransaction(statements, batch);
-    statements.run("commit");
-    return result;
-  } catch (error) {
-    if (db.inTransaction) statements.run("rollback");
-    throw error;
-  }
+  const write = () => appendInTransaction(statements, batch);
+  return ownTransaction ? statements.inTransaction(write) : write();
 }
 
 async function answer(request: WorkerRequest): Promise<unknown> {
