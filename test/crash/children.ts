@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { bundleChild } from "./bundle-child.ts";
 import type { Job } from "./child.ts";
 import type { Run, Step } from "./operation.ts";
 
-const program = fileURLToPath(new URL("./child.ts", import.meta.url));
+const program = await bundleChild();
 const patienceMs = 60_000;
 
 interface Line {
