@@ -88,7 +88,7 @@ async function choose(
   options: AssembleOptions,
 ): Promise<Choice> {
   const budget = options.budgetTokens;
-  const raw = await rawWithin(store, ref, frontier, budget);
+  const { raw, complete } = await rawWithin(store, ref, frontier, budget);
   const tailMax = Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, Math.floor(budget * tailShare));
   const tailFrom = freshTail(
     raw.map((one) => one.item),
@@ -97,7 +97,7 @@ async function choose(
   const xml = await xmlOf(store, ref, frontier.summaries);
   const xmlTokens = new Map([...xml].map(([id, text]) => [id, estimateTokens(text)]));
   const all = sum(raw.map((one) => one.item.tokens)) + sum([...xmlTokens.values()]);
-  const fits = all <= budget && raw.complete;
+  const fits = all <= budget && complete;
   // Room for what the prompt brings up is kept only when not everything is there already.
   const limit = fits || options.prompt === undefined ? budget : Math.floor(budget * (1 - recallShare));
   let tokens = sum(raw.slice(tailFrom).map((one) => one.item.tokens));
@@ -160,12 +160,12 @@ async function rawWithin(
   ref: ConversationRef,
   frontier: Frontier,
   budget: number,
-): Promise<SaidEntry[] & { complete: boolean }> {
+): Promise<{ raw: SaidEntry[]; complete: boolean }> {
   for (let count = 128; ; count *= 2) {
     const raw = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax));
     const tokens = sum(raw.map((one) => one.item.tokens));
     const complete = raw.length < Math.min(count, rawPageMax);
-    if (complete || tokens > budget || count >= rawPageMax) return Object.assign(raw, { complete });
+    if (complete || tokens > budget || count >= rawPageMax) return { raw, complete };
   }
 }
 
