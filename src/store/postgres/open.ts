@@ -163,6 +163,9 @@ function numbersFor(types: typeof pg.types): typeof pg.types.getTypeParser {
     id === int8 || id === numeric ? Number : types.getTypeParser(id, format)) as typeof pg.types.getTypeParser;
 }
 
+/** pg's overloads cannot be named from outside; this is the one that is used. */
+type Query = (text: unknown, parameters?: readonly unknown[]) => Promise<unknown>;
+
 /** The pool as Kysely takes it, with every call shown to the tap and every error explained. */
 function tappedPool(pool: pg.Pool, options: OpenStoreOptions) {
   return {
@@ -180,8 +183,7 @@ function tappedPool(pool: pg.Pool, options: OpenStoreOptions) {
         const call = callOf(String(text));
         try {
           options.tap?.before?.(call);
-          // biome-ignore lint/suspicious/noExplicitAny: pg's overloads cannot be named from outside.
-          const result = await (client.query as any)(text, parameters);
+          const result = await (client.query as unknown as Query)(text, parameters);
           options.tap?.after?.(call);
           return result;
         } catch (error) {
