@@ -280,6 +280,18 @@ onEveryEngine("import and export", (get) => {
     expect(messages(await everything(varve, "agent:main:jsonl:direct:long"))).toHaveLength(3000);
   });
 
+  test("a first line of many megabytes does not hide what a file is", async () => {
+    const { varve } = get();
+    for (const [name, length] of [
+      ["large", 1_000_000],
+      ["huge", 40_000_000],
+    ] as const) {
+      const file = join(folder("long"), `${name}.jsonl`);
+      writeFileSync(file, line({ role: "user", content: "x".repeat(length) }) + plain(1));
+      expect(counts(await varve.import([file]))).toMatchObject({ imported: 2, quarantined: 0 });
+    }
+  });
+
   test("a path that is not there and a file nobody knows are clear errors", async () => {
     const { varve } = get();
     await expect(varve.import([join(get().home, "nowhere")])).rejects.toMatchObject({

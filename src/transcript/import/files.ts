@@ -32,22 +32,46 @@ function walk(folder: string, depth: number, found: Set<string>): void {
 }
 
 const headBytes = 256 * 1024;
+const scanBytes = 4 * 1024 * 1024;
+/** A first line longer than this is told by its beginning and by the lines behind it. */
+const wholeLineBytes = 32 * 1024 * 1024;
+const recordsMax = 20;
+const recordLength = 64 * 1024;
 
-/** The first records of a file, for telling its format: the start of an array counts as one. */
+/** The first records of a file, for telling its format. A first line longer than the head is read whole, or passed over. */
 export function headRecords(file: string): string[] {
   const handle = openSync(file, "r");
   try {
-    const buffer = Buffer.alloc(headBytes);
-    const text = buffer
-      .subarray(0, readSync(handle, buffer, 0, headBytes, 0))
-      .toString("utf8")
-      .replace(/^\ufeff/, "");
-    return text
-      .split("\n")
-      .filter((line) => line.trim() !== "")
-      .slice(0, 20)
-      .map((line) => line.slice(0, 64 * 1024));
+    const head = readText(handle, 0, headBytes).replace(/^\ufeff/, "");
+    if (head.includes("\n") || head.length === 0) return recordsOf(head);
+    const end = endOfLine(handle, headBytes);
+    const first = end <= wholeLineBytes ? readText(handle, 0, end).replace(/^\ufeff/, "") : head.slice(0, recordLength);
+    return [first, ...recordsOf(readText(handle, end + 1, headBytes))];
   } finally {
     closeSync(handle);
   }
+}
+
+function recordsOf(text: string): string[] {
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .slice(0, recordsMax)
+    .map((line) => line.slice(0, recordLength));
+}
+
+/** Where the line that is open at a position ends; the end of the file when it does not. */
+function endOfLine(handle: number, from: number): number {
+  const buffer = Buffer.alloc(scanBytes);
+  for (let at = from; ; at += scanBytes) {
+    const read = readSync(handle, buffer, 0, scanBytes, at);
+    const found = buffer.subarray(0, read).indexOf(0x0a);
+    if (found !== -1) return at + found;
+    if (read < scanBytes) return at + read;
+  }
+}
+
+function readText(handle: number, from: number, length: number): string {
+  const buffer = Buffer.alloc(length);
+  return buffer.subarray(0, readSync(handle, buffer, 0, length, from)).toString("utf8");
 }
