@@ -24,6 +24,12 @@ export const dumpedTables = [
   "summary_sources",
   "context_items",
   "context_states",
+  "files",
+  "file_refs",
+  "turns",
+  "grants",
+  "model_states",
+  "token_ratios",
 ] as const satisfies readonly (keyof Schema)[];
 
 const pageRows = 1000;

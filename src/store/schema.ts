@@ -22,6 +22,12 @@ export interface Schema {
   summary_sources: SummarySourceTable;
   context_items: ContextItemTable;
   context_states: ContextStateTable;
+  files: FileTable;
+  file_refs: FileRefTable;
+  turns: TurnTable;
+  grants: GrantTable;
+  model_states: ModelStateTable;
+  token_ratios: TokenRatioTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -259,4 +265,82 @@ export interface ContextStateTable {
   /** Rises with every change, so that a plan made on an older state is told apart. */
   version: number;
   compacted_at: number;
+}
+
+/** Content too large for a row, once by its hash. `content` is a JSON string, so that it may hold any character. */
+export interface FileTable {
+  agent: string;
+  /** `file_` and 16 hex digits of a SHA-256 over the content. */
+  id: string;
+  name: string | null;
+  media_type: string | null;
+  kind: string;
+  /** What the content is, in about 200 tokens. */
+  summary: string;
+  bytes: number;
+  lines: number;
+  tokens: number;
+  content: string;
+  created_at: number;
+}
+
+/** Which entries hold a file. */
+export interface FileRefTable {
+  agent: string;
+  conversation: number;
+  seq: number;
+  file: string;
+}
+
+/** A turn that was committed whole, by the caller's key. */
+export interface TurnTable {
+  agent: string;
+  conversation: number;
+  key: string;
+  /** What the first call returned, as JSON. */
+  result: string;
+  created_at: number;
+}
+
+/** What a delegated reader may see, and what it has read. */
+export interface GrantTable {
+  agent: string;
+  id: string;
+  /** The session that gave it. */
+  origin_key: string;
+  /** The conversations it opens, as a JSON list. */
+  conversations: string;
+  token_cap: number;
+  tokens_read: number;
+  reads: number;
+  state: string;
+  expires_at: number;
+  created_at: number;
+  ended_at: number | null;
+}
+
+/** What is known of a model that is called: how often, how it fails, whether it is left alone for now. */
+export interface ModelStateTable {
+  /** What it is called for and which one it is: `summary anthropic/claude-haiku-4-5`. */
+  name: string;
+  calls: number;
+  failures: number;
+  input_tokens: number;
+  output_tokens: number;
+  auth_failures: number;
+  window_started_at: number;
+  window_calls: number;
+  paused_until: number;
+  paused_because: string | null;
+  last_error: string | null;
+  last_error_at: number | null;
+  last_ok_at: number | null;
+}
+
+/** How many tokens a model's provider counted for what was estimated. */
+export interface TokenRatioTable {
+  model: string;
+  estimated: number;
+  reported: number;
+  updated_at: number;
 }
