@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { contextSection } from "./sections/context.ts";
 import { gatewaySection } from "./sections/gateway.ts";
 import { general } from "./sections/general.ts";
 import { cronSection, importSection, logSection } from "./sections/keeping.ts";
@@ -14,6 +15,7 @@ export const configSchema = z.strictObject({
   ...general,
   session: sessionSection.prefault({}),
   sendPolicy: sendPolicySection.prefault({}),
+  context: contextSection.prefault({}),
   cron: cronSection.prefault({}),
   gateway: gatewaySection.prefault({}),
   store: storeSection.prefault({}),
