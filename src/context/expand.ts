@@ -1,6 +1,6 @@
 import type { Entry } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { findEntry } from "../transcript/index.ts";
+import { filesOfEntries, readEntries, readFileHeads } from "../transcript/index.ts";
 import { type ConversationRef, readSources, readSummaries, type StoredSummary } from "./dag.ts";
 
 export interface ExpandOptions {
@@ -32,6 +32,8 @@ interface Walk {
   options: ExpandOptions;
   tokens: number;
   leftOut: { messages: number; summaries: number };
+  /** Files that stand as references because they are larger than the cap. */
+  referred: string[];
 }
 
 /** Opens summaries down to their sources, breadth within each node in order, until the cap is reached. */
@@ -41,15 +43,23 @@ export async function expandSummaries(
   ids: string[],
   options: ExpandOptions,
 ): Promise<Expansion> {
-  const walk: Walk = { store, ref, options, tokens: 0, leftOut: { messages: 0, summaries: 0 } };
+  const walk: Walk = { store, ref, options, tokens: 0, leftOut: { messages: 0, summaries: 0 }, referred: [] };
   const nodes: ExpandedNode[] = [];
   for (const summary of await readSummaries(store.db, ref, ids)) {
     const node = await expandNode(walk, summary, options.maxDepth ?? 3);
     if (node) nodes.push(node);
   }
   const { messages, summaries } = walk.leftOut;
-  if (messages + summaries === 0) return { nodes, tokens: walk.tokens };
-  const cut = `${summaries} summaries and ${messages} messages below were left out; raise tokenCap or maxDepth, or expand them by id`;
+  const cuts = [
+    ...(messages + summaries === 0
+      ? []
+      : [
+          `${summaries} summaries and ${messages} messages below were left out; raise tokenCap or maxDepth, or expand them by id`,
+        ]),
+    ...(walk.referred.length === 0 ? [] : [`${walk.referred.join(", ")} stand as references; read them by line range`]),
+  ];
+  if (cuts.length === 0) return { nodes, tokens: walk.tokens };
+  const cut = cuts.join("; ");
   return { nodes, tokens: walk.tokens, cut };
 }
 
@@ -78,14 +88,35 @@ async function expandNode(walk: Walk, summary: StoredSummary, depth: number): Pr
 }
 
 async function openMessages(walk: Walk, sources: Awaited<ReturnType<typeof readSources>>): Promise<Entry[]> {
+  const seqs = sources.flatMap((source) => ("entrySeq" in source ? [source.entrySeq] : []));
   const messages: Entry[] = [];
-  for (const source of sources) {
-    if (!("entrySeq" in source)) continue;
-    const { entry } = await findEntry(walk.store, walk.ref.agent, { seq: source.entrySeq });
-    if (take(walk, entry.tokens)) messages.push(entry);
+  for (const { conversation: _conversation, ...entry } of await readEntries(
+    walk.store,
+    walk.ref.agent,
+    seqs,
+    "reference",
+  )) {
+    const whole = await openWhole(walk, entry);
+    if (whole) messages.push(whole);
     else walk.leftOut.messages += 1;
   }
   return messages;
+}
+
+/** The message itself, or with a reference to what of it is too large for the cap; undefined when even that is. */
+async function openWhole(walk: Walk, entry: Entry): Promise<Entry | undefined> {
+  const { store, ref } = walk;
+  const files = [
+    ...(await readFileHeads(store.db, ref.agent, await filesOfEntries(store, ref.agent, [entry.seq]))).values(),
+  ];
+  const tokens = files.reduce((sum, file) => sum + file.tokens, entry.tokens);
+  if (files.length > 0 && take(walk, tokens)) {
+    const [original] = await readEntries(store, ref.agent, [entry.seq]);
+    return original && { ...original, parentId: entry.parentId };
+  }
+  if (!take(walk, entry.tokens)) return undefined;
+  walk.referred.push(...files.map((file) => file.id));
+  return entry;
 }
 
 function take(walk: Walk, tokens: number): boolean {

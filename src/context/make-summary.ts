@@ -1,6 +1,7 @@
 import { type Clock, type Entry, partsOf } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { textOfEntry } from "../transcript/index.ts";
+import { filesOfEntries, textOfEntry } from "../transcript/index.ts";
 import type { ConversationRef, StoredSummary, SummarySource } from "./dag.ts";
 import type { Summarise, SummaryTurn } from "./summarise.ts";
 import { summaryId } from "./summary-id.ts";
@@ -10,6 +11,7 @@ export interface MadeSummary {
   node: StoredSummary;
   sources: SummarySource[];
   calls: number;
+  faults: string[];
 }
 
 interface MakeOptions {
@@ -19,7 +21,7 @@ interface MakeOptions {
 
 /** A leaf: a run of messages as one summary. The summary before it goes along, so that nothing is said twice. */
 export async function leafNode(
-  host: { clock: Clock; summarise: Summarise },
+  host: { store: Store; clock: Clock; summarise: Summarise },
   ref: ConversationRef,
   said: SaidEntry[],
   previous: StoredSummary | undefined,
@@ -63,7 +65,11 @@ export async function leafNode(
     descendantTokens: 0,
     sourceMessageTokens: said.reduce((sum, one) => sum + one.item.tokens, 0),
     sourceMessageCount: said.length,
-    fileIds: [],
+    fileIds: await filesOfEntries(
+      host.store,
+      ref.agent,
+      said.map(({ entry }) => entry.seq),
+    ),
     ...(written.model === undefined ? {} : { model: written.model }),
     promptVersion: written.promptVersion,
     level: written.level,
@@ -73,7 +79,7 @@ export async function leafNode(
     lastSeq: said.at(-1)?.entry.seq ?? 0,
     quality: { faults: written.faults },
   };
-  return { node, sources, calls: written.calls };
+  return { node, sources, calls: written.calls, faults: written.faults };
 }
 
 /** A condensed summary: a run of summaries of one depth as one of the next. */
@@ -129,7 +135,12 @@ export async function condensedNode(
     lastSeq: children.at(-1)?.lastSeq ?? 0,
     quality: { faults: written.faults },
   };
-  return { node, sources: children.map((child) => ({ summary: child.id })), calls: written.calls };
+  return {
+    node,
+    sources: children.map((child) => ({ summary: child.id })),
+    calls: written.calls,
+    faults: written.faults,
+  };
 }
 
 function lastRequest(entries: Entry[]): string | undefined {

@@ -36,6 +36,7 @@ export const errorCodes = {
   FILE_NOT_FOUND: "not_found",
   NOTHING_TO_RESTORE: "not_found",
   CONFLICT: "conflict",
+  FILE_ID_TAKEN: "conflict",
   REFUSED: "refused",
   SEND_DENIED: "refused",
   FORBIDDEN: "refused",

@@ -12,8 +12,8 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
 import { type Clock, type Random, VarveError } from "../domain/index.ts";
-import { indexWords, isPostgres, openStore, restoreDump, type Store } from "../store/index.ts";
-import { decodeBody, textOfEntry } from "../transcript/index.ts";
+import { isPostgres, openStore, restoreDump, type Store } from "../store/index.ts";
+import { wordsOfRows } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { backupFolder } from "./status.ts";
 
@@ -152,7 +152,7 @@ async function restoreFromDump(
       );
     }
     await store.transaction((tx) => restoreDump(tx, store.engine, file));
-    await store.rebuildText((kind, payload) => indexWords(textOfEntry(decodeBody(kind, payload))));
+    await store.rebuildText((rows) => wordsOfRows(store, rows));
     return { from: file, kept, messages: await countMessages(store) };
   } finally {
     await store.close();

@@ -2,15 +2,14 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
-import { indexWords, staleLeases } from "../store/index.ts";
+import { staleLeases } from "../store/index.ts";
 import {
   checkLog,
-  decodeBody,
   type Finding,
   fixCounters,
   legacyStoreName,
   parseLegacyStore,
-  textOfEntry,
+  wordsOfRows,
 } from "../transcript/index.ts";
 import { backupNow } from "./backup.ts";
 import type { EngineHost } from "./host.ts";
@@ -111,9 +110,7 @@ async function mend(host: EngineHost, finding: Finding, options: DoctorOptions):
 }
 
 async function rebuildText(host: EngineHost): Promise<string> {
-  const { entries } = await host.store.rebuildText((kind, payload) =>
-    indexWords(textOfEntry(decodeBody(kind, payload))),
-  );
+  const { entries } = await host.store.rebuildText((rows) => wordsOfRows(host.store, rows));
   return `full-text index built anew from ${entries} entries`;
 }
 

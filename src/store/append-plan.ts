@@ -1,3 +1,4 @@
+import { VarveError } from "../domain/index.ts";
 import type { AppendBatch, AppendedEntry, EntryRow } from "./port.ts";
 import type { BranchTable } from "./schema.ts";
 
@@ -63,6 +64,13 @@ export function planAppend(batch: AppendBatch, log: LogState, nextSeq: () => num
     if (entry.countsAsMessage) plan.messages += 1;
   }
   return plan;
+}
+
+/** Two contents with one id: nothing may be overwritten, so the caller keeps the new one inside its entry. */
+export function fileIdTaken(id: string): VarveError {
+  return new VarveError("FILE_ID_TAKEN", `Another content is stored as ${id} already.`, {
+    remedy: "Keep this one inside its message.",
+  });
 }
 
 function parentOf(

@@ -1,5 +1,5 @@
 export { dumpTables, restoreDump } from "./dump.ts";
-export { enqueueJob, failJob, finishJob, leaseJob } from "./job-rows.ts";
+export { enqueueJob, extendJob, failJob, finishJob, leaseJob } from "./job-rows.ts";
 export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";
 export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";

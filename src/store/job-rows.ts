@@ -1,7 +1,7 @@
 import type { NewJob, Store, StoreTransaction } from "./port.ts";
 import type { JobTable } from "./schema.ts";
 
-/** Writes a job in the caller's transaction; one that waits under the same key already is enough. */
+/** Writes a job in the caller's transaction; one that waits under the same key already is enough, one that failed begins anew. */
 export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number): Promise<void> {
   await tx.db
     .insertInto("jobs")
@@ -17,8 +17,28 @@ export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number)
       created_at: now,
       updated_at: now,
     })
-    .onConflict((conflict) => conflict.columns(["agent", "kind", "key"]).doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(["agent", "kind", "key"])
+        .doUpdateSet({ state: "waiting", attempts: 0, payload: job.payload, run_at: job.runAt, updated_at: now })
+        .where("jobs.state", "=", "failed"),
+    )
     .execute();
+}
+
+/** Holds a job for longer; false when it was lost to another worker. */
+export async function extendJob(store: Store, job: JobTable, until: number): Promise<boolean> {
+  return store.transaction(async ({ db }) => {
+    const held = await db
+      .updateTable("jobs")
+      .set({ lease_until: until })
+      .where("agent", "=", job.agent)
+      .where("id", "=", job.id)
+      .where("lease_owner", "=", job.lease_owner)
+      .where("attempts", "=", job.attempts)
+      .executeTakeFirst();
+    return Number(held.numUpdatedRows) === 1;
+  });
 }
 
 /** Leases one job that is due, or whose worker died; two workers never get the same one. */

@@ -22,7 +22,7 @@ export interface Store {
   /** Looks for damage the engine itself can see; an empty list is health. */
   checkIntegrity(): Promise<string[]>;
   /** Throws away the text index and builds it anew from the log. */
-  rebuildText(textOf: (kind: string, payload: string) => string): Promise<{ entries: number }>;
+  rebuildText(wordsOf: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
 }
@@ -50,6 +50,21 @@ export interface EntryRow {
   /** What the text index holds for it; empty for entries that are not searched. */
   words: string;
   countsAsMessage: boolean;
+  /** What was too large for the row, stored once by its content. */
+  files?: FileRow[];
+}
+
+/** Content beside an entry. `content` is its JSON string, so that it may hold any character. */
+export interface FileRow {
+  id: string;
+  name: string | null;
+  mediaType: string | null;
+  kind: string;
+  summary: string;
+  bytes: number;
+  lines: number;
+  tokens: number;
+  content: string;
 }
 
 export interface AppendBatch {
@@ -84,6 +99,13 @@ export interface NewJob {
   key: string;
   payload: string;
   runAt: number;
+}
+
+/** A row of the log, as much of it as its words are made from. */
+export interface LogRow {
+  agent: string;
+  kind: string;
+  payload: string;
 }
 
 export interface TextQuery {

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Generated, Kysely, Transaction } from "kysely";
 
 /**
  * The tables, the same on every engine. Times are milliseconds since 1970; JSON is text, so that what is read is
@@ -265,6 +265,8 @@ export interface ContextStateTable {
   /** Rises with every change, so that a plan made on an older state is told apart. */
   version: number;
   compacted_at: number;
+  /** Tool results up to this entry stand in the context cut short. */
+  pruned_seq: Generated<number>;
 }
 
 /** Content too large for a row, once by its hash. `content` is a JSON string, so that it may hold any character. */

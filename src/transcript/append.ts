@@ -1,4 +1,4 @@
-import type { Entry, EntryDraft, Message } from "../domain/index.ts";
+import { type Entry, type EntryDraft, type Message, VarveError } from "../domain/index.ts";
 import type { AppendResult, NewJob, Store, StoreTransaction } from "../store/index.ts";
 import { encodeEntry, type Sources } from "./codec.ts";
 
@@ -25,8 +25,23 @@ export async function appendEntries(
 ): Promise<AppendResult> {
   if (drafts.length === 0) return { entries: [], appended: 0, duplicates: 0 };
   if (drafts.length > batchEntriesMax) throw new RangeError(`a batch holds at most ${batchEntriesMax} entries`);
-  const entries = drafts.map((draft) => encodeEntry(draft, sources));
-  return store.append({ ...ref, now: sources.clock.now(), entries, jobs });
+  return insideWhenTaken(sources, (using) => {
+    const entries = drafts.map((draft) => encodeEntry(draft, using));
+    return store.append({ ...ref, now: sources.clock.now(), entries, jobs });
+  });
+}
+
+/**
+ * Ids of large content are 64 bits of a hash. Should two contents ever share one, the later stays inside its message:
+ * larger than it should be, and not lost.
+ */
+export async function insideWhenTaken<T>(sources: Sources, write: (sources: Sources) => Promise<T>): Promise<T> {
+  try {
+    return await write(sources);
+  } catch (error) {
+    if (!(error instanceof VarveError) || error.code !== "FILE_ID_TAKEN") throw error;
+    return write({ ...sources, largeContentTokens: undefined });
+  }
 }
 
 export function messageDraft(message: Message): EntryDraft {

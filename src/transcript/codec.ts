@@ -15,11 +15,16 @@ import {
 import { type EntryRow, indexWords } from "../store/index.ts";
 import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
 import { checkDraft } from "./check.ts";
+import { type Aside, moveAside } from "./large-content/move-aside.ts";
+import { referMoved } from "./large-content/moved.ts";
+import { type FileHead, fileReference } from "./large-content/reference.ts";
 import { textOfEntry } from "./text.ts";
 
 export interface Sources {
   clock: Clock;
   random: Random;
+  /** Text above this many tokens is stored beside its entry; everything stays inside when absent. */
+  largeContentTokens?: number;
 }
 
 /** A message's kind is its role; everything else is named by its type. The two sets of names do not meet. */
@@ -31,31 +36,56 @@ export function encodeEntry(draft: EntryDraft, sources: Sources): EntryRow {
     draft.id ?? (draft.type === "message" ? draft.message.id : undefined) ?? newId(sources.clock, sources.random);
   const time = draft.time ?? ("message" in draft ? draft.message.time : undefined) ?? sources.clock.now();
   const isMessage = draft.type === "message";
+  const kind = isMessage ? draft.message.role : draft.type;
+  const payload = payloadOf(draft);
+  const text = jsonOf(payload);
+  const limit = sources.largeContentTokens;
+  // No script needs more than two tokens a character, so what is shorter than half the limit cannot be above it.
+  const aside = limit === undefined || text.length * 2 <= limit ? undefined : moveAside(payload, limit);
   return {
     id,
     parentId: draft.parentId,
-    kind: isMessage ? draft.message.role : draft.type,
+    kind,
     time: Math.trunc(time),
-    tokens: tokensOf(draft),
-    payload: payloadOf(draft),
+    tokens: aside ? tokensOf(referenceBody(kind, aside)) : tokensOf(draft),
+    payload: aside ? jsonOf(aside.payload) : text,
     words: indexWords(textOfEntry(draft)),
     countsAsMessage: isMessage,
+    ...(aside ? { files: aside.files } : {}),
   };
 }
 
-function tokensOf(draft: EntryDraft): number {
+/** The entry as a model will see it, with references in the place of what was moved aside. */
+function referenceBody(kind: string, { payload, files }: Aside): EntryBody {
+  const heads = new Map(files.map((file) => [file.id, file]));
+  return bodyOf(
+    kind,
+    referMoved(structuredClone(payload), (id) => referenceTo(id, heads)),
+  );
+}
+
+export function referenceTo(id: string, heads: ReadonlyMap<string, FileHead>): string {
+  const head = heads.get(id);
+  return head ? fileReference(head) : `[Large content ${id} is missing from the store.]`;
+}
+
+function tokensOf(draft: EntryBody): number {
   if ("message" in draft) return estimateMessageTokens(draft.message);
   return "summary" in draft ? estimateTokens(draft.summary) : 0;
 }
 
 /** The entry without what the row's own columns say. */
-function payloadOf(draft: EntryDraft): string {
+function payloadOf(draft: EntryDraft): JsonObject {
   const { id: _id, parentId: _parent, time: _time, type, ...rest } = draft;
+  if (type !== "message") return rest as unknown as JsonObject;
+  const { message, ...beside } = rest as { message: Message; extra?: JsonObject };
+  const { id: _messageId, role: _role, time: _messageTime, ...said } = message;
+  return { ...said, ...beside } as unknown as JsonObject;
+}
+
+function jsonOf(payload: JsonObject): string {
   try {
-    if (type !== "message") return JSON.stringify(rest);
-    const { message, ...beside } = rest as { message: Message; extra?: JsonObject };
-    const { id: _messageId, role: _role, time: _messageTime, ...said } = message;
-    return JSON.stringify({ ...said, ...beside });
+    return JSON.stringify(payload);
   } catch (error) {
     throw new VarveError(
       "BAD_MESSAGE",
@@ -78,20 +108,25 @@ export interface StoredEntry {
   payload: string;
 }
 
-export function decodeEntry(row: StoredEntry, parentId: string | null, sessionId: string): Entry {
+/** `payload` is the row's own, parsed, with what was moved aside put back or referred to. */
+export function decodeEntry(row: StoredEntry, payload: JsonObject, parentId: string | null, sessionId: string): Entry {
   const base = { id: row.id, parentId, time: row.time, seq: row.seq, sessionId, tokens: row.tokens };
-  const payload = parsePayload(row);
   if (!roleNames.has(row.kind)) return { type: row.kind as EntryType, ...payload, ...base } as Entry;
   const { extra, ...said } = payload;
   const message = { id: row.id, role: row.kind as Role, ...said, time: row.time } as unknown as Message;
   return { type: "message", message, ...(extra === undefined ? {} : { extra: extra as JsonObject }), ...base };
 }
 
-export function decodeBody(kind: string, payload: string): EntryBody {
-  return decodeEntry({ seq: 0, id: "", kind, time: 0, tokens: 0, payload }, null, "");
+export function bodyOf(kind: string, payload: JsonObject): EntryBody {
+  return decodeEntry({ seq: 0, id: "", kind, time: 0, tokens: 0, payload: "" }, payload, null, "");
 }
 
-function parsePayload(row: StoredEntry): JsonObject {
+/** The body of a row that nothing was moved out of, or of one whose text does not matter. */
+export function decodeBody(kind: string, payload: string): EntryBody {
+  return bodyOf(kind, parsePayload({ seq: 0, payload }));
+}
+
+export function parsePayload(row: Pick<StoredEntry, "seq" | "payload">): JsonObject {
   try {
     return JSON.parse(row.payload) as JsonObject;
   } catch (error) {

@@ -9,6 +9,7 @@ export {
 } from "./branch.ts";
 export { checkLog, type Finding, fixCounters } from "./check-log.ts";
 export { decodeBody } from "./codec.ts";
+export { type ContentForm, wordsOfRows } from "./decode.ts";
 export { type ExportFormat, exportConversation, exportFormats } from "./export/write.ts";
 export {
   type Cleaned,
@@ -31,6 +32,8 @@ export type {
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
 export { importPaths } from "./import/run.ts";
+export { filesOfEntries, findFile, readFileContents, readFileHeads, type StoredFile } from "./large-content/files.ts";
+export { type FileHead, fileReference } from "./large-content/reference.ts";
 export {
   activePath,
   findEntry,
@@ -38,6 +41,7 @@ export {
   inherits,
   type Page,
   readAfter,
+  readEntries,
   readTail,
   type Segment,
   type TailOptions,

@@ -2,6 +2,7 @@ import { type Entry, VarveError } from "../domain/index.ts";
 import type { Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
 import { decodeEntry, type StoredEntry } from "./codec.ts";
+import { type ContentForm, readPayloads } from "./decode.ts";
 
 type Row = StoredEntry & { transcript: number; conversation: number; branch: number };
 
@@ -21,6 +22,8 @@ export interface TailOptions {
   transcript?: number;
   /** Where to start instead of the head of the active branch. */
   at?: { branch: number; seq: number };
+  /** How large content comes back: whole when absent. */
+  content?: ContentForm;
 }
 
 export interface Page {
@@ -30,6 +33,7 @@ export interface Page {
   before?: number;
 }
 
+const seqsAtOnce = 500;
 const columns = ["seq", "id", "kind", "time", "tokens", "payload", "transcript", "conversation", "branch"] as const;
 
 /** The last entries of the active branch. Reads only what it returns, however long the history is. */
@@ -63,7 +67,7 @@ export async function readTail(
     segment = rows.length < wanted ? await parentSegment(store.db, ref.agent, segment) : undefined;
   }
   const more = rows.length > options.limit;
-  const entries = await decodeAscending(store, ref.agent, rows.reverse());
+  const entries = await decodeAscending(store, ref.agent, rows.reverse(), { content: options.content });
   if (more) entries.shift();
   const first = entries[0];
   return more && first ? { entries, before: first.seq } : { entries };
@@ -78,7 +82,7 @@ export async function* walkBranch(
   const path = await activePath(store, ref);
   let parentId: string | null = null;
   for (let last = 0; ; ) {
-    const page: Entry[] = await readAfter(store, ref.agent, path, last, pageSize, parentId);
+    const page: Entry[] = await readAfter(store, ref.agent, path, { after: last, limit: pageSize, parentId });
     if (page.length === 0) return;
     last = page.at(-1)?.seq ?? last;
     parentId = page.at(-1)?.id ?? parentId;
@@ -98,14 +102,20 @@ export async function activePath(store: Store, ref: Omit<TranscriptRef, "transcr
   return path;
 }
 
-/** Entries of a path behind one of its entries, oldest first. The first one's parent is null unless it is given. */
+export interface AfterOptions {
+  after: number;
+  limit: number;
+  /** The parent of the first one, where the caller knows it. */
+  parentId?: string | null;
+  content?: ContentForm;
+}
+
+/** Entries of a path behind one of its entries, oldest first. */
 export async function readAfter(
   store: Store,
   agent: string,
   path: Segment[],
-  after: number,
-  limit: number,
-  parentId: string | null = null,
+  { after, limit, ...decoding }: AfterOptions,
 ): Promise<Entry[]> {
   const rows: Row[] = [];
   for (const segment of path) {
@@ -124,7 +134,7 @@ export async function readAfter(
       .execute();
     rows.push(...found);
   }
-  return decodeAscending(store, agent, rows, parentId);
+  return decodeAscending(store, agent, rows, decoding);
 }
 
 /** All entries of a conversation in the order they were written, other branches included. */
@@ -157,12 +167,13 @@ export async function* walkConversation(
     if (rows.length === 0) return;
     last = rows.at(-1)?.seq ?? last;
     const sessions = await sessionIds(store.db, ref.agent, rows);
-    yield rows.map((row) => {
+    const payloads = await readPayloads(store, ref.agent, rows, "original");
+    yield rows.map((row, index) => {
       const fork = forks.get(row.branch);
       const parentId = lastId.get(row.branch) ?? (fork?.seq ? (idBySeq.get(fork.seq) ?? null) : null);
       lastId.set(row.branch, row.id);
       if (forkPoints.has(row.seq)) idBySeq.set(row.seq, row.id);
-      return decodeEntry(row, parentId, sessions.get(row.transcript) ?? "");
+      return decodeEntry(row, payloads[index] ?? {}, parentId, sessions.get(row.transcript) ?? "");
     });
   }
 }
@@ -190,6 +201,32 @@ export async function findEntry(
   const entry = before.entries[0];
   if (!entry) throw new VarveError("ENTRY_NOT_FOUND", `The entry ${row.id} was removed while it was read.`);
   return { entry, conversation: row.conversation, branch: row.branch };
+}
+
+/** Entries by their numbers, in the order of the log; those that are not there are left out. Parents are not told. */
+export async function readEntries(
+  store: Store,
+  agent: string,
+  seqs: readonly number[],
+  content: ContentForm = "original",
+): Promise<(Entry & { conversation: number })[]> {
+  const rows: Row[] = [];
+  for (let from = 0; from < seqs.length; from += seqsAtOnce) {
+    const found = await store.db
+      .selectFrom("entries")
+      .select(columns)
+      .where("agent", "=", agent)
+      .where("seq", "in", seqs.slice(from, from + seqsAtOnce))
+      .execute();
+    rows.push(...found);
+  }
+  rows.sort((a, b) => a.seq - b.seq);
+  const sessions = await sessionIds(store.db, agent, rows);
+  const payloads = await readPayloads(store, agent, rows, content);
+  return rows.map((row, index) => ({
+    ...decodeEntry(row, payloads[index] ?? {}, null, sessions.get(row.transcript) ?? ""),
+    conversation: row.conversation,
+  }));
 }
 
 export async function headOf(
@@ -241,12 +278,13 @@ async function decodeAscending(
   store: Store,
   agent: string,
   rows: Row[],
-  parentId: string | null = null,
+  options: { parentId?: string | null; content?: ContentForm },
 ): Promise<Entry[]> {
   const sessions = await sessionIds(store.db, agent, rows);
-  let parent = parentId;
-  return rows.map((row) => {
-    const entry = decodeEntry(row, parent, sessions.get(row.transcript) ?? "");
+  const payloads = await readPayloads(store, agent, rows, options.content ?? "original");
+  let parent = options.parentId ?? null;
+  return rows.map((row, index) => {
+    const entry = decodeEntry(row, payloads[index] ?? {}, parent, sessions.get(row.transcript) ?? "");
     parent = row.id;
     return entry;
   });

@@ -13,7 +13,7 @@ export const largeContent: Migration = {
       created_at ${int} not null, primary key (agent, id))`.execute(db);
     await sql`create table file_refs (
       agent text not null, conversation ${int} not null, seq ${int} not null, file text not null,
-      primary key (agent, conversation, seq, file))`.execute(db);
+      primary key (agent, seq, file))`.execute(db);
     await sql`create index file_refs_by_file on file_refs (agent, file)`.execute(db);
     await sql`create table turns (
       agent text not null, conversation ${int} not null, key text not null, result text not null,
@@ -22,6 +22,8 @@ export const largeContent: Migration = {
       agent text not null, id text not null, origin_key text not null, conversations text not null,
       token_cap ${int} not null, tokens_read ${int} not null, reads ${int} not null, state text not null,
       expires_at ${int} not null, created_at ${int} not null, ended_at ${int}, primary key (agent, id))`.execute(db);
+    // Up to here, old tool results stand in the context cut short; it moves only when a compaction changes the prompt anyway.
+    await sql`alter table context_states add column pruned_seq ${int} not null default 0`.execute(db);
     await sql`create table model_states (
       name text primary key, calls ${int} not null, failures ${int} not null, input_tokens ${int} not null,
       output_tokens ${int} not null, auth_failures ${int} not null, window_started_at ${int} not null,

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { type AppendPlan, type EntryPlace, planAppend } from "../append-plan.ts";
-import type { AppendBatch, AppendResult } from "../port.ts";
+import { type AppendPlan, type EntryPlace, fileIdTaken, planAppend } from "../append-plan.ts";
+import type { AppendBatch, AppendResult, FileRow } from "../port.ts";
 import type { Tx } from "../schema.ts";
 
 /** A tsvector holds at most 1 MiB; longer text is indexed in pieces. */
@@ -91,6 +91,7 @@ async function writePlan(tx: Tx, batch: AppendBatch, plan: AppendPlan): Promise<
         ${rows.map((row) => row.payload)}::text[]
       ) as row (seq, branch, id, kind, time, tokens, payload)`.execute(tx);
     await insertWords(tx, agent, conversation, rows);
+    for (const row of rows) for (const file of row.files ?? []) await insertFile(tx, batch, row.seq, file);
     for (const [branch, tip] of plan.tips) {
       await tx
         .updateTable("branches")
@@ -114,8 +115,33 @@ async function writePlan(tx: Tx, batch: AppendBatch, plan: AppendPlan): Promise<
   for (const job of batch.jobs ?? []) {
     await sql`insert into jobs (agent, id, kind, key, payload, state, run_at, created_at, updated_at)
       values (${job.agent}, ${job.id}, ${job.kind}, ${job.key}, ${job.payload}, 'waiting', ${job.runAt},
-        ${batch.now}, ${batch.now}) on conflict (agent, kind, key) do nothing`.execute(tx);
+        ${batch.now}, ${batch.now}) on conflict (agent, kind, key) do update set state = 'waiting', attempts = 0,
+       payload = excluded.payload, run_at = excluded.run_at, updated_at = excluded.updated_at
+       where jobs.state = 'failed'`.execute(tx);
   }
+}
+
+async function insertFile(tx: Tx, batch: AppendBatch, seq: number, file: FileRow): Promise<void> {
+  const { agent, conversation, now } = batch;
+  const { mediaType, ...columns } = file;
+  await tx
+    .insertInto("files")
+    .values({ agent, ...columns, media_type: mediaType, created_at: now })
+    .onConflict((conflict) => conflict.columns(["agent", "id"]).doNothing())
+    .execute();
+  const same = await tx
+    .selectFrom("files")
+    .select("id")
+    .where("agent", "=", agent)
+    .where("id", "=", file.id)
+    .where("content", "=", file.content)
+    .executeTakeFirst();
+  if (!same) throw fileIdTaken(file.id);
+  await tx
+    .insertInto("file_refs")
+    .values({ agent, conversation, seq, file: file.id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 /** Fills the text index for rows that have words. */

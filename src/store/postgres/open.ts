@@ -100,7 +100,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const dangling = count === 0 ? [] : [`full-text index: ${count} rows point at no entry`];
       return [...dangling, ...(await unfinishedRebuild(db))];
     },
-    async rebuildText(textOf) {
+    async rebuildText(wordsOf) {
       await exclusively(async (tx) => {
         await markRebuild(tx);
         await sql`truncate entry_text`.execute(tx);
@@ -115,9 +115,10 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           .limit(rebuildChunkRows)
           .execute();
         if (rows.length === 0) break;
+        const found = await wordsOf(rows);
         await exclusively(async (tx) => {
-          for (const row of rows) {
-            const words = textOf(row.kind, row.payload);
+          for (const [index, row] of rows.entries()) {
+            const words = found[index] ?? "";
             if (words === "") continue;
             await insertWords(tx, row.agent, row.conversation, [{ seq: row.seq, words }]);
             entries += 1;

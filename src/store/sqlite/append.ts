@@ -1,5 +1,5 @@
-import { planAppend } from "../append-plan.ts";
-import type { AppendBatch, AppendResult, NewJob } from "../port.ts";
+import { fileIdTaken, planAppend } from "../append-plan.ts";
+import type { AppendBatch, AppendResult, FileRow, NewJob } from "../port.ts";
 import type { Statements } from "./statements.ts";
 
 /** Writes one batch inside the transaction that is open. */
@@ -52,6 +52,7 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
     const { seq, branch, id, kind, time, tokens, payload } = row;
     statements.run(insertSql, seq, agent, conversation, branch, batch.transcript, id, kind, time, tokens, payload);
     if (row.words !== "") statements.run(insertWordsSql, seq, row.words);
+    for (const file of row.files ?? []) insertFile(statements, batch, seq, file);
   }
   for (const [branch, tip] of plan.tips) {
     statements.run(
@@ -104,10 +105,28 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
   };
 }
 
+function insertFile(statements: Statements, batch: AppendBatch, seq: number, file: FileRow): void {
+  const { agent, conversation, now } = batch;
+  const { id, name, mediaType, kind, summary, bytes, lines, tokens, content } = file;
+  statements.run(
+    `insert into files (agent, id, name, media_type, kind, summary, bytes, lines, tokens, content, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (agent, id) do nothing`,
+    ...[agent, id, name, mediaType, kind, summary, bytes, lines, tokens, content, now],
+  );
+  const stored = statements.get("select content = ? as same from files where agent = ? and id = ?", content, agent, id);
+  if ((stored as { same: number }).same === 0) throw fileIdTaken(id);
+  statements.run(
+    "insert into file_refs (agent, conversation, seq, file) values (?, ?, ?, ?) on conflict do nothing",
+    ...[agent, conversation, seq, id],
+  );
+}
+
 function insertJob(statements: Statements, job: NewJob, now: number): void {
   statements.run(
     `insert into jobs (agent, id, kind, key, payload, state, run_at, created_at, updated_at)
-     values (?, ?, ?, ?, ?, 'waiting', ?, ?, ?) on conflict (agent, kind, key) do nothing`,
+     values (?, ?, ?, ?, ?, 'waiting', ?, ?, ?) on conflict (agent, kind, key) do update set state = 'waiting', attempts = 0,
+       payload = excluded.payload, run_at = excluded.run_at, updated_at = excluded.updated_at
+       where jobs.state = 'failed'`,
     job.agent,
     job.id,
     job.kind,

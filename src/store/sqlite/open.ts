@@ -158,7 +158,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       }
       return [...faults, ...(await unfinishedRebuild(readDb))];
     },
-    async rebuildText(textOf) {
+    async rebuildText(wordsOf) {
       await exclusively(async (tx) => {
         await markRebuild(tx);
         await sql`insert into entry_text (entry_text) values ('delete-all')`.execute(tx);
@@ -167,13 +167,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       for (let last = 0; ; ) {
         const rows = await readDb
           .selectFrom("entries")
-          .select(["seq", "kind", "payload"])
+          .select(["seq", "agent", "kind", "payload"])
           .where("seq", ">", last)
           .orderBy("seq")
           .limit(rebuildChunkRows)
           .execute();
         if (rows.length === 0) break;
-        const words = rows.map((row) => ({ seq: row.seq, words: textOf(row.kind, row.payload) }));
+        const found = await wordsOf(rows);
+        const words = rows.map((row, index) => ({ seq: row.seq, words: found[index] ?? "" }));
         await gate;
         await writable().call({ op: "rebuildText", rows: words });
         entries += words.filter((row) => row.words !== "").length;

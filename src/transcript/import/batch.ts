@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type EntryDraft, VarveError } from "../../domain/index.ts";
 import type { EntryRow, Schema, Store } from "../../store/index.ts";
-import type { TranscriptRef } from "../append.ts";
+import { insideWhenTaken, type TranscriptRef } from "../append.ts";
 import { encodeEntry, type Sources } from "../codec.ts";
 import type { FileRecord } from "./records.ts";
 
@@ -26,7 +26,16 @@ export interface BatchResult {
 }
 
 /** Writes a batch of entries, its broken records and how far the file was read: all of it, or nothing. */
-export async function writeBatch(
+export function writeBatch(
+  host: Sources & { store: Store },
+  agent: string,
+  batch: ImportBatch,
+  fileRow: (messages: number) => Schema["import_files"],
+): Promise<BatchResult> {
+  return insideWhenTaken(host, (sources) => writeOnce({ ...sources, store: host.store }, agent, batch, fileRow));
+}
+
+async function writeOnce(
   host: Sources & { store: Store },
   agent: string,
   batch: ImportBatch,
