@@ -80,6 +80,20 @@ export async function takeNotices(host: SessionHost, session: Session): Promise<
   });
 }
 
+/** The tables that hold what belongs to one conversation. */
+const ownedTables = [
+  "entries",
+  "branches",
+  "transcripts",
+  "checkpoints",
+  "summaries",
+  "summary_sources",
+  "context_items",
+  "context_states",
+  "file_refs",
+  "turns",
+] as const;
+
 /** Removes a session with everything in it. Refused while a fork still points into it. */
 export async function deleteSession(
   host: SessionHost,
@@ -119,9 +133,16 @@ export async function deleteSession(
         entries.slice(from, from + 1000).map((row) => row.seq),
       );
     }
-    for (const table of ["entries", "branches", "transcripts", "checkpoints"] as const) {
+    for (const table of ownedTables) {
       await db.deleteFrom(table).where("agent", "=", agent).where("conversation", "in", ids).execute();
     }
+    // Large content is shared by its hash: it goes with the last entry that holds it.
+    await db
+      .deleteFrom("files")
+      .where("agent", "=", agent)
+      .where("id", "not in", db.selectFrom("file_refs").select("file").where("agent", "=", agent))
+      .execute();
+    await db.deleteFrom("jobs").where("agent", "=", agent).where("key", "=", key).execute();
     await db.deleteFrom("conversations").where("agent", "=", agent).where("id", "in", ids).execute();
     await db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
     await db.deleteFrom("sessions").where("agent", "=", agent).where("key", "=", key).execute();
