@@ -9,12 +9,14 @@ import {
 } from "./engine/backup.ts";
 import { type Context, contextOf } from "./engine/context.ts";
 import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
+import type { EngineEvent } from "./engine/events.ts";
 import type { EngineHost, Models } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
+import { type Work, workOf } from "./engine/work.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
 import { version } from "./version.ts";
@@ -29,6 +31,11 @@ export interface OpenOptions {
   clock?: Clock;
   random?: Random;
   models?: Models;
+  /**
+   * Whether work that turns leave behind, such as compaction, is done in the background of this process. On when absent;
+   * off, it waits for another process or for `work.drain()`.
+   */
+  background?: boolean;
   /** Sees every call to the store; for fault injection. */
   tap?: StoreTap;
 }
@@ -45,6 +52,10 @@ export interface Varve {
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
+  /** The background work of this process. */
+  readonly work: Work;
+  /** Calls the listener for what the engine does; the function it returns takes it off again. */
+  onEvent(listener: (event: EngineEvent) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -70,7 +81,22 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     backupFolder: backupFolder(loaded.home),
     tap: options.tap,
   });
-  const host: EngineHost = { loaded, store, clock, random, models: options.models ?? {} };
+  const listeners = new Set<(event: EngineEvent) => void>();
+  const host: EngineHost = {
+    loaded,
+    store,
+    clock,
+    random,
+    models: options.models ?? {},
+    largeContentTokens: loaded.config.context.largeFileTokenThreshold,
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    workSoon: () => {
+      if (options.background !== false) work.start();
+    },
+  };
+  const work = workOf(host);
   return {
     settings: loaded,
     sessions: sessionsOf(host),
@@ -81,7 +107,15 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     status: () => statusOf(host, version),
     doctor: (doctorOptions) => examine(host, doctorOptions),
     backup: (file, backupOptions) => backupNow(host, file, backupOptions),
-    close: () => store.close(),
+    work,
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      await work.stop();
+      await store.close();
+    },
   };
 }
 
@@ -93,12 +127,16 @@ export function restoreBackup(options: OpenOptions, file: string): Promise<Resto
 }
 
 export type { AssembleOptions, CompactResult, ContextView, Expansion, TraceItem, TreeNode } from "./context/index.ts";
-export type { CompactRequest, Context, ContextOverview } from "./engine/context.ts";
+export type { CommittedTurn } from "./engine/commit-turn.ts";
+export type { CompactRequest, TurnFacts } from "./engine/compaction.ts";
+export type { AssembleRequest, Context, ContextOverview } from "./engine/context.ts";
+export type { EngineEvent } from "./engine/events.ts";
 export type { Models } from "./engine/host.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
+export type { Work } from "./engine/work.ts";
 export type {
   Address,
   Forked,

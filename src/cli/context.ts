@@ -14,6 +14,8 @@ export function openOptions(options: CommonOptions): OpenOptions {
     home: options.home,
     database: options.database,
     config: options.agent === undefined ? undefined : { agent: options.agent },
+    // A command does what it was asked for and ends; what waits is for the gateway.
+    background: false,
   };
 }
 

@@ -7,6 +7,7 @@ import { type ConversationRef, readSources, type StoredSummary } from "./dag.ts"
 import { type Frontier, loadFrontier } from "./frontier.ts";
 import { freshTail } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
+import { pruneOld, withoutHeartbeats } from "./prune.ts";
 import { recallBlock } from "./recall.ts";
 import { summaryXml } from "./summary-xml.ts";
 import { systemPromptAddition } from "./system-prompt.ts";
@@ -18,6 +19,10 @@ export interface AssembleOptions {
   /** What the model is about to be asked: what was said of it before is brought along. */
   prompt?: string;
   provider?: HygieneProvider;
+  /** Where the session id began, when `/new` opened it: what was before is in view only as deep summaries. */
+  begin?: { seq: number; retainDepth: number };
+  /** Whether heartbeats that were answered with nothing to say are left out, once a compaction has passed them. */
+  withoutHeartbeats?: boolean;
 }
 
 export interface ContextView {
@@ -88,13 +93,15 @@ async function choose(
   options: AssembleOptions,
 ): Promise<Choice> {
   const budget = options.budgetTokens;
-  const { raw, complete } = await rawWithin(store, ref, frontier, budget);
+  const begin = options.begin?.seq ?? 0;
+  const { raw, complete } = await rawWithin(store, ref, frontier, options);
+  const standing = frontier.summaries.filter((one) => isRetained(one, options.begin));
   const tailMax = Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, Math.floor(budget * tailShare));
   const tailFrom = freshTail(
     raw.map((one) => one.item),
     { ...policy, freshTailMaxTokens: tailMax },
   );
-  const xml = await xmlOf(store, ref, frontier.summaries);
+  const xml = await xmlOf(store, ref, standing);
   const xmlTokens = new Map([...xml].map(([id, text]) => [id, estimateTokens(text)]));
   const all = sum(raw.map((one) => one.item.tokens)) + sum([...xmlTokens.values()]);
   const fits = all <= budget && complete;
@@ -116,8 +123,9 @@ async function choose(
   }
   const whole = startOfPair(raw, from);
   for (const one of raw.slice(from, whole)) tokens -= one.item.tokens;
+  if (begin > 0) trace.push(...leftBehind(frontier.summaries, standing));
   const summaries: StoredSummary[] = [];
-  for (const summary of frontier.summaries.toReversed()) {
+  for (const summary of standing.toReversed()) {
     const cost = xmlTokens.get(summary.id) ?? summary.tokens;
     const into = tokens + cost <= limit;
     trace.push({
@@ -132,6 +140,18 @@ async function choose(
     tokens += cost;
   }
   return { summaries, xml, raw: raw.slice(whole), tokens, trace };
+}
+
+/** `/new` keeps what was said before it only from a depth on; -1 keeps nothing of it. */
+function isRetained(summary: StoredSummary, begin: AssembleOptions["begin"]): boolean {
+  if (begin === undefined || summary.lastSeq >= begin.seq) return true;
+  return begin.retainDepth >= 0 && summary.depth >= begin.retainDepth;
+}
+
+function leftBehind(all: readonly StoredSummary[], standing: readonly StoredSummary[]): TraceItem[] {
+  return all
+    .filter((summary) => !standing.includes(summary))
+    .map(({ id, tokens }) => ({ kind: "summary", id, tokens, in: false, why: "before the new session" }));
 }
 
 /** Each summary as the model reads it; a condensed one names the summaries it was made from. */
@@ -159,14 +179,25 @@ async function rawWithin(
   store: Store,
   ref: ConversationRef,
   frontier: Frontier,
-  budget: number,
+  options: AssembleOptions,
 ): Promise<{ raw: SaidEntry[]; complete: boolean }> {
+  const begin = options.begin?.seq ?? 0;
   for (let count = 128; ; count *= 2) {
-    const raw = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax));
+    const newest = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax));
+    const raw = seenOf(newest, frontier.prunedSeq, options).filter((one) => one.entry.seq >= begin);
     const tokens = sum(raw.map((one) => one.item.tokens));
-    const complete = raw.length < Math.min(count, rawPageMax);
-    if (complete || tokens > budget || count >= rawPageMax) return { raw, complete };
+    const complete = newest.length < Math.min(count, rawPageMax);
+    const enough = begin > 0 && (newest[0]?.entry.seq ?? begin) < begin;
+    if (complete || enough || tokens > options.budgetTokens || count >= rawPageMax) {
+      return { raw, complete: complete || enough };
+    }
   }
+}
+
+/** What a compaction made of the messages before it: old tool results cut short, idle heartbeats gone. */
+function seenOf(said: SaidEntry[], prunedSeq: number, options: AssembleOptions): SaidEntry[] {
+  const pruned = pruneOld(said, prunedSeq);
+  return options.withoutHeartbeats ? withoutHeartbeats(pruned, prunedSeq) : pruned;
 }
 
 function traced(one: SaidEntry): Pick<TraceItem, "kind" | "id" | "tokens"> {

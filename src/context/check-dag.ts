@@ -21,7 +21,7 @@ async function checkConversation(store: Store, ref: ConversationRef): Promise<st
   for (const summary of frontier.summaries) covered.push(...(await leavesOf(store, ref, summary, faults)));
   const onBranch: number[] = [];
   for (let after = 0; after < frontier.coveredSeq; ) {
-    const page = await readAfter(store, ref.agent, frontier.path, after, 1000);
+    const page = await readAfter(store, ref.agent, frontier.path, { after, limit: 1000, content: "reference" });
     if (page.length === 0) break;
     onBranch.push(
       ...page.filter((entry) => entry.seq <= frontier.coveredSeq && messageOf(entry)).map((entry) => entry.seq),

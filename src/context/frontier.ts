@@ -13,6 +13,8 @@ export interface Frontier {
   coveredSeq: number;
   /** The version of the stored state this was read from; 0 before the first compaction. */
   version: number;
+  /** Tool results up to this entry are shown cut short. */
+  prunedSeq: number;
   /** True when the active branch left the stored state, so that some of its summaries do not hold any more. */
   moved: boolean;
   path: Segment[];
@@ -24,20 +26,27 @@ export async function loadFrontier(store: Store, ref: ConversationRef): Promise<
   const valid = await validPrefix(store, ref, path, stored.summaries);
   const moved =
     valid.length !== stored.summaries.length || valid.some((one, index) => one.id !== stored.summaries[index]?.id);
-  return { summaries: valid, coveredSeq: valid.at(-1)?.lastSeq ?? 0, version: stored.version, moved, path };
+  return {
+    summaries: valid,
+    coveredSeq: valid.at(-1)?.lastSeq ?? 0,
+    version: stored.version,
+    prunedSeq: stored.prunedSeq,
+    moved,
+    path,
+  };
 }
 
 async function storedFrontier(
   db: Db | Tx,
   ref: ConversationRef,
-): Promise<{ summaries: StoredSummary[]; version: number }> {
+): Promise<{ summaries: StoredSummary[]; version: number; prunedSeq: number }> {
   const state = await db
     .selectFrom("context_states")
-    .select("version")
+    .select(["version", "pruned_seq"])
     .where("agent", "=", ref.agent)
     .where("conversation", "=", ref.conversation)
     .executeTakeFirst();
-  if (!state) return { summaries: [], version: 0 };
+  if (!state) return { summaries: [], version: 0, prunedSeq: 0 };
   const items = await db
     .selectFrom("context_items")
     .select("summary")
@@ -52,6 +61,7 @@ async function storedFrontier(
       items.map((row) => row.summary),
     ),
     version: state.version,
+    prunedSeq: state.pruned_seq,
   };
 }
 

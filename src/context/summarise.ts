@@ -43,11 +43,18 @@ export interface SummariserSettings {
   timeZone?: string;
   /** A model; the built-in summariser does it all when there is none. */
   generate?: Generate;
+  /** What stops the work instead of being answered by a plainer summary. */
+  isFatal?: (error: unknown) => boolean;
+  leafTargetTokens?: number;
+  condensedTargetTokens?: number;
+  overageFactor?: number;
+  /** What the model's window holds; larger inputs are split and merged. */
+  windowTokens?: number;
 }
 
-export function summariserOf({ timeZone, generate }: SummariserSettings): Summarise {
+export function summariserOf({ timeZone, ...options }: SummariserSettings): Summarise {
   return async ({ instructions, signal, ...request }) => {
-    const written = await summarise({ ...request, customInstructions: instructions, timeZone }, { generate, signal });
+    const written = await summarise({ ...request, customInstructions: instructions, timeZone }, { ...options, signal });
     const { content, level, model, faults, calls } = written;
     return { content, level, promptVersion, faults, calls, ...(model === undefined ? {} : { model }) };
   };

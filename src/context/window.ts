@@ -46,7 +46,7 @@ export async function oldestRaw(
   const said: SaidEntry[] = [];
   let held = 0;
   for (let after = frontier.coveredSeq; held <= tokens; ) {
-    const page = await readAfter(store, ref.agent, frontier.path, after, pageEntries);
+    const page = await readAfter(store, ref.agent, frontier.path, { after, limit: pageEntries, content: "reference" });
     if (page.length === 0) break;
     for (const entry of page) {
       const one = saidOf(entry);
@@ -69,13 +69,27 @@ export async function newestRaw(
   const said: SaidEntry[] = [];
   let before: number | undefined;
   while (said.length < count) {
-    const page = await readTail(store, ref, { limit: Math.min(1000, count - said.length + 8), before });
+    const limit = Math.min(1000, count - said.length + 8);
+    const page = await readTail(store, ref, { limit, before, content: "reference" });
     const fresh = page.entries.filter((entry) => entry.seq > frontier.coveredSeq);
     said.unshift(...fresh.flatMap((entry) => saidOf(entry) ?? []));
     if (page.before === undefined || fresh.length < page.entries.length) break;
     before = page.before;
   }
   return said;
+}
+
+/** How many messages of the active branch stand at or behind an entry. */
+export async function messagesSince(store: Store, ref: ConversationRef, seq: number): Promise<number> {
+  const row = await store.db
+    .selectFrom("entries")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where("seq", ">=", seq)
+    .where("kind", "in", ["system", "user", "assistant", "tool", "custom_message"])
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
 }
 
 /** The tokens of everything on the branch behind the summaries. */

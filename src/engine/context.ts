@@ -1,41 +1,36 @@
 import {
   type AssembleOptions,
+  activeBytes,
   assemble,
   type CompactResult,
   type ContextView,
-  compact,
-  defaultPolicy,
   describeSummary,
   type ExpandOptions,
   type Expansion,
   expandSummaries,
+  type Fitted,
   findSummary,
+  fitMidTurn,
   loadFrontier,
-  manualPolicy,
   rawTokens,
   recallBlock,
   type StoredSummary,
   type SummaryDescription,
-  summariserOf,
   summaryTokens,
   summaryTree,
   type TreeNode,
 } from "../context/index.ts";
 import type { Message } from "../domain/index.ts";
-import type { Session } from "../session/index.ts";
+import { isContextOverflow } from "../models/index.ts";
+import { type Session, sessionBegin } from "../session/index.ts";
 import type { AppendResult } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
+import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
+import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts } from "./compaction.ts";
+import { type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
 import { refOf } from "./transcripts.ts";
-
-export interface CompactRequest {
-  /** Compact until the context holds no more than this. */
-  budgetTokens?: number;
-  /** What a manual compaction leaves as it is; without it and without a budget it is a hard checkpoint. */
-  keepRecentTokens?: number;
-  instructions?: string;
-  signal?: AbortSignal;
-}
+import { compactJob, enqueue } from "./work.ts";
 
 /** What the context of a session is made of now. */
 export interface ContextOverview {
@@ -45,12 +40,29 @@ export interface ContextOverview {
   coveredSeq: number;
 }
 
+export type AssembleRequest = Partial<Pick<AssembleOptions, "budgetTokens">> &
+  Pick<AssembleOptions, "prompt" | "provider"> & { model?: string };
+
 /** What the model sees. */
 export interface Context {
   /** All messages or none, durable when it returns; an id that is known is left alone. */
   ingest(session: Session, messages: Message[]): Promise<AppendResult>;
+  /** A whole turn, once, however often it is called with the same key; what is due after a turn is done behind it. */
+  commitTurn(session: Session, key: string, messages: Message[], facts?: TurnFacts): Promise<CommittedTurn>;
+  /** Says that a turn is over: what is due then is done in the background. For callers that ingest by themselves. */
+  afterTurn(session: Session, facts?: TurnFacts): Promise<void>;
+  /** Before a turn: compacts when the active transcript passed `context.maxActiveTranscriptBytes`. */
+  prepare(session: Session, facts?: TurnFacts & { signal?: AbortSignal }): Promise<CompactResult | undefined>;
+  /** Inside a turn: makes a prompt fit by cutting tool results short. What still does not fit has to be compacted. */
+  fitMidTurn(session: Session, messages: Message[], facts?: TurnFacts): Fitted;
+  /** Compacts when an error of a provider says that the prompt was too long; undefined for every other error. */
+  recoverFromOverflow(
+    session: Session,
+    error: unknown,
+    facts?: TurnFacts & { signal?: AbortSignal },
+  ): Promise<CompactResult | undefined>;
   /** Messages within a budget: summaries, the branch behind them, and what the prompt brings up. */
-  assemble(session: Session, options: AssembleOptions): Promise<ContextView>;
+  assemble(session: Session, options?: AssembleRequest): Promise<ContextView>;
   /** What was said before about something, word for word, as one block of text; empty when nothing was. */
   recall(session: Session, request: { prompt: string; tokens: number }): Promise<string>;
   compact(session: Session, request?: CompactRequest): Promise<CompactResult>;
@@ -60,22 +72,33 @@ export interface Context {
   expand(ids: string[], options?: Partial<ExpandOptions> & { agent?: string }): Promise<Expansion>;
 }
 
-/** How much of a budget a compaction aims at: the rest is for what comes next and for what prompts bring up. */
-const targetShare = 0.6;
-const tailShareOfBudget = 0.35;
-const deadlineMs = 120_000;
-const deadlineUntilUnderMs = 300_000;
-/** The built-in summariser costs nothing, so only time bounds it; the number is a stop for a loop that should not be. */
-const passesMax = 100_000;
-const expandTokens = 4_000;
-
 export function contextOf(host: EngineHost): Context {
   const { store } = host;
   const { config } = host.loaded;
   const agentOf = (agent?: string) => agent ?? config.agent;
+  const expandTokens = config.context.maxExpandTokens;
   return {
     ingest: (session, messages) => appendEntries(store, refOf(session), messages.map(messageDraft), host),
-    assemble: (session, options) => assemble(store, refOf(session), defaultPolicy, options),
+    commitTurn: (session, key, messages, facts) => commitTurn(host, session, key, messages, facts),
+    async afterTurn(session, facts = {}) {
+      if (!mayCompact(config, session).may) return;
+      await enqueue(host, compactJob(host, session, { because: "turn", ...facts }));
+      host.workSoon();
+    },
+    async prepare(session, facts = {}) {
+      const limit = config.context.maxActiveTranscriptBytes;
+      if (limit === undefined || !mayCompact(config, session).may) return undefined;
+      if ((await activeBytes(store, session)) <= limit) return undefined;
+      return compactUntilUnder(host, session, { ...facts, budgetTokens: budgetOf(host, session, facts) }, "budget");
+    },
+    fitMidTurn(session, messages, facts = {}) {
+      return fitMidTurn(messages, budgetOf(host, session, facts));
+    },
+    async recoverFromOverflow(session, error, facts = {}) {
+      if (!isContextOverflow(error)) return undefined;
+      return compactUntilUnder(host, session, { ...facts, budgetTokens: budgetOf(host, session, facts) }, "overflow");
+    },
+    assemble: (session, options = {}) => assembleFor(host, session, options),
     async recall(session, request) {
       const found = await recallBlock(store, refOf(session), { ...request, inView: new Set() });
       return typeof found?.message.content === "string" ? found.message.content : "";
@@ -105,43 +128,24 @@ export function contextOf(host: EngineHost): Context {
   };
 }
 
-/** One sweep, recorded: an entry of the transcript says what it did, and the session counts it. */
-async function compactSession(host: EngineHost, session: Session, request: CompactRequest): Promise<CompactResult> {
-  const { budgetTokens } = request;
-  const policy =
-    budgetTokens === undefined
-      ? manualPolicy(defaultPolicy, request.keepRecentTokens)
-      : {
-          ...defaultPolicy,
-          freshTailMaxTokens: Math.floor(budgetTokens * tailShareOfBudget),
-          leafChunkTokens: Math.min(defaultPolicy.leafChunkTokens, Math.max(1_000, Math.floor(budgetTokens / 2))),
-        };
-  const result = await compact(
-    { ...host, summarise: summariserOf({ timeZone: host.loaded.config.timezone, generate: host.models.summary }) },
-    session,
-    {
-      policy,
-      targetTokens: budgetTokens === undefined ? undefined : Math.floor(budgetTokens * targetShare),
-      maxPasses: passesMax,
-      deadlineMs: budgetTokens === undefined ? deadlineMs : deadlineUntilUnderMs,
-      instructions: request.instructions,
-      signal: request.signal,
-    },
-  );
-  if (result.leafPasses + result.condensedPasses > 0) await record(host, session, result);
-  return result;
+async function assembleFor(host: EngineHost, session: Session, request: AssembleRequest): Promise<ContextView> {
+  const settings = contextSettings(host.loaded.config, { session, model: request.model });
+  const asked = request.budgetTokens ?? windowBudget(settings);
+  const begin = await sessionBegin(host, session);
+  return assemble(host.store, refOf(session), policyOf(settings), {
+    budgetTokens: Math.min(asked, settings.maxAssemblyTokenBudget ?? asked),
+    provider: request.provider,
+    prompt: settings.promptAware ? request.prompt : undefined,
+    withoutHeartbeats: settings.pruneHeartbeatOk,
+    ...(begin === undefined ? {} : { begin: { seq: begin, retainDepth: settings.newSessionRetainDepth } }),
+  });
 }
 
-async function record(host: EngineHost, session: Session, result: CompactResult): Promise<void> {
-  const { tokensBefore, tokensAfter, leafPasses, condensedPasses } = result;
-  const summary = `${leafPasses} leaf and ${condensedPasses} condensed summaries: ${tokensBefore} → ${tokensAfter} tokens`;
-  await host.store.transaction(async (tx) => {
-    await appendEntries(tx, refOf(session), [{ type: "compaction", summary, tokensBefore, tokensAfter }], host);
-    await tx.db
-      .updateTable("sessions")
-      .set((eb) => ({ compaction_count: eb("compaction_count", "+", 1), context_tokens: tokensAfter }))
-      .where("agent", "=", session.agent)
-      .where("key", "=", session.key)
-      .execute();
-  });
+function budgetOf(host: EngineHost, session: Session, facts: TurnFacts): number {
+  return windowBudget(contextSettings(host.loaded.config, { session, ...facts }));
+}
+
+/** What of a window the prompt may take. */
+function windowBudget({ windowTokens, reserveTokens }: ContextSettings): number {
+  return windowTokens - Math.min(reserveTokens, Math.floor(windowTokens / 4));
 }

@@ -3,6 +3,7 @@ import type { Generate } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
+import type { EngineEvent } from "./events.ts";
 
 /** What the parts of the engine share. */
 export interface EngineHost {
@@ -11,6 +12,11 @@ export interface EngineHost {
   clock: Clock;
   random: Random;
   models: Models;
+  /** Content above this many tokens is stored beside its message. */
+  largeContentTokens: number;
+  emit(event: EngineEvent): void;
+  /** There is work in the queue: whoever works in this process may begin. */
+  workSoon(): void;
 }
 
 /** The models a program brings along, by what they are for. Where one is missing, what is built in does the work. */

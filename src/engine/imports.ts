@@ -1,6 +1,6 @@
 import { isJsonObject, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
 import { createSession, findSessionRow, openTranscript } from "../session/index.ts";
-import type { StoreTransaction } from "../store/index.ts";
+import { enqueueJob, type StoreTransaction } from "../store/index.ts";
 import {
   type ImportedSession,
   type ImportOptions,
@@ -10,6 +10,10 @@ import {
   type OpenedSession,
 } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
+import { compactJob } from "./work.ts";
+
+/** By then most of a file is there; what comes later is compacted as turns are. */
+const bootstrapDelayMs = 60_000;
 
 export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
 
@@ -72,6 +76,8 @@ async function openIn(
     lastInteractionAt: found.startedAt ?? 0,
     firstEntry,
   });
+  const job = compactJob(host, { agent, key: keyText }, { because: "import" });
+  await enqueueJob(tx, { ...job, runAt: job.runAt + bootstrapDelayMs }, host.clock.now());
   return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };
 }
 

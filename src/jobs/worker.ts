@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, newId, type Random } from "../domain/index.ts";
-import { failJob, finishJob, type JobTable, leaseJob, type Store } from "../store/index.ts";
+import { extendJob, failJob, finishJob, type JobTable, leaseJob, type Store } from "../store/index.ts";
 
 /** Does one job. It may run twice (a crash after the work, before the end is written), so it must be idempotent. */
 export type JobHandler = (job: { agent: string; key: string; payload: unknown }, signal: AbortSignal) => Promise<void>;
@@ -47,6 +47,12 @@ export class JobWorker {
     const job = await leaseJob(store, Object.keys(handlers), this.owner, clock.now(), leaseMs);
     if (!job) return false;
     const handler = handlers[job.kind];
+    // Long work holds its lease; should a beat fail, the next makes up for it, or another worker takes the job over.
+    const beat = setInterval(
+      () => void extendJob(store, job, clock.now() + leaseMs).catch((error) => this.options.onError?.(job, error)),
+      leaseMs / 3,
+    );
+    beat.unref();
     try {
       await handler?.({ agent: job.agent, key: job.key, payload: JSON.parse(job.payload) }, this.stopping.signal);
       await finishJob(store, job);
@@ -54,6 +60,8 @@ export class JobWorker {
       this.options.onError?.(job, error);
       const message = error instanceof Error ? error.message : String(error);
       await failJob(store, job, message, this.retryAt(job), clock.now());
+    } finally {
+      clearInterval(beat);
     }
     return true;
   }

@@ -21,6 +21,7 @@ export {
   type NewTranscript,
   openTranscript,
   type SessionHost,
+  sessionBegin,
 } from "./rows.ts";
 export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
 export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";

@@ -1,5 +1,5 @@
 import { newId, type ResetKind, VarveError } from "../domain/index.ts";
-import type { StoreTransaction } from "../store/index.ts";
+import { enqueueJob, type NewJob, type StoreTransaction } from "../store/index.ts";
 import { findSessionRow, lockName, newConversation, openTranscript, type SessionHost } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
@@ -66,7 +66,14 @@ export async function renewSession(
   // What was queued for the old session must not reach the new one.
   await tx.db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
   await pointAt(tx, session, opened.sessionId, opensIn, now);
+  // What leaves the context is summarised in the background, so that it can be found by what it was about.
+  if (kind === "new") await enqueueJob(tx, leftBehindJob(host, agent, key), now);
   return readBack(tx, agent, key);
+}
+
+function leftBehindJob(host: SessionHost, agent: string, key: string): NewJob {
+  const id = newId(host.clock, host.random);
+  return { agent, id, kind: "compact new", key, payload: JSON.stringify({ because: "new" }), runAt: host.clock.now() };
 }
 
 async function pointAt(

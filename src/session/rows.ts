@@ -225,3 +225,23 @@ function keyOfName(name: string): SessionKey | undefined {
     throw error;
   }
 }
+
+/**
+ * The first entry of a session id that `/new` opened; undefined when nothing of its conversation came before it. A fork's
+ * first session has its parent in another conversation, and sees what it was forked from.
+ */
+export async function sessionBegin(host: SessionHost, session: Session): Promise<number | undefined> {
+  const row = await host.store.db
+    .selectFrom("transcripts as own")
+    .innerJoin("transcripts as before", (join) =>
+      join
+        .onRef("before.agent", "=", "own.agent")
+        .onRef("before.session_id", "=", "own.parent_session")
+        .onRef("before.conversation", "=", "own.conversation"),
+    )
+    .select("own.first_seq as seq")
+    .where("own.agent", "=", session.agent)
+    .where("own.id", "=", session.transcript)
+    .executeTakeFirst();
+  return row?.seq ?? undefined;
+}

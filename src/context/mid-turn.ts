@@ -1,0 +1,44 @@
+import type { Message } from "../domain/index.ts";
+import { estimateMessageTokens } from "../tokens/index.ts";
+import { trimResult } from "./prune.ts";
+
+export interface Fitted {
+  messages: Message[];
+  tokens: number;
+  /** How many tool results were cut short. */
+  trimmed: number;
+  /** Whether it fits now; when not, the conversation has to be compacted. */
+  fits: boolean;
+}
+
+/** What each end of a result keeps, tried from much to little. */
+const keptSteps = [8_000, 4_000, 2_000, 1_000];
+
+/** Makes a prompt fit inside a turn by cutting its largest tool results short, oldest ones as well as the newest. */
+export function fitMidTurn(messages: Message[], budgetTokens: number): Fitted {
+  let current = messages;
+  for (const kept of keptSteps) {
+    const tokens = total(current);
+    if (tokens <= budgetTokens)
+      return { messages: current, tokens, trimmed: countChanged(messages, current), fits: true };
+    current = messages.map((message) => trimmed(message, kept));
+  }
+  const tokens = total(current);
+  return { messages: current, tokens, trimmed: countChanged(messages, current), fits: tokens <= budgetTokens };
+}
+
+function trimmed(message: Message, kept: number): Message {
+  if (typeof message.content === "string") return message;
+  const content = message.content.map((part) =>
+    part.type === "tool_result" ? trimResult(part, kept, "the whole is in the transcript") : part,
+  );
+  return content.every((part, index) => part === message.content[index]) ? message : { ...message, content };
+}
+
+function total(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
+}
+
+function countChanged(before: readonly Message[], after: readonly Message[]): number {
+  return after.filter((message, index) => message !== before[index]).length;
+}

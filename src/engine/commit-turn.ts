@@ -1,0 +1,59 @@
+import { type Message, VarveError } from "../domain/index.ts";
+import type { Session } from "../session/index.ts";
+import type { AppendResult } from "../store/index.ts";
+import { appendEntries, messageDraft } from "../transcript/index.ts";
+import type { TurnFacts } from "./compaction.ts";
+import { mayCompact } from "./context-settings.ts";
+import type { EngineHost } from "./host.ts";
+import { refOf } from "./transcripts.ts";
+import { compactJob } from "./work.ts";
+
+export interface CommittedTurn extends AppendResult {
+  /** `duplicate`: a turn with this key was committed before; nothing was written, and the figures are of that one. */
+  status: "committed" | "duplicate";
+}
+
+const keyLengthMax = 512;
+
+/**
+ * Writes a whole turn with the work it causes: all of it, once. The key is what makes it one turn: a second call with it
+ * changes nothing, also when its messages are others.
+ */
+export async function commitTurn(
+  host: EngineHost,
+  session: Session,
+  key: string,
+  messages: Message[],
+  facts: TurnFacts = {},
+): Promise<CommittedTurn> {
+  checkKey(key);
+  const { agent, conversation } = session;
+  const work = mayCompact(host.loaded.config, session).may;
+  const jobs = work ? [compactJob(host, session, { because: "turn", ...facts })] : [];
+  const committed = await host.store.transaction(async (tx): Promise<CommittedTurn> => {
+    await tx.lock(`turn ${agent} ${conversation} ${key}`);
+    const known = await tx.db
+      .selectFrom("turns")
+      .select("result")
+      .where("agent", "=", agent)
+      .where("conversation", "=", conversation)
+      .where("key", "=", key)
+      .executeTakeFirst();
+    if (known) return { ...(JSON.parse(known.result) as AppendResult), status: "duplicate" };
+    const result = await appendEntries(tx, refOf(session), messages.map(messageDraft), host, jobs);
+    await tx.db
+      .insertInto("turns")
+      .values({ agent, conversation, key, result: JSON.stringify(result), created_at: host.clock.now() })
+      .execute();
+    return { ...result, status: "committed" };
+  });
+  if (work) host.workSoon();
+  return committed;
+}
+
+function checkKey(key: string): void {
+  if (typeof key === "string" && key !== "" && key.length <= keyLengthMax && !key.includes("\u0000")) return;
+  throw new VarveError("BAD_REQUEST", "A turn needs a key of its own.", {
+    remedy: `Send a string of 1 to ${keyLengthMax} characters that names this turn and no other.`,
+  });
+}

@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type CompactionPolicy,
+  type CompactResult,
+  compact,
+  compactionDue,
+  manualPolicy,
+  messagesSince,
+  type Summarise,
+} from "../context/index.ts";
+import { addNotice, type Session, sessionBegin } from "../session/index.ts";
+import { appendEntries } from "../transcript/index.ts";
+import { bootstrapTokens, type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
+import type { EngineHost } from "./host.ts";
+import { summariserFor } from "./summariser.ts";
+import { refOf } from "./transcripts.ts";
+
+export interface CompactRequest {
+  /** Compact until the context holds no more than this. */
+  budgetTokens?: number;
+  /** What a manual compaction leaves as it is: a number of tokens, or true for `context.keepRecentTokens`. */
+  keepRecentTokens?: number | true;
+  instructions?: string;
+  model?: string;
+  signal?: AbortSignal;
+}
+
+/** What is known of a turn when it is over. */
+export interface TurnFacts {
+  windowTokens?: number;
+  /** What the provider counted for the prompt. */
+  observedTokens?: number;
+  model?: string;
+}
+
+export type CompactTrigger = "manual" | "leaf" | "threshold" | "budget" | "overflow" | "new" | "import";
+
+/** How much of a budget a compaction aims at: the rest is for what comes next and for what prompts bring up. */
+const targetShare = 0.6;
+const tailShareOfBudget = 0.35;
+/** The largest share of a budget that one leaf stands for, so that small budgets still get several. */
+const leafShareOfBudget = 0.5;
+const leafTokensMin = 1_000;
+const busyWaitMs = 30_000;
+const busyPollMs = 100;
+
+/** Manual, or to a budget: what a caller asks for and waits for. Another process at the same work is waited for. */
+export async function compactSession(
+  host: EngineHost,
+  session: Session,
+  request: CompactRequest,
+): Promise<CompactResult> {
+  const { budgetTokens } = request;
+  const settings = contextSettings(host.loaded.config, { session, model: request.model });
+  const run = (): Promise<CompactResult> =>
+    budgetTokens === undefined
+      ? sweep(host, session, settings, "manual", {
+          policy: manualPolicy(policyOf(settings), keepRecent(host, request.keepRecentTokens)),
+          request,
+        })
+      : compactUntilUnder(host, session, { ...request, budgetTokens }, "budget");
+  const waitsUntil = Date.now() + busyWaitMs;
+  for (;;) {
+    const result = await run();
+    if (result.status !== "busy" || Date.now() > waitsUntil) return result;
+    await sleep(busyPollMs, undefined, { signal: request.signal });
+  }
+}
+
+/** Without a number, and without one in the settings, a manual compaction is a hard checkpoint. */
+function keepRecent(host: EngineHost, asked: number | true | undefined): number | undefined {
+  const { config, sources } = host.loaded;
+  if (typeof asked === "number") return asked;
+  const isSet = sources.get("context.keepRecentTokens")?.kind !== "default";
+  return asked === true || isSet ? config.context.keepRecentTokens : undefined;
+}
+
+/** Sweeps, in rounds, until the context is under a share of the budget. It always gets somewhere: see `mustProgress`. */
+export async function compactUntilUnder(
+  host: EngineHost,
+  session: Session,
+  request: CompactRequest & { budgetTokens: number },
+  trigger: CompactTrigger,
+): Promise<CompactResult> {
+  const { budgetTokens } = request;
+  const settings = contextSettings(host.loaded.config, { session, model: request.model });
+  const policy = policyOf(settings);
+  const tailMax = Math.floor(budgetTokens * tailShareOfBudget);
+  return sweep(host, session, settings, trigger, {
+    policy: {
+      ...policy,
+      freshTailMaxTokens: Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, tailMax),
+      leafChunkTokens: Math.min(
+        policy.leafChunkTokens,
+        Math.max(leafTokensMin, Math.floor(budgetTokens * leafShareOfBudget)),
+      ),
+    },
+    targetTokens: Math.floor(budgetTokens * targetShare),
+    rounds: settings.compactUntilUnderRounds,
+    deadlineMs: settings.compactUntilUnderDeadlineMs,
+    mustProgress: true,
+    request,
+  });
+}
+
+/** What is due after a turn: nothing, one leaf and its condensation, or a full sweep. */
+export async function compactAfterTurn(
+  host: EngineHost,
+  session: Session,
+  facts: TurnFacts,
+  signal?: AbortSignal,
+): Promise<CompactResult | undefined> {
+  if (!mayCompact(host.loaded.config, session).may) return undefined;
+  const settings = contextSettings(host.loaded.config, { session, ...facts });
+  const policy = policyOf(settings);
+  const { windowTokens } = settings;
+  const due = await compactionDue(host.store, session, { policy, windowTokens, observedTokens: facts.observedTokens });
+  if (due.work === "none") return undefined;
+  const request = { signal };
+  if (due.work === "sweep") return sweep(host, session, settings, "threshold", { policy, request });
+  const maxDepth = policy.incrementalMaxDepth;
+  return sweep(host, session, settings, "leaf", { policy, maxLeafPasses: 1, maxDepth, request });
+}
+
+/** Summarises what `/new` leaves behind, so that it can be found by what it was about. */
+export async function compactLeftBehind(
+  host: EngineHost,
+  session: Session,
+  signal?: AbortSignal,
+): Promise<CompactResult | undefined> {
+  const begin = await sessionBegin(host, session);
+  if (begin === undefined) return undefined;
+  const settings = contextSettings(host.loaded.config, { session });
+  const since = await messagesSince(host.store, session, begin);
+  const policy = { ...manualPolicy(policyOf(settings)), freshTailCount: since };
+  return sweep(host, session, settings, "new", { policy, request: { signal } });
+}
+
+/** Summarises what was imported, but for its end, by what is built in: a history of years must not cost a model's fee. */
+export async function compactImported(
+  host: EngineHost,
+  session: Session,
+  signal?: AbortSignal,
+): Promise<CompactResult | undefined> {
+  const settings = contextSettings(host.loaded.config, { session });
+  const policy = { ...policyOf(settings), freshTailMaxTokens: bootstrapTokens(settings) };
+  const due = await compactionDue(host.store, session, { policy, windowTokens: settings.windowTokens });
+  if (due.work === "none") return undefined;
+  return sweep(host, session, settings, "import", { policy, builtInOnly: true, request: { signal } });
+}
+
+interface SweepPlan {
+  policy: CompactionPolicy;
+  targetTokens?: number;
+  maxLeafPasses?: number;
+  maxDepth?: number;
+  rounds?: number;
+  deadlineMs?: number;
+  /** What is built in takes over where a model is down, because the window would overflow otherwise. */
+  mustProgress?: boolean;
+  builtInOnly?: boolean;
+  request: Pick<CompactRequest, "instructions" | "signal">;
+}
+
+async function sweep(
+  host: EngineHost,
+  session: Session,
+  settings: ContextSettings,
+  trigger: CompactTrigger,
+  plan: SweepPlan,
+): Promise<CompactResult> {
+  const started = performance.now();
+  const options = {
+    policy: plan.policy,
+    targetTokens: plan.targetTokens,
+    maxLeafPasses: plan.maxLeafPasses,
+    maxDepth: plan.maxDepth,
+    maxModelPasses: settings.maxSweepIterations * (plan.rounds ?? 1),
+    deadlineMs: plan.deadlineMs ?? settings.sweepDeadlineMs,
+    instructions: [settings.customInstructions, plan.request.instructions].filter(Boolean).join("\n") || undefined,
+    signal: plan.request.signal,
+  };
+  const by = (summarise: Summarise) => compact({ ...host, summarise }, session, options);
+  let result = await by(summariserFor(host, settings, plan.builtInOnly ? "built in" : "any"));
+  const stuck = result.failure !== undefined || (result.status === "stopped" && options.targetTokens !== undefined);
+  if (plan.mustProgress && stuck && result.tokensAfter > (options.targetTokens ?? 0)) {
+    result = joined(result, await by(summariserFor(host, settings, "built in")));
+  }
+  if (result.leafPasses + result.condensedPasses > 0) await record(host, session, result);
+  host.emit({
+    type: "compaction",
+    agent: session.agent,
+    key: session.key,
+    sessionId: session.sessionId,
+    data: {
+      trigger,
+      status: result.status,
+      tokensBefore: result.tokensBefore,
+      tokensAfter: result.tokensAfter,
+      leafPasses: result.leafPasses,
+      condensedPasses: result.condensedPasses,
+      calls: result.calls,
+      milliseconds: Math.round(performance.now() - started),
+      ...(result.because === undefined ? {} : { because: result.because }),
+    },
+  });
+  return result;
+}
+
+/** What a model began and what is built in ended. */
+function joined(first: CompactResult, second: CompactResult): CompactResult {
+  const levels = { ...first.levels };
+  for (const [level, count] of Object.entries(second.levels)) levels[level] = (levels[level] ?? 0) + count;
+  return {
+    status: second.status === "nothing" ? first.status : second.status,
+    tokensBefore: first.tokensBefore,
+    tokensAfter: second.tokensAfter,
+    leafPasses: first.leafPasses + second.leafPasses,
+    condensedPasses: first.condensedPasses + second.condensedPasses,
+    modelPasses: first.modelPasses + second.modelPasses,
+    calls: first.calls + second.calls,
+    levels,
+    faults: [...first.faults, ...second.faults],
+    because: [first.because, second.because].filter(Boolean).join("; then by what is built in: ") || undefined,
+  };
+}
+
+/** An entry of the transcript says what a sweep did, and the session counts it. */
+async function record(host: EngineHost, session: Session, result: CompactResult): Promise<void> {
+  const { tokensBefore, tokensAfter, leafPasses, condensedPasses } = result;
+  const summary = `${leafPasses} leaf and ${condensedPasses} condensed summaries: ${tokensBefore} → ${tokensAfter} tokens`;
+  await host.store.transaction(async (tx) => {
+    await appendEntries(tx, refOf(session), [{ type: "compaction", summary, tokensBefore, tokensAfter }], host);
+    await tx.db
+      .updateTable("sessions")
+      .set((eb) => ({ compaction_count: eb("compaction_count", "+", 1), context_tokens: tokensAfter }))
+      .where("agent", "=", session.agent)
+      .where("key", "=", session.key)
+      .execute();
+  });
+  if (session.verboseLevel !== undefined && session.verboseLevel !== "off") {
+    await addNotice(host, session, `The conversation was compacted: ${tokensBefore} → ${tokensAfter} tokens.`);
+  }
+}
