@@ -5,7 +5,6 @@ export type { StoredSummary } from "./dag.ts";
 export { describeSummary, findSummary, type SummaryDescription, summaryTree, type TreeNode } from "./describe.ts";
 export { type ExpandOptions, type Expansion, expandSummaries } from "./expand.ts";
 export { type Frontier, loadFrontier } from "./frontier.ts";
-export type { Generate, GenerateRequest } from "./generate.ts";
 export { leafDue, thresholdReached } from "./plan.ts";
 export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";
 export { recallBlock } from "./recall.ts";
