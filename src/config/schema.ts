@@ -3,6 +3,7 @@ import { contextSection } from "./sections/context.ts";
 import { gatewaySection } from "./sections/gateway.ts";
 import { general } from "./sections/general.ts";
 import { cronSection, importSection, logSection } from "./sections/keeping.ts";
+import { modelsSection } from "./sections/models.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
 import { sessionSection } from "./sections/session.ts";
 import { storeSection } from "./sections/store.ts";
@@ -19,6 +20,7 @@ export const configSchema = z.strictObject({
   cron: cronSection.prefault({}),
   gateway: gatewaySection.prefault({}),
   store: storeSection.prefault({}),
+  models: modelsSection.prefault({}),
   import: importSection.prefault({}),
   log: logSection.prefault({}),
 });

@@ -23,3 +23,22 @@ export function maskTokens(value: unknown): unknown {
     return { ...entry, token: isReference ? entry.token : hidden };
   });
 }
+
+/** Where a key comes from may be seen, the key itself may not; nor a password in an address. */
+export function maskProviders(value: unknown): unknown {
+  if (!isJsonObject(value)) return hidden;
+  const masked = Object.entries(value).map(([name, entry]) => {
+    if (!isJsonObject(entry)) return [name, hidden];
+    const { apiKey, baseUrl } = entry;
+    const isReference = typeof apiKey === "string" && apiKey.startsWith("env:");
+    return [
+      name,
+      {
+        ...entry,
+        ...(apiKey === undefined || isReference ? {} : { apiKey: hidden }),
+        ...(baseUrl === undefined ? {} : { baseUrl: maskDatabase(baseUrl) }),
+      },
+    ];
+  });
+  return Object.fromEntries(masked);
+}

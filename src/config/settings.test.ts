@@ -61,6 +61,26 @@ test("the list shows every setting with its source, and no secret", () => {
   });
 });
 
+test("the keys of model providers are not shown, their references are", () => {
+  const loaded = loadConfig({
+    home: "/nonexistent-varve-home",
+    env: { VARVE_MODELS_PROVIDERS: "{anthropic: {apiKey: sesame}}", VARVE_MODELS_SUMMARY: "anthropic/m" },
+  });
+  const row = listConfig(loaded).find(({ key }) => key === "models.providers");
+  expect(row).toMatchObject({ value: { anthropic: { apiKey: "••••••" } }, secret: true });
+  expect(loaded.config.models).toMatchObject({
+    summary: "anthropic/m",
+    providers: { anthropic: { apiKey: "sesame" } },
+  });
+  const providers = { lab: { apiKey: "env:LAB_KEY", baseUrl: "http://ada:sesame@lab.example/v1" } };
+  const shown = listConfig(
+    loadConfig({ home: "/nonexistent-varve-home", env: {}, overrides: { models: { providers } } }),
+  );
+  expect(shown.find(({ key }) => key === "models.providers")?.value).toEqual({
+    lab: { apiKey: "env:LAB_KEY", baseUrl: "http://ada:••••••@lab.example/v1" },
+  });
+});
+
 test("a name is suggested only when it is near", () => {
   const names = ["agent", "timezone", "database"];
   expect(nearestName("agnet", names)).toBe("agent");

@@ -1,5 +1,6 @@
+import type { Generate, GenerateRequest } from "../models/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { ask, type Generate } from "./generate.ts";
+import { ask } from "./generate.ts";
 import { summaryPrompt } from "./prompts.ts";
 import { checkSummary } from "./quality-guard.ts";
 import { aggressiveTarget, normalTarget } from "./targets.ts";
@@ -48,7 +49,7 @@ export async function attemptSummary(subject: Subject, options: AttemptOptions):
     customInstructions: subject.customInstructions,
     faults: options.faults,
   });
-  const request = { ...prompt, maxTokens, level, signal: options.signal };
+  const request: GenerateRequest = { ...prompt, purpose: "summary", maxTokens, level, signal: options.signal };
   const answer = await ask(options.generate, request, options.isFatal ?? (() => false));
   if (answer.error !== undefined) return failed(answer.error);
   const content = answer.text;

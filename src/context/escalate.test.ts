@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { VarveError } from "../domain/index.ts";
+import type { Generate, GenerateRequest } from "../models/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { type SummariseInput, summarise } from "./escalate.ts";
 import type { ExtractiveTurn } from "./extractive/candidates.ts";
-import type { Generate, GenerateRequest } from "./generate.ts";
 import { chunkRatio, splitTurns } from "./split-turns.ts";
 import { aggressiveTarget, normalTarget } from "./targets.ts";
 import { turnsText } from "./turns-text.ts";

@@ -1,9 +1,10 @@
 import type { EscalationLevel } from "../domain/index.ts";
+import type { Generate } from "../models/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { type Attempt, attemptSummary } from "./attempt.ts";
 import type { ExtractiveTurn } from "./extractive/candidates.ts";
 import { extractiveSummary, extractiveTargetTokens } from "./extractive.ts";
-import { type Generate, throwIfAborted } from "./generate.ts";
+import { throwIfAborted } from "./generate.ts";
 import { nameLargeTurns, safetyMargin, splitTurns } from "./split-turns.ts";
 import { normalTarget } from "./targets.ts";
 import { turnsText } from "./turns-text.ts";

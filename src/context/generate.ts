@@ -1,18 +1,5 @@
 import { VarveError } from "../domain/index.ts";
-
-/** What a model is asked for one summary. */
-export interface GenerateRequest {
-  system: string;
-  user: string;
-  temperature: number;
-  /** The most tokens of an answer that could still be used. */
-  maxTokens: number;
-  level: "normal" | "aggressive";
-  signal?: AbortSignal;
-}
-
-/** Asks a model. Retries, fallback models and timeouts are its own affair. */
-export type Generate = (request: GenerateRequest) => Promise<string | { text: string; model?: string }>;
+import type { Generate, GenerateRequest } from "../models/index.ts";
 
 /** What was answered, or why nothing was. */
 export type Answer = { text: string; model?: string; error?: undefined } | { error: string };
@@ -40,7 +27,7 @@ export async function ask(
 }
 
 function isStop(error: unknown): boolean {
-  if (error instanceof VarveError) return error.code === "ABORTED";
+  if (error instanceof VarveError) return error.code === "ABORTED" || error.code === "MODEL_TIMEOUT";
   return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
 }
 

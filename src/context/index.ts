@@ -6,7 +6,6 @@ export { describeSummary, findSummary, type SummaryDescription, summaryTree, typ
 export { activeBytes, compactionDue, type Due } from "./due.ts";
 export { type ExpandOptions, type Expansion, expandSummaries } from "./expand.ts";
 export { type Frontier, loadFrontier } from "./frontier.ts";
-export type { Generate, GenerateRequest } from "./generate.ts";
 export { type Fitted, fitMidTurn } from "./mid-turn.ts";
 export { leafDue, thresholdReached } from "./plan.ts";
 export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";

@@ -1,6 +1,6 @@
 import type { EscalationLevel, Role } from "../domain/index.ts";
+import type { Generate } from "../models/index.ts";
 import { summarise } from "./escalate.ts";
-import type { Generate } from "./generate.ts";
 import { promptVersion } from "./prompts.ts";
 
 /** A message or a summary, as a summariser reads it. */

@@ -54,6 +54,13 @@ export const errorCodes = {
   SCHEMA_NEWER: "refused",
   MIGRATION_FAILED: "failed",
   MISSING_PACKAGE: "failed",
+  /** Every model of a chain was asked in vain. */
+  MODEL_FAILED: "failed",
+  /** A provider does not take the key. It is not retried, and nothing is written in its place. */
+  MODEL_KEY_REFUSED: "failed",
+  /** The budget of calls is spent, or the key was refused too often: no model is asked until a time. */
+  MODEL_PAUSED: "unavailable",
+  MODEL_TIMEOUT: "failed",
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -1,6 +1,6 @@
 import type { LoadedConfig } from "../config/index.ts";
-import type { Generate } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
+import type { Generate } from "../models/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineEvent } from "./events.ts";

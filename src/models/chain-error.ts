@@ -1,0 +1,51 @@
+import { VarveError } from "../domain/index.ts";
+import type { FailureKind } from "./failure.ts";
+import type { GeneratePurpose } from "./generate.ts";
+import { isContextOverflow } from "./overflow.ts";
+
+/** Why a model of a chain gave no answer. */
+export interface Outcome {
+  model: string;
+  message: string;
+  /** Absent for a model that was not asked because it is paused. */
+  kind?: FailureKind;
+  pausedUntil?: number;
+  error?: unknown;
+}
+
+/** The one error for all models of a chain: the gravest of theirs, with what each of them said. */
+export function chainError(outcomes: readonly Outcome[], purpose: GeneratePurpose): VarveError {
+  if (outcomes.length === 0) {
+    return new VarveError("BAD_CONFIG", `There is no model for ${purpose}.`, {
+      remedy: `Set models.${purpose} to one, such as anthropic/claude-haiku-4-5.`,
+    });
+  }
+  const said = outcomes.map(({ model, message }) => `${model}: ${message}`).join("; ");
+  const details = {
+    purpose,
+    models: outcomes.map(({ model }) => model),
+    overflow: outcomes.some(({ error }) => isContextOverflow(error)),
+  };
+  const refused = outcomes.find(({ kind }) => kind === "auth");
+  if (refused !== undefined) {
+    const provider = refused.model.slice(0, refused.model.indexOf("/"));
+    return new VarveError("MODEL_KEY_REFUSED", `The key of ${provider} was refused. ${said}`, {
+      remedy: `Check the key of ${provider}: models.providers.${provider}.apiKey, its environment variable, or credentials.yaml.`,
+      cause: refused.error,
+      details,
+    });
+  }
+  const isSetup = outcomes.every(({ kind }) => kind === "setup");
+  const [first] = outcomes;
+  if (isSetup && first?.error instanceof VarveError) return first.error;
+  const pauses = outcomes.flatMap(({ pausedUntil }) => pausedUntil ?? []);
+  if (pauses.length === outcomes.length) {
+    const until = Math.min(...pauses);
+    return new VarveError("MODEL_PAUSED", `No model is asked until ${new Date(until).toISOString()}. ${said}`, {
+      remedy: "Correct the key; after the pause it is tried again.",
+      details: { ...details, until, because: "auth" },
+    });
+  }
+  const cause = outcomes.findLast(({ error }) => error !== undefined)?.error;
+  return new VarveError("MODEL_FAILED", `No model answered. ${said}`, { cause, details });
+}

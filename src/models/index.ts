@@ -1,0 +1,9 @@
+export { type ChainOptions, chain, ledgerName } from "./chain.ts";
+export { type ConfiguredOptions, configuredModel, modelNames, openModel } from "./configured.ts";
+export type { Generate, Generated, GeneratePurpose, GenerateRequest, NamedModel, TokenUsage } from "./generate.ts";
+export { freshState, type ModelLedger, type ModelState, memoryLedger } from "./ledger.ts";
+export { type ChainLimits, defaultChainLimits } from "./limits.ts";
+export { isContextOverflow } from "./overflow.ts";
+export type { ProviderSources } from "./providers.ts";
+export { isPaused } from "./state.ts";
+export type { Sleep } from "./wait.ts";

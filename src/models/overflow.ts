@@ -1,0 +1,90 @@
+/** What a provider says when a rate, a quota or the answer is too large. None of it is cured by a shorter prompt. */
+const otherLimits: readonly RegExp[] = [
+  /tokens?[ _-]per[ _-](?:min|hour|day|second)/,
+  /\b(?:tpm|tpd|rpm)\b/,
+  /rate[ _-]?limit/,
+  /too many requests/,
+  /too many tokens, please wait/,
+  /throttl/,
+  /quota/,
+];
+
+/** How each provider says that a prompt is too long, in lower case. A gap has a bound, so that no text is slow to read. */
+const phrasings: readonly (readonly [providers: string, pattern: RegExp])[] = [
+  ["Anthropic, Bedrock, Fireworks", /prompt is too long/],
+  ["Anthropic", /input length and `?max_tokens`? exceed context limit/],
+  ["Anthropic", /request_too_large|request exceeds the maximum (?:size|allowed number of bytes)/],
+  ["Anthropic, Zhipu", /model_context_window_exceeded/],
+  ["OpenAI, Azure, Groq, Cerebras and all that follow them", /context[ _-]length[ _-]exceeded/],
+  ["OpenAI Responses", /exceeds the context window/],
+  ["OpenAI", /string too long\. expected a string with maximum length/],
+  ["OpenAI, DeepSeek, OpenRouter, vLLM, Mistral", /maximum context length/],
+  ["Google", /input token count.{0,60}exceeds the maximum number of tokens/],
+  ["Google Vertex", /input token count is \d+ but (?:the )?model only supports up to/],
+  ["Mistral", /too large for model with \d+ maximum context/],
+  ["Cohere", /too many tokens: (?:total number of tokens|size limit exceeded)/],
+  ["Groq, Cerebras, vLLM", /reduce the length of the (?:input )?(?:messages|prompt)/],
+  ["xAI", /maximum prompt length is \d+/],
+  ["Bedrock, Replicate", /input is too long/],
+  ["Bedrock Titan", /too many input tokens/],
+  ["Bedrock Nova", /input tokens exceeded|number of input tokens exceeds maximum length/],
+  ["Bedrock", /expected maxlength: \d+, actual: \d+/],
+  ["Ollama", /input length exceeds (?:the |maximum )?context length/],
+  ["Ollama", /prompt too long/],
+  ["llama.cpp", /exceeds? the (?:available )?context size|exceed_context_size_error/],
+  ["llama.cpp, LM Studio", /context size has been exceeded|context size exceeded/],
+  ["vLLM", /prompt.{0,40}is longer than the maximum model length/],
+  ["vLLM", /model's context length is only \d+/],
+  ["SGLang", /longer than the model's context length/],
+  ["LM Studio", /greater than the context length/],
+  ["LM Studio", /loaded with context length of only \d+/],
+  ["LM Studio", /reached context length of \d+ tokens/],
+  ["Together, Text Generation Inference", /`?inputs`? tokens \+ `?max_new_tokens`? must be <=/],
+  ["Text Generation Inference", /`inputs` must have less than \d+ tokens/],
+  ["Perplexity", /length of all messages is too long/],
+  ["MiniMax", /context window exceeds limit/],
+  ["Moonshot", /exceeded model token limit|input token length too long/],
+  ["Zhipu", /prompt exceeds max(?:imum)? length/],
+  ["Alibaba", /range of input length should be/],
+  ["GitHub Copilot", /prompt token count of \d+ exceeds the limit of \d+/],
+  ["watsonx", /number of input tokens \d+ cannot exceed the total tokens limit/],
+  ["Databricks", /exceeded maximum allowed content length/],
+  [
+    "several gateways",
+    /context window (?:is )?(?:full|exceeded)|exceeds? (?:the )?model(?:'s)? context window|context overflow/,
+  ],
+];
+
+const textMax = 20_000;
+const causesMax = 6;
+
+/** Whether an error, or its text, says that a prompt was too long for the model. */
+export function isContextOverflow(error: unknown): boolean {
+  const text = errorText(error).toLowerCase();
+  if (otherLimits.some((pattern) => pattern.test(text))) return false;
+  return phrasings.some(([, pattern]) => pattern.test(text));
+}
+
+/** All that an error says: its message, the body of the answer it stands for, and what caused it. */
+export function errorText(error: unknown): string {
+  const said: string[] = [];
+  let at: unknown = error;
+  for (let depth = 0; depth < causesMax && at !== undefined && at !== null; depth += 1) {
+    said.push(...ownText(at));
+    at = typeof at === "object" && "cause" in at ? at.cause : undefined;
+  }
+  return said.join("\n").slice(0, textMax);
+}
+
+function ownText(error: unknown): string[] {
+  if (typeof error !== "object" || error === null) return [String(error).slice(0, textMax)];
+  const { message, responseBody } = error as { message?: unknown; responseBody?: unknown };
+  const texts = [message, responseBody].filter((text) => typeof text === "string");
+  if (texts.length > 0 || error instanceof Error) return texts.map((text) => text.slice(0, textMax));
+  try {
+    return [JSON.stringify(error).slice(0, textMax)];
+  } catch {
+    // A value that refers to itself, or refuses to be read, says nothing that could be looked at.
+    return [Object.prototype.toString.call(error)];
+  }
+}

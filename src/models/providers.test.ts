@@ -1,0 +1,112 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { credentialsPath } from "./credentials-file.ts";
+import { loadPackage } from "./packages.ts";
+import { accessOf, type ProviderSources } from "./providers.ts";
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "varve-keys-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const sources = (rest: Partial<ProviderSources> = {}): ProviderSources => ({ providers: {}, env: {}, home, ...rest });
+
+function writeKeys(text: string, mode = 0o600): void {
+  writeFileSync(credentialsPath(home), text);
+  chmodSync(credentialsPath(home), mode);
+}
+
+describe("the key of a provider", () => {
+  it("comes from the settings, then from its variable, then from the file", () => {
+    writeKeys("anthropic: from-file\nopenai:\n  apiKey: also-from-file\n");
+    const env = { ANTHROPIC_API_KEY: "from-env" };
+    const providers = { anthropic: { apiKey: "from-settings" } };
+    expect(accessOf("anthropic", sources({ providers, env })).apiKey).toBe("from-settings");
+    expect(accessOf("anthropic", sources({ env })).apiKey).toBe("from-env");
+    expect(accessOf("anthropic", sources()).apiKey).toBe("from-file");
+    expect(accessOf("openai", sources()).apiKey).toBe("also-from-file");
+  });
+
+  it("may be named by a variable in the settings", () => {
+    const providers = { openai: { apiKey: "env:MY_KEY" } };
+    expect(accessOf("openai", sources({ providers, env: { MY_KEY: "k" } })).apiKey).toBe("k");
+    expect(() => accessOf("openai", sources({ providers }))).toThrow(/MY_KEY, which is not set/);
+  });
+
+  it("is found under any name that Google's own tools use, and under the usual one of others", () => {
+    expect(accessOf("google", sources({ env: { GEMINI_API_KEY: "k" } })).apiKey).toBe("k");
+    const providers = { groq: { baseUrl: "https://api.groq.example/v1" } };
+    expect(accessOf("groq", sources({ providers, env: { GROQ_API_KEY: "k" } }))).toMatchObject({
+      kind: "openai-compatible",
+      apiKey: "k",
+    });
+  });
+
+  it("is asked for with what to do when it is missing", () => {
+    expect(() => accessOf("anthropic", sources())).toThrow(
+      expect.objectContaining({ code: "BAD_CONFIG", remedy: expect.stringContaining("ANTHROPIC_API_KEY") }),
+    );
+  });
+
+  it.skipIf(process.platform === "win32")("is not taken from a file that others may read", () => {
+    writeKeys("anthropic: secret-key\n", 0o644);
+    expect(() => accessOf("anthropic", sources())).toThrow(
+      expect.objectContaining({ code: "REFUSED", remedy: expect.stringContaining("chmod 600") }),
+    );
+    expect(accessOf("anthropic", sources({ env: { ANTHROPIC_API_KEY: "k" } })).apiKey).toBe("k");
+  });
+
+  it.each(["[a, b]", "anthropic: [secret-key]", "anthropic: 'secret-key", "7"])("is never quoted from %s", (text) => {
+    writeKeys(text);
+    try {
+      accessOf("anthropic", sources());
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({ code: "BAD_FILE" });
+      expect(JSON.stringify(error)).not.toContain("secret-key");
+    }
+  });
+});
+
+describe("the address of a provider", () => {
+  it.each([
+    [{}, "http://127.0.0.1:11434/v1"],
+    [{ OLLAMA_HOST: "lab:9999" }, "http://lab:9999/v1"],
+    [{ OLLAMA_HOST: "0.0.0.0:11434" }, "http://127.0.0.1:11434/v1"],
+    [{ OLLAMA_HOST: "https://lab.example/v1/" }, "https://lab.example/v1"],
+  ])("of Ollama follows from %o", (env, baseUrl) => {
+    expect(accessOf("ollama", sources({ env }))).toEqual({
+      provider: "ollama",
+      kind: "ollama",
+      baseUrl,
+      apiKey: undefined,
+    });
+  });
+
+  it("of Anthropic may come from the variable its other tools read, which has no version in it", () => {
+    const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "https://proxy.example" };
+    expect(accessOf("anthropic", sources({ env })).baseUrl).toBe("https://proxy.example/v1");
+  });
+
+  it("has to be known", () => {
+    expect(() => accessOf("openai-compatible", sources())).toThrow(/not known where/);
+    expect(() => accessOf("antropic", sources())).toThrow(
+      expect.objectContaining({ code: "BAD_CONFIG", remedy: expect.stringContaining("anthropic, openai, google") }),
+    );
+    expect(() => accessOf("toString", sources())).toThrow(/no provider toString/);
+  });
+});
+
+describe("a package that is not installed", () => {
+  it("is named, with how to install it", async () => {
+    const missing = Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" });
+    await expect(loadPackage("@ai-sdk/google", () => Promise.reject(missing))).rejects.toMatchObject({
+      code: "MISSING_PACKAGE",
+      remedy: "Run `npm install ai @ai-sdk/google` where varve is installed.",
+    });
+    await expect(loadPackage("ai", () => Promise.reject(new Error("other")))).rejects.toThrow("other");
+  });
+});

@@ -1,0 +1,135 @@
+import type { Config, Environment } from "../config/index.ts";
+import { VarveError } from "../domain/index.ts";
+import { readCredentialsFile } from "./credentials-file.ts";
+
+export type ProviderKind = "anthropic" | "openai" | "google" | "ollama" | "openai-compatible";
+type ProviderSettings = Config["models"]["providers"];
+
+/** Where the settings and the keys of providers are found. */
+export interface ProviderSources {
+  providers: ProviderSettings;
+  env: Environment;
+  home: string;
+}
+
+/** Everything needed to reach a provider. */
+export interface Access {
+  provider: string;
+  kind: ProviderKind;
+  apiKey?: string;
+  /** The provider's own address when absent. */
+  baseUrl?: string;
+}
+
+interface KindFacts {
+  keyVariables: readonly string[];
+  urlVariables: readonly string[];
+  needsKey: boolean;
+  /** The address when none is set. Not left to the packages: they would read the environment behind our back. */
+  baseUrl?: string;
+  /** What an address has to end with. Variables that other tools read are mostly without it. */
+  path?: string;
+}
+
+const kinds: Readonly<Record<ProviderKind, KindFacts>> = {
+  anthropic: {
+    keyVariables: ["ANTHROPIC_API_KEY"],
+    urlVariables: ["ANTHROPIC_BASE_URL"],
+    needsKey: true,
+    baseUrl: "https://api.anthropic.com/v1",
+    path: "/v1",
+  },
+  openai: {
+    keyVariables: ["OPENAI_API_KEY"],
+    urlVariables: ["OPENAI_BASE_URL"],
+    needsKey: true,
+    baseUrl: "https://api.openai.com/v1",
+  },
+  google: {
+    keyVariables: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    urlVariables: [],
+    needsKey: true,
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+  },
+  ollama: {
+    keyVariables: ["OLLAMA_API_KEY"],
+    urlVariables: ["OLLAMA_HOST"],
+    needsKey: false,
+    baseUrl: "http://127.0.0.1:11434/v1",
+    path: "/v1",
+  },
+  "openai-compatible": { keyVariables: [], urlVariables: [], needsKey: false },
+};
+
+export const providerKinds = Object.keys(kinds) as readonly ProviderKind[];
+
+/** Finds how a provider is reached: settings first, then its own variables, then the file of credentials. */
+export function accessOf(provider: string, sources: ProviderSources): Access {
+  const set = Object.hasOwn(sources.providers, provider) ? sources.providers[provider] : undefined;
+  const kind = kindOf(provider, set);
+  const facts = kinds[kind];
+  const own = kind === provider || kind !== "openai-compatible" ? facts.keyVariables : [variableOf(provider)];
+  const apiKey =
+    keyOf(set?.apiKey, provider, sources.env) ??
+    firstOf(own, sources.env) ??
+    // The file is not even opened when a key is known: what is wrong with it would stop nobody else.
+    readCredentialsFile(sources.home).get(provider);
+  if (apiKey === undefined && facts.needsKey) throw missingKey(provider, own);
+  const fromEnv = firstOf(facts.urlVariables, sources.env);
+  const baseUrl = set?.baseUrl ?? withScheme(fromEnv, facts.path) ?? facts.baseUrl;
+  if (baseUrl === undefined) {
+    throw new VarveError("BAD_CONFIG", `It is not known where the provider ${provider} is.`, {
+      remedy: `Set models.providers.${provider}.baseUrl to its address, such as http://127.0.0.1:8080/v1.`,
+    });
+  }
+  return { provider, kind, apiKey, baseUrl: baseUrl.replace(/\/+$/, "") };
+}
+
+function kindOf(provider: string, set: ProviderSettings[string] | undefined): ProviderKind {
+  if (set?.kind !== undefined) return set.kind;
+  const kind = providerKinds.find((one) => one === provider);
+  if (kind !== undefined) return kind;
+  if (set?.baseUrl !== undefined) return "openai-compatible";
+  throw new VarveError("BAD_CONFIG", `There is no provider ${provider}.`, {
+    remedy: `Use one of ${providerKinds.join(", ")}, or set models.providers.${provider}.baseUrl to an address that speaks as OpenAI does.`,
+  });
+}
+
+function keyOf(setting: string | undefined, provider: string, env: Environment): string | undefined {
+  if (setting === undefined || !setting.startsWith("env:")) return setting;
+  const variable = setting.slice("env:".length);
+  const key = env[variable];
+  if (key) return key;
+  throw new VarveError("BAD_CONFIG", `The key of ${provider} is to come from ${variable}, which is not set.`, {
+    remedy: `Set ${variable}, or change models.providers.${provider}.apiKey.`,
+  });
+}
+
+function missingKey(provider: string, variables: readonly string[]): VarveError {
+  return new VarveError("BAD_CONFIG", `There is no key for ${provider}.`, {
+    remedy: `Set ${variables[0]}, or models.providers.${provider}.apiKey, or write \`${provider}: KEY\` into credentials.yaml in the home folder (mode 600).`,
+    details: { provider },
+  });
+}
+
+function firstOf(variables: readonly string[], env: Environment): string | undefined {
+  return variables.map((name) => env[name]?.trim()).find(Boolean);
+}
+
+/** `GROQ_API_KEY` for groq: what most tools read. */
+function variableOf(provider: string): string {
+  return `${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`;
+}
+
+/** `OLLAMA_HOST` is often no more than a host and a port, and may name the address a server listens on. */
+function withScheme(address: string | undefined, path: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  const url = /^https?:\/\//i.test(address) ? address : `http://${address}`;
+  if (!URL.canParse(url)) {
+    throw new VarveError("BAD_CONFIG", `${address} in the environment is no address.`, {
+      remedy: "Write it as http://host:port.",
+    });
+  }
+  const bare = url.replace(/\/+$/, "").replace(/^(https?:\/\/)0\.0\.0\.0(?=[:/]|$)/i, "$1127.0.0.1");
+  return path === undefined || bare.endsWith(path) ? bare : `${bare}${path}`;
+}

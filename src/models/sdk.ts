@@ -1,0 +1,29 @@
+import type { LanguageModel } from "ai";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { loadPackage } from "./packages.ts";
+import type { Access } from "./providers.ts";
+
+/** The AI SDK's model of a provider; its package is loaded when it is asked for, and not before. */
+export async function sdkModel({ provider, kind, apiKey, baseUrl }: Access, model: string): Promise<LanguageModel> {
+  const settings = { apiKey, baseURL: baseUrl, fetch: boundedFetch };
+  switch (kind) {
+    case "anthropic": {
+      const { createAnthropic } = await loadPackage("@ai-sdk/anthropic", () => import("@ai-sdk/anthropic"));
+      return createAnthropic(settings)(model);
+    }
+    case "openai": {
+      const { createOpenAI } = await loadPackage("@ai-sdk/openai", () => import("@ai-sdk/openai"));
+      // The newer interface keeps what it is sent unless told otherwise; this one does not.
+      return createOpenAI(settings).chat(model);
+    }
+    case "google": {
+      const { createGoogle } = await loadPackage("@ai-sdk/google", () => import("@ai-sdk/google"));
+      return createGoogle(settings)(model);
+    }
+    default: {
+      const name = "@ai-sdk/openai-compatible";
+      const { createOpenAICompatible } = await loadPackage(name, () => import("@ai-sdk/openai-compatible"));
+      return createOpenAICompatible({ ...settings, name: provider, baseURL: baseUrl ?? "", includeUsage: true })(model);
+    }
+  }
+}
