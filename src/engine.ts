@@ -10,8 +10,9 @@ import {
 import { type Context, contextOf } from "./engine/context.ts";
 import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
 import type { EngineEvent } from "./engine/events.ts";
-import type { EngineHost, Models } from "./engine/host.ts";
+import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
+import { type Models, modelsOf } from "./engine/models.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
@@ -87,7 +88,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     store,
     clock,
     random,
-    models: options.models ?? {},
+    models: modelsOf({ loaded, store, clock, random }, options.models ?? {}),
     largeContentTokens: loaded.config.context.largeFileTokenThreshold,
     emit: (event) => {
       for (const listener of listeners) listener(event);
@@ -131,8 +132,8 @@ export type { CommittedTurn } from "./engine/commit-turn.ts";
 export type { CompactRequest, TurnFacts } from "./engine/compaction.ts";
 export type { AssembleRequest, Context, ContextOverview } from "./engine/context.ts";
 export type { EngineEvent } from "./engine/events.ts";
-export type { Models } from "./engine/host.ts";
 export type { ImportRequest } from "./engine/imports.ts";
+export type { Models } from "./engine/models.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";

@@ -5,6 +5,7 @@ import { appendEntries, messageDraft } from "../transcript/index.ts";
 import type { TurnFacts } from "./compaction.ts";
 import { mayCompact } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
+import { noteTokens } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
 import { compactJob } from "./work.ts";
 
@@ -47,6 +48,7 @@ export async function commitTurn(
       .execute();
     return { ...result, status: "committed" };
   });
+  if (committed.status === "committed") await noteTokens(host, facts);
   if (work) host.workSoon();
   return committed;
 }

@@ -30,6 +30,8 @@ export interface TurnFacts {
   windowTokens?: number;
   /** What the provider counted for the prompt. */
   observedTokens?: number;
+  /** What had been estimated for the same prompt; with it, the estimates for the model get better. */
+  estimatedTokens?: number;
   model?: string;
 }
 

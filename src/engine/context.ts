@@ -29,6 +29,7 @@ import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts } from "./compaction.ts";
 import { type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
+import { noteTokens, tokenRatio } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
 import { compactJob, enqueue } from "./work.ts";
 
@@ -81,6 +82,7 @@ export function contextOf(host: EngineHost): Context {
     ingest: (session, messages) => appendEntries(store, refOf(session), messages.map(messageDraft), host),
     commitTurn: (session, key, messages, facts) => commitTurn(host, session, key, messages, facts),
     async afterTurn(session, facts = {}) {
+      await noteTokens(host, facts);
       if (!mayCompact(config, session).may) return;
       await enqueue(host, compactJob(host, session, { because: "turn", ...facts }));
       host.workSoon();
@@ -131,14 +133,16 @@ export function contextOf(host: EngineHost): Context {
 async function assembleFor(host: EngineHost, session: Session, request: AssembleRequest): Promise<ContextView> {
   const settings = contextSettings(host.loaded.config, { session, model: request.model });
   const asked = request.budgetTokens ?? windowBudget(settings);
+  const ratio = await tokenRatio(host, request.model);
   const begin = await sessionBegin(host, session);
-  return assemble(host.store, refOf(session), policyOf(settings), {
-    budgetTokens: Math.min(asked, settings.maxAssemblyTokenBudget ?? asked),
+  const view = await assemble(host.store, refOf(session), policyOf(settings), {
+    budgetTokens: Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio),
     provider: request.provider,
     prompt: settings.promptAware ? request.prompt : undefined,
     withoutHeartbeats: settings.pruneHeartbeatOk,
     ...(begin === undefined ? {} : { begin: { seq: begin, retainDepth: settings.newSessionRetainDepth } }),
   });
+  return ratio === 1 ? view : { ...view, estimatedTokens: Math.ceil(view.estimatedTokens * ratio) };
 }
 
 function budgetOf(host: EngineHost, session: Session, facts: TurnFacts): number {

@@ -1,9 +1,9 @@
 import type { LoadedConfig } from "../config/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
-import type { Generate } from "../models/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineEvent } from "./events.ts";
+import type { Models } from "./models.ts";
 
 /** What the parts of the engine share. */
 export interface EngineHost {
@@ -17,12 +17,6 @@ export interface EngineHost {
   emit(event: EngineEvent): void;
   /** There is work in the queue: whoever works in this process may begin. */
   workSoon(): void;
-}
-
-/** The models a program brings along, by what they are for. Where one is missing, what is built in does the work. */
-export interface Models {
-  /** Writes summaries. */
-  summary?: Generate;
 }
 
 export function sessionSettings({ config }: LoadedConfig): SessionSettings {

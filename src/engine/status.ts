@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isPaused, type ModelState } from "../models/index.ts";
 import { schemaVersion } from "../store/index.ts";
 import type { EngineHost } from "./host.ts";
+import { stateOf } from "./models.ts";
 
 export interface Status {
   version: string;
@@ -18,6 +20,16 @@ export interface Status {
   jobs: Record<string, number>;
   quarantined: number;
   importedFiles: number;
+  /** Every model that was called, and what became of it. */
+  models: ModelStatus[];
+  /** Jobs that were given up, the last ones first. */
+  failedJobs: { kind: string; key: string; error: string; attempts: number; time: number }[];
+  summaries: number;
+  /** How the summaries were written: by a model at first go, in brief, or by what is built in. */
+  summaryLevels: Record<string, number>;
+  /** What was wrong with what models answered, the last of it. */
+  summaryFaults: { summary: string; time: number; faults: string[] }[];
+  files: number;
   lastBackup: { file: string; time: number; bytes: number } | null;
 }
 
@@ -38,7 +50,7 @@ export async function statusOf(host: EngineHost, version: string): Promise<Statu
     .select((eb) => ["state", eb.fn.countAll<number>().as("count")])
     .groupBy("state")
     .execute();
-  const count = async (table: "sessions" | "quarantine" | "import_files") =>
+  const count = async (table: "sessions" | "quarantine" | "import_files" | "summaries" | "files") =>
     Number(
       (
         await db
@@ -62,8 +74,72 @@ export async function statusOf(host: EngineHost, version: string): Promise<Statu
     jobs: Object.fromEntries(jobs.map((row) => [row.state, Number(row.count)])),
     quarantined: await count("quarantine"),
     importedFiles: await count("import_files"),
+    models: await modelStatus(host),
+    failedJobs: await failedJobs(host),
+    summaries: await count("summaries"),
+    summaryLevels: await summaryLevels(host),
+    summaryFaults: await summaryFaults(host),
+    files: await count("files"),
     lastBackup: lastBackup(backupFolder(loaded.home)),
   };
+}
+
+export interface ModelStatus extends ModelState {
+  /** What it is called for, and which one it is: `summary anthropic/claude-haiku-4-5`. */
+  name: string;
+  paused: boolean;
+}
+
+async function modelStatus({ store, clock }: EngineHost): Promise<ModelStatus[]> {
+  const rows = await store.db.selectFrom("model_states").selectAll().orderBy("name").execute();
+  return rows.map((row) => {
+    const state = stateOf(row);
+    return { name: row.name, ...state, paused: isPaused(state, clock.now()) };
+  });
+}
+
+async function summaryLevels({ store }: EngineHost): Promise<Record<string, number>> {
+  const rows = await store.db
+    .selectFrom("summaries")
+    .select((eb) => ["level", eb.fn.countAll<number>().as("count")])
+    .groupBy("level")
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.level, Number(row.count)]));
+}
+
+const faultsShown = 5;
+
+async function summaryFaults({ store }: EngineHost): Promise<Status["summaryFaults"]> {
+  const rows = await store.db
+    .selectFrom("summaries")
+    .select(["id", "created_at", "quality"])
+    .where("quality", "not like", '%"faults":[]%')
+    .orderBy("created_at", "desc")
+    .limit(faultsShown)
+    .execute();
+  return rows.map((row) => {
+    const { faults } = JSON.parse(row.quality) as { faults?: string[] };
+    return { summary: row.id, time: row.created_at, faults: faults ?? [] };
+  });
+}
+
+const failedJobsShown = 20;
+
+async function failedJobs({ store }: EngineHost): Promise<Status["failedJobs"]> {
+  const rows = await store.db
+    .selectFrom("jobs")
+    .select(["kind", "key", "last_error", "attempts", "updated_at"])
+    .where("last_error", "is not", null)
+    .orderBy("updated_at", "desc")
+    .limit(failedJobsShown)
+    .execute();
+  return rows.map(({ kind, key, last_error, attempts, updated_at }) => ({
+    kind,
+    key,
+    error: last_error ?? "",
+    attempts,
+    time: updated_at,
+  }));
 }
 
 export function backupFolder(home: string): string {

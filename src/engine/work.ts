@@ -29,7 +29,7 @@ export interface Work {
 export function compactJob(
   host: EngineHost,
   session: Pick<Session, "agent" | "key">,
-  payload: { because: "turn" | "new" | "import" } & TurnFacts,
+  { estimatedTokens: _, ...payload }: { because: "turn" | "new" | "import" } & TurnFacts,
 ): NewJob {
   const { agent, key } = session;
   return {

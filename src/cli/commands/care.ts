@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { restoreBackup } from "../../engine.ts";
+import { restoreBackup, type Status } from "../../engine.ts";
 import { type CommonOptions, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
@@ -18,7 +18,12 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ],
           ["sessions", number(status.sessions)],
           ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
+          ["summaries", summaryLine(status)],
+          ["large files", number(status.files)],
           ["jobs", jobs.join(", ") || "none"],
+          ...status.failedJobs.map((job) => ["  failed", `${job.kind} ${job.key}: ${job.error}`]),
+          ...status.models.map((model) => ["model", modelLine(model)]),
+          ...status.summaryFaults.map((one) => ["  fault", `${one.summary}: ${one.faults.join(" ")}`]),
           ["imported files", number(status.importedFiles)],
           ["quarantined records", number(status.quarantined)],
           ["last backup", status.lastBackup ? `${when(status.lastBackup.time)} ${status.lastBackup.file}` : "none"],
@@ -27,6 +32,22 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
     );
     output.result(status);
   });
+}
+
+function summaryLine({ summaries, summaryLevels }: Status): string {
+  const levels = Object.entries(summaryLevels).map(([level, count]) => `${count} ${level}`);
+  return levels.length === 0 ? number(summaries) : `${number(summaries)} (${levels.join(", ")})`;
+}
+
+/** What became of a model: its calls and failures, and why it is left alone for now. */
+function modelLine(model: Status["models"][number]): string {
+  const figures = `${model.name}: ${number(model.calls)} calls, ${number(model.failures)} failed`;
+  const paused = model.paused ? `, rests until ${when(model.pausedUntil)} because ${model.pausedBecause}` : "";
+  const last =
+    model.lastError === undefined || (model.lastOkAt ?? 0) > (model.lastErrorAt ?? 0)
+      ? ""
+      : `; last: ${model.lastError}`;
+  return `${figures}${paused}${last}`;
 }
 
 export interface DoctorFlags extends CommonOptions {

@@ -22,6 +22,31 @@ const statusSchema = z
     jobs: z.record(z.string(), z.number()),
     quarantined: z.number(),
     importedFiles: z.number(),
+    summaries: z.number(),
+    summaryLevels: z.record(z.string(), z.number()),
+    summaryFaults: z.array(z.object({ summary: z.string(), time: z.number(), faults: z.array(z.string()) })),
+    files: z.number(),
+    models: z.array(
+      z.object({
+        name: z.string(),
+        calls: z.number(),
+        failures: z.number(),
+        inputTokens: z.number(),
+        outputTokens: z.number(),
+        authFailures: z.number(),
+        windowStartedAt: z.number(),
+        windowCalls: z.number(),
+        paused: z.boolean(),
+        pausedUntil: z.number(),
+        pausedBecause: z.string().optional(),
+        lastError: z.string().optional(),
+        lastErrorAt: z.number().optional(),
+        lastOkAt: z.number().optional(),
+      }),
+    ),
+    failedJobs: z.array(
+      z.object({ kind: z.string(), key: z.string(), error: z.string(), attempts: z.number(), time: z.number() }),
+    ),
     home: z.string(),
     database: z.string(),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
@@ -99,6 +124,8 @@ function statusFor(caller: Caller, all: Awaited<ReturnType<Varve["status"]>>): z
   const { version, engine, schemaVersion } = all;
   if (caller.agent !== undefined) return { version, engine, schemaVersion };
   if (mayDo(caller, "admin")) return all;
-  const { home: _home, database: _database, lastBackup: _lastBackup, ...numbers } = all;
+  // Keys of sessions and words of errors may be another's; whoever may read everything is an administrator.
+  const { home: _home, database: _database, lastBackup: _lastBackup, ...rest } = all;
+  const { failedJobs: _jobs, summaryFaults: _faults, ...numbers } = rest;
   return numbers;
 }
