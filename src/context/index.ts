@@ -6,6 +6,17 @@ export { describeSummary, findSummary, type SummaryDescription, summaryTree, typ
 export { activeBytes, compactionDue, type Due } from "./due.ts";
 export { type ExpandOptions, type Expansion, expandSummaries } from "./expand.ts";
 export { type Frontier, loadFrontier } from "./frontier.ts";
+export {
+  checkGrant,
+  endGrant,
+  type Grant,
+  giveGrant,
+  holdExpansion,
+  releaseExpansion,
+  spendGrant,
+  sweepGrants,
+} from "./grants.ts";
+export { type GrepMatch, type GrepOptions, type GrepResult, grep } from "./grep/grep.ts";
 export { type Fitted, fitMidTurn } from "./mid-turn.ts";
 export { leafDue, thresholdReached } from "./plan.ts";
 export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";

@@ -35,7 +35,13 @@ export async function recallBlock(
     (word) => !stopWords.has(word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")),
   );
   if (words.length === 0) return undefined;
-  const hits = await store.matchText({ ...ref, words, any: true, limit: candidatesMax });
+  const hits = await store.matchText({
+    agent: ref.agent,
+    conversations: [ref.conversation],
+    words,
+    any: true,
+    limit: candidatesMax,
+  });
   const trace: TraceItem[] = [];
   const chosen: { entry: Entry; line: string }[] = [];
   let tokens = estimateTokens(wrap(""));

@@ -13,7 +13,7 @@ export interface Store {
   readonly db: Db;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
-  /** Entries whose text matches, best first. */
+  /** Entries whose text matches, best or newest first. */
   matchText(query: TextQuery): Promise<TextMatch[]>;
   /** Takes a backup while others read and write; returns the file it wrote. */
   backup(file: string): Promise<BackupResult>;
@@ -110,7 +110,13 @@ export interface LogRow {
 
 export interface TextQuery {
   agent: string;
-  conversation?: number;
+  /** Only these; all of the agent's when absent. */
+  conversations?: number[];
+  /** Times of entries, from and before, in milliseconds since 1970. */
+  since?: number;
+  before?: number;
+  /** The best first, or the newest; the best when absent. */
+  order?: "rank" | "recency";
   /** Words as they were prepared for the index. */
   words: string[];
   /** Whether one matching word is enough; all must match when absent. */

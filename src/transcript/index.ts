@@ -48,4 +48,5 @@ export {
   walkBranch,
   walkConversation,
 } from "./read.ts";
+export { scanMessageEntries } from "./scan.ts";
 export { textOfEntry, textOfParts } from "./text.ts";

@@ -128,13 +128,15 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     transaction: (work) => exclusively((tx) => work(transactionOver(tx, append))),
     append: (batch) => append(batch, true),
-    async matchText({ agent, conversation, words, any, limit }) {
-      if (words.length === 0) return [];
+    async matchText({ agent, conversations, words, any, limit, since, before, order }) {
+      if (words.length === 0 || conversations?.length === 0) return [];
       const found = await sql<{ seq: number; score: number }>`
         select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
         where t.words match ${matchExpression(words, any)} and e.agent = ${agent}
-        ${conversation === undefined ? sql`` : sql`and e.conversation = ${conversation}`}
-        order by t.rank limit ${limit}`.execute(readDb);
+        ${conversations === undefined ? sql`` : sql`and e.conversation in (${sql.join(conversations)})`}
+        ${since === undefined ? sql`` : sql`and e.time >= ${since}`}
+        ${before === undefined ? sql`` : sql`and e.time < ${before}`}
+        order by ${order === "recency" ? sql`e.time desc, e.seq desc` : sql`t.rank`} limit ${limit}`.execute(readDb);
       return found.rows;
     },
     async backup(target) {
