@@ -1,4 +1,5 @@
 import { type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
+import { passagesFor } from "./context/index.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "./domain/index.ts";
 import {
   type BackupInfo,
@@ -90,6 +91,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     random,
     models: modelsOf({ loaded, store, clock, random }, options.models ?? {}),
     largeContentTokens: loaded.config.context.largeFileTokenThreshold,
+    find: (request) => passagesFor(store, request),
     emit: (event) => {
       for (const listener of listeners) listener(event);
     },
@@ -127,13 +129,24 @@ export function restoreBackup(options: OpenOptions, file: string): Promise<Resto
   return restoreInto(loadConfig({ home: options.home, overrides }), file, sources);
 }
 
-export type { AssembleOptions, CompactResult, ContextView, Expansion, TraceItem, TreeNode } from "./context/index.ts";
+export type {
+  CompactResult,
+  ContextView,
+  Description,
+  Expansion,
+  GrepMatch,
+  GrepResult,
+  TraceItem,
+  TreeNode,
+} from "./context/index.ts";
 export type { CommittedTurn } from "./engine/commit-turn.ts";
 export type { CompactRequest, TurnFacts } from "./engine/compaction.ts";
 export type { AssembleRequest, Context, ContextOverview } from "./engine/context.ts";
 export type { EngineEvent } from "./engine/events.ts";
+export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { Models } from "./engine/models.ts";
+export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";

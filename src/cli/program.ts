@@ -14,6 +14,7 @@ export function buildProgram(): Command {
   addExport(program);
   addSessions(program);
   addContext(program);
+  addGrep(program);
   addCare(program);
   addConfig(program);
   addStart(program);
@@ -43,6 +44,19 @@ const whole = (least: number) => (text: string) => {
   if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(`must be a whole number from ${least}`);
   return value;
 };
+
+/** A date or a time, as milliseconds since 1970. */
+function instant(text: string): number {
+  const value = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isNaN(value)) throw new InvalidArgumentError("must be a date such as 2026-05-01 or 2026-05-01T12:00");
+  return value;
+}
+
+function lineRange(text: string): { from: number; to: number } {
+  const [, from, to] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+  if (from === undefined) throw new InvalidArgumentError("must be two line numbers such as 1-100");
+  return { from: Number(from), to: Number(to ?? from) };
+}
 
 function addImport(program: Command): void {
   program
@@ -118,21 +132,44 @@ function addContext(program: Command): void {
     .action(async (name, flags) => (await load()).assembleCommand(name, flags));
   named("compact", "summarise what is old until the budget is kept")
     .option("--instructions <text>", "what to pay attention to")
+    .option("--keep-recent [tokens]", "leave the newest as they are, so many tokens of them", whole(1))
     .action(async (name, flags) => (await load()).compactCommand(name, flags));
   program
     .command("describe")
-    .description("a summary, where it comes from and what it stands for")
-    .argument("<id>", "a summary id, or a session for the oldest one in its context")
-    .option("--tokens <n>", "the budget to compare with", whole(1))
+    .description("what a citation stands for: a summary, large content or a message")
+    .argument("<id>", "sum_…, file_… or msg#N; or a session for the oldest summary in its context")
+    .option("--tokens <n>", "how much at most", whole(1))
+    .option("--lines <from-to>", "these lines of large content", lineRange)
+    .option("--all", "large content from its start")
     .action(async (id, flags) => (await load()).describeCommand(id, flags));
   program
     .command("expand")
     .description("open summaries down to what they were made from")
-    .argument("<id...>", "summary ids, or sessions for all in their contexts")
+    .argument("<what...>", "summary ids, a session for all in its context, or a question whose best hits are opened")
+    .option("--session <key>", "only this session, for a question")
     .option("--depth <n>", "how many levels", whole(0))
     .option("--tokens <n>", "how much at most", whole(1))
     .option("--messages", "down to the messages themselves")
     .action(async (ids, flags) => (await load()).expandCommand(ids, flags));
+}
+
+const modes = ["regex", "full_text"];
+const scopes = ["both", "messages", "summaries", "files"];
+const orders = ["recency", "relevance", "hybrid"];
+
+function addGrep(program: Command): void {
+  program
+    .command("grep")
+    .description("find every message, summary or large content that a pattern matches")
+    .argument("<pattern>", "a regular expression (RE2 syntax), or words")
+    .addOption(new Option("--mode <mode>", "what the pattern is").choices(modes).default("regex"))
+    .addOption(new Option("--scope <scope>", "where to look; both is messages and summaries").choices(scopes).default("both"))
+    .addOption(new Option("--sort <order>", "which come first").choices(orders).default("recency"))
+    .option("--session <key>", "only this session")
+    .option("--since <time>", "from then on: a date, or a time in milliseconds", instant)
+    .option("--before <time>", "before then", instant)
+    .option("--limit <n>", "how many, 1 to 200", whole(1))
+    .action(async (pattern, flags) => (await import("./commands/grep.ts")).grepCommand(pattern, flags));
 }
 
 function addCare(program: Command): void {

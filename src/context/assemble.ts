@@ -8,7 +8,7 @@ import { type Frontier, loadFrontier } from "./frontier.ts";
 import { freshTail } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
 import { pruneOld, withoutHeartbeats } from "./prune.ts";
-import { recallBlock } from "./recall.ts";
+import { type FindPassages, recallBlock } from "./recall.ts";
 import { summaryXml } from "./summary-xml.ts";
 import { systemPromptAddition } from "./system-prompt.ts";
 import type { TraceItem } from "./trace.ts";
@@ -43,7 +43,7 @@ const rawPageMax = 4000;
  * budget, not on the length of the history, and between two compactions what comes first never changes.
  */
 export async function assemble(
-  store: Store,
+  { store, find }: { store: Store; find: FindPassages },
   ref: ConversationRef,
   policy: CompactionPolicy,
   options: AssembleOptions,
@@ -60,7 +60,7 @@ export async function assemble(
   let estimatedTokens = choice.tokens;
   if (options.prompt !== undefined) {
     const room = options.budgetTokens - estimatedTokens;
-    const recalled = await recallBlock(store, ref, { prompt: options.prompt, tokens: room, inView });
+    const recalled = await recallBlock(find, ref, { prompt: options.prompt, tokens: room, inView });
     if (recalled) {
       messages.push(recalled.message);
       estimatedTokens += recalled.tokens;

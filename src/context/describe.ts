@@ -72,3 +72,54 @@ export async function summaryTree(store: Store, agent: string, roots: StoredSumm
   }
   return nodes;
 }
+
+/** The leaves that stand for some messages, in the order of the messages, each once; messages not summarised have none. */
+export async function leavesOf(
+  store: Store,
+  agent: string,
+  messages: { conversation: number; seq: number }[],
+  limit: number,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const { conversation, seq } of messages) {
+    if (found.length >= limit) break;
+    const rows = await store.db
+      .selectFrom("summaries")
+      .select("id")
+      .where("agent", "=", agent)
+      .where("conversation", "=", conversation)
+      .where("kind", "=", "leaf")
+      .where("first_seq", "<=", seq)
+      .where("last_seq", ">=", seq)
+      .limit(2)
+      .execute();
+    for (const { id } of rows) if (!found.includes(id)) found.push(id);
+  }
+  return found.slice(0, limit);
+}
+
+const sourcesMax = 20_000;
+
+/** The messages under some summaries, however deep they lie. */
+export async function entriesUnder(
+  store: Store,
+  agent: string,
+  ids: string[],
+  conversations: number[] | undefined,
+): Promise<number[]> {
+  const seqs = new Set<number>();
+  for (const id of ids) {
+    const top = await findSummary(store, agent, id);
+    if (conversations !== undefined && !conversations.includes(top.conversation)) {
+      throw new VarveError("NOT_FOUND", `There is no summary ${id} here.`, { remedy: "Take an id from lcm_grep." });
+    }
+    const waiting = [id];
+    for (let next = waiting.pop(); next !== undefined && seqs.size < sourcesMax; next = waiting.pop()) {
+      for (const source of await readSources(store.db, { agent, conversation: top.conversation }, next)) {
+        if ("summary" in source) waiting.push(source.summary);
+        else seqs.add(source.entrySeq);
+      }
+    }
+  }
+  return [...seqs].sort((a, b) => a - b);
+}

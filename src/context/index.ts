@@ -2,7 +2,14 @@ export { type AssembleOptions, assemble, type ContextView } from "./assemble.ts"
 export { checkDag } from "./check-dag.ts";
 export { type CompactHost, type CompactOptions, type CompactResult, compact, summaryTokens } from "./compact.ts";
 export type { StoredSummary } from "./dag.ts";
-export { describeSummary, findSummary, type SummaryDescription, summaryTree, type TreeNode } from "./describe.ts";
+export {
+  entriesUnder,
+  findSummary,
+  leavesOf,
+  type SummaryDescription,
+  summaryTree,
+  type TreeNode,
+} from "./describe.ts";
 export { activeBytes, compactionDue, type Due } from "./due.ts";
 export { type ExpandOptions, type Expansion, expandSummaries } from "./expand.ts";
 export { type Frontier, loadFrontier } from "./frontier.ts";
@@ -20,7 +27,8 @@ export { type GrepMatch, type GrepOptions, type GrepResult, grep } from "./grep/
 export { type Fitted, fitMidTurn } from "./mid-turn.ts";
 export { leafDue, thresholdReached } from "./plan.ts";
 export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";
-export { recallBlock } from "./recall.ts";
+export { type DescribeOptions, type Description, describe, type FileLines } from "./reading.ts";
+export { type FindPassages, type Passage, passageLine, passagesFor, recallBlock } from "./recall.ts";
 export { type Summarise, type SummariseRequest, summariserOf, type WrittenSummary } from "./summarise.ts";
 export type { TraceItem } from "./trace.ts";
 export { messagesSince, rawTokens } from "./window.ts";

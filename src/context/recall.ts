@@ -1,10 +1,24 @@
 import type { Entry, Message } from "../domain/index.ts";
 import { queryWords, type Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { findEntry, textOfEntry } from "../transcript/index.ts";
+import { readEntries, textOfEntry } from "../transcript/index.ts";
 import type { ConversationRef } from "./dag.ts";
 import type { TraceItem } from "./trace.ts";
 import { messageOf } from "./window.ts";
+
+/** A message of the past that has to do with a question. */
+export interface Passage {
+  entry: Entry & { conversation: number };
+  score: number;
+}
+
+/** What was said about a question, the most fitting first. The search behind it may be exchanged for a better one. */
+export type FindPassages = (request: {
+  agent: string;
+  conversations?: number[];
+  prompt: string;
+  limit: number;
+}) => Promise<Passage[]>;
 
 export interface RecallRequest {
   prompt: string;
@@ -21,34 +35,43 @@ const stopWords = new Set(
   ),
 );
 
+/** By the full-text index alone: any word of the question, the rare ones first. */
+export async function passagesFor(
+  store: Store,
+  { agent, conversations, prompt, limit }: Parameters<FindPassages>[0],
+): Promise<Passage[]> {
+  const words = queryWords(prompt).filter((word) => !stopWords.has(word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")));
+  if (words.length === 0) return [];
+  const hits = await store.matchText({ agent, conversations, words, any: true, limit });
+  const scores = new Map(hits.map((hit) => [hit.seq, hit.score]));
+  const entries = await readEntries(store, agent, [...scores.keys()], "reference");
+  return entries
+    .map((entry) => ({ entry, score: scores.get(entry.seq) ?? 0 }))
+    .sort((a, b) => b.score - a.score || b.entry.seq - a.entry.seq);
+}
+
 /**
  * What was said before about what the prompt asks, word for word, in one block behind everything else. It is data the
  * model may use, marked as such, and escaped so that nothing in it can close the block.
  */
 export async function recallBlock(
-  store: Store,
+  find: FindPassages,
   ref: ConversationRef,
   request: RecallRequest,
 ): Promise<{ message: Message; tokens: number; trace: TraceItem[] } | undefined> {
   if (request.tokens < leastTokens) return undefined;
-  const words = queryWords(request.prompt).filter(
-    (word) => !stopWords.has(word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")),
-  );
-  if (words.length === 0) return undefined;
-  const hits = await store.matchText({
+  const passages = await find({
     agent: ref.agent,
     conversations: [ref.conversation],
-    words,
-    any: true,
+    prompt: request.prompt,
     limit: candidatesMax,
   });
   const trace: TraceItem[] = [];
   const chosen: { entry: Entry; line: string }[] = [];
   let tokens = estimateTokens(wrap(""));
-  for (const hit of hits) {
-    if (request.inView.has(hit.seq)) continue;
-    const { entry } = await findEntry(store, ref.agent, { seq: hit.seq });
-    const line = lineOf(entry);
+  for (const { entry } of passages) {
+    if (request.inView.has(entry.seq)) continue;
+    const line = passageLine(entry);
     const cost = estimateTokens(line);
     const fits = tokens + cost <= request.tokens;
     trace.push({
@@ -67,7 +90,8 @@ export async function recallBlock(
   return { message: { role: "user", content: wrap(lines.join("")) }, tokens, trace };
 }
 
-function lineOf(entry: Entry): string {
+/** A message of the past on one line, with its citation. */
+export function passageLine(entry: Entry): string {
   const message = messageOf(entry);
   const speaker = message?.name ?? message?.role ?? entry.type;
   const time = new Date(entry.time).toISOString().slice(0, 16);

@@ -4,18 +4,12 @@ import {
   assemble,
   type CompactResult,
   type ContextView,
-  describeSummary,
-  type ExpandOptions,
-  type Expansion,
-  expandSummaries,
   type Fitted,
-  findSummary,
   fitMidTurn,
   loadFrontier,
   rawTokens,
   recallBlock,
   type StoredSummary,
-  type SummaryDescription,
   summaryTokens,
   summaryTree,
   type TreeNode,
@@ -29,6 +23,7 @@ import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts } from "./compaction.ts";
 import { type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
+import { type Recall, recallOf } from "./recall.ts";
 import { noteTokens, tokenRatio } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
 import { compactJob, enqueue } from "./work.ts";
@@ -45,7 +40,7 @@ export type AssembleRequest = Partial<Pick<AssembleOptions, "budgetTokens">> &
   Pick<AssembleOptions, "prompt" | "provider"> & { model?: string };
 
 /** What the model sees. */
-export interface Context {
+export interface Context extends Recall {
   /** All messages or none, durable when it returns; an id that is known is left alone. */
   ingest(session: Session, messages: Message[]): Promise<AppendResult>;
   /** A whole turn, once, however often it is called with the same key; what is due after a turn is done behind it. */
@@ -69,15 +64,11 @@ export interface Context {
   compact(session: Session, request?: CompactRequest): Promise<CompactResult>;
   overview(session: Session): Promise<ContextOverview>;
   tree(session: Session): Promise<TreeNode[]>;
-  describe(id: string, options?: { agent?: string; tokenCap?: number }): Promise<SummaryDescription>;
-  expand(ids: string[], options?: Partial<ExpandOptions> & { agent?: string }): Promise<Expansion>;
 }
 
 export function contextOf(host: EngineHost): Context {
   const { store } = host;
   const { config } = host.loaded;
-  const agentOf = (agent?: string) => agent ?? config.agent;
-  const expandTokens = config.context.maxExpandTokens;
   return {
     ingest: (session, messages) => appendEntries(store, refOf(session), messages.map(messageDraft), host),
     commitTurn: (session, key, messages, facts) => commitTurn(host, session, key, messages, facts),
@@ -102,7 +93,7 @@ export function contextOf(host: EngineHost): Context {
     },
     assemble: (session, options = {}) => assembleFor(host, session, options),
     async recall(session, request) {
-      const found = await recallBlock(store, refOf(session), { ...request, inView: new Set() });
+      const found = await recallBlock(host.find, refOf(session), { ...request, inView: new Set() });
       return typeof found?.message.content === "string" ? found.message.content : "";
     },
     compact: (session, request = {}) => compactSession(host, session, request),
@@ -115,17 +106,10 @@ export function contextOf(host: EngineHost): Context {
         coveredSeq: frontier.coveredSeq,
       };
     },
+    ...recallOf(host),
     async tree(session) {
       const frontier = await loadFrontier(store, session);
       return summaryTree(store, session.agent, frontier.summaries);
-    },
-    describe: (id, options = {}) =>
-      describeSummary(store, agentOf(options.agent), id, options.tokenCap ?? expandTokens),
-    async expand(ids, { agent, ...options } = {}) {
-      const owner = agentOf(agent);
-      const first = await findSummary(store, owner, ids[0] ?? "");
-      const ref = { agent: owner, conversation: first.conversation };
-      return expandSummaries(store, ref, ids, { ...options, tokenCap: options.tokenCap ?? expandTokens });
     },
   };
 }
@@ -135,7 +119,7 @@ async function assembleFor(host: EngineHost, session: Session, request: Assemble
   const asked = request.budgetTokens ?? windowBudget(settings);
   const ratio = await tokenRatio(host, request.model);
   const begin = await sessionBegin(host, session);
-  const view = await assemble(host.store, refOf(session), policyOf(settings), {
+  const view = await assemble(host, refOf(session), policyOf(settings), {
     budgetTokens: Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio),
     provider: request.provider,
     prompt: settings.promptAware ? request.prompt : undefined,

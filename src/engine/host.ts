@@ -1,4 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
+import type { FindPassages } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
@@ -14,6 +15,8 @@ export interface EngineHost {
   models: Models;
   /** Content above this many tokens is stored beside its message. */
   largeContentTokens: number;
+  /** What was said about a question, the most fitting first. */
+  find: FindPassages;
   emit(event: EngineEvent): void;
   /** There is work in the queue: whoever works in this process may begin. */
   workSoon(): void;

@@ -36,6 +36,7 @@ export { filesOfEntries, findFile, readFileContents, readFileHeads, type StoredF
 export { type FileHead, fileReference } from "./large-content/reference.ts";
 export {
   activePath,
+  ancestorsOf,
   findEntry,
   headOf,
   inherits,

@@ -244,8 +244,13 @@ export async function headOf(
 
 /** Whether a conversation is this one, or one that it was forked from. */
 export async function inherits(store: Store, ref: Omit<TranscriptRef, "transcript">, from: number): Promise<boolean> {
-  let at: number | undefined = ref.conversation;
-  while (at !== undefined && at !== from) {
+  return ref.conversation === from || (await ancestorsOf(store, ref)).includes(from);
+}
+
+/** The conversations that one was forked from, the nearest first. */
+export async function ancestorsOf(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<number[]> {
+  const ancestors: number[] = [];
+  for (let at: number | undefined = ref.conversation; at !== undefined; ) {
     const first: { parent_conversation: number | null } | undefined = await store.db
       .selectFrom("branches")
       .select("parent_conversation")
@@ -253,9 +258,11 @@ export async function inherits(store: Store, ref: Omit<TranscriptRef, "transcrip
       .where("conversation", "=", at)
       .where("branch", "=", 1)
       .executeTakeFirst();
-    at = first?.parent_conversation ?? undefined;
+    const parent: number | undefined = first?.parent_conversation ?? undefined;
+    at = parent === undefined || parent === at || ancestors.includes(parent) ? undefined : parent;
+    if (at !== undefined) ancestors.push(at);
   }
-  return at === from;
+  return ancestors;
 }
 
 async function parentSegment(db: Db, agent: string, segment: Segment): Promise<Segment | undefined> {

@@ -68,7 +68,8 @@ onEveryEngine("context", (get) => {
     expect(view.systemPromptAddition).toBeDefined();
 
     const overview = await varve.context.overview(session);
-    const expansion = await varve.context.expand(roots(await varve.context.tree(session)), {
+    const expansion = await varve.context.expand({
+      summaryIds: roots(await varve.context.tree(session)),
       maxDepth: 20,
       tokenCap: 10_000_000,
       includeMessages: true,
@@ -203,8 +204,9 @@ onEveryEngine("context", (get) => {
     const [root] = await varve.context.tree(session);
     const id = root?.summary.id ?? "";
     const described = await varve.context.describe(id);
+    if (described.kind !== "summary") throw new Error("a summary is described as one");
     expect(described.sources.length).toBeGreaterThan(0);
-    const cut = await varve.context.expand([id], { tokenCap: 700, includeMessages: true });
+    const cut = await varve.context.expand({ summaryIds: [id], tokenCap: 700, includeMessages: true });
     expect(cut.cut).toContain("left out");
     expect(cut.tokens).toBeLessThanOrEqual(700);
     await expect(varve.context.describe("sum_0000000000000000")).rejects.toMatchObject({ code: "NOT_FOUND" });

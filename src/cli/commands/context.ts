@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Expansion, type TreeNode, textOfEntry, type Varve } from "../../engine.ts";
+import { type Description, type Expansion, type Session, type TreeNode, textOfEntry, type Varve } from "../../engine.ts";
 import { type CommonOptions, interruptible, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
@@ -7,6 +7,8 @@ export interface ContextFlags extends CommonOptions {
   budget?: number;
   prompt?: string;
   instructions?: string;
+  /** Absent, a number of tokens, or true for the setting's. */
+  keepRecent?: number | true;
 }
 
 const defaultBudget = 8_000;
@@ -81,12 +83,18 @@ export async function compactCommand(name: string, flags: ContextFlags): Promise
     const result = await varve.context.compact(session, {
       budgetTokens: flags.budget,
       instructions: flags.instructions,
+      keepRecentTokens: flags.keepRecent,
       signal,
     });
     output.say(
       `${result.status}: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens by ${result.leafPasses} leaf and ${result.condensedPasses} condensed summaries${result.because ? ` (${result.because})` : ""}.`,
     );
     output.result(result);
+    if (result.failure !== undefined) {
+      throw new VarveError(result.failure, `The compaction stopped: ${result.because}`, {
+        remedy: "What was summarised before stays. `varve status` shows the models; run it again when they answer.",
+      });
+    }
     if (result.status === "busy")
       throw new VarveError("STORE_BUSY", "Another process compacts this conversation.", {
         remedy: "Wait for it to end.",
@@ -98,58 +106,112 @@ export interface OpenFlags extends CommonOptions {
   depth?: number;
   tokens?: number;
   messages?: boolean;
+  lines?: { from: number; to: number };
+  all?: boolean;
+  session?: string;
 }
 
-/** The summaries a name means: a summary itself, or those that stand in a session's context. */
-async function summariesOf(varve: Varve, name: string): Promise<string[]> {
-  if (/^sum_/.test(name)) return [name];
-  const overview = await varve.context.overview(await varve.sessions.get(name));
-  return overview.summaries.map((summary) => summary.id);
-}
+/** What can be opened by its id; everything else names a session, or is a question. */
+const citation = /^(?:sum_[0-9a-f]+|file_[0-9a-f]+|msg#\d+)$/;
 
 const nothingYet = "Nothing is summarised there yet: `varve context compact SESSION --budget 8000` does it.";
 
 export async function describeCommand(name: string, flags: OpenFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const [id] = await summariesOf(varve, name);
+    const id = citation.test(name)
+      ? name
+      : (await varve.context.overview(await varve.sessions.get(name))).summaries[0]?.id;
     if (id === undefined) {
       output.say(nothingYet);
       output.result(null);
       return;
     }
-    const described = await varve.context.describe(id, { tokenCap: flags.tokens });
-    const { summary, subtree } = described;
-    output.show(
-      `${summary.id}: ${summary.kind}, depth ${summary.depth}, ${when(summary.earliestAt)} – ${when(summary.latestAt)}, written by ${summary.model ?? summary.level}`,
-    );
-    output.show(
-      `stands for ${number(subtree.messages)} messages (${number(subtree.messageTokens)} tokens) by way of ${number(subtree.summaries)} summaries\n`,
-    );
-    output.show(summary.content);
-    output.show(
-      `\nmade from: ${described.sources.slice(0, 20).join(", ")}${described.sources.length > 20 ? `, … ${described.sources.length} in all` : ""}`,
-    );
-    output.result(described);
+    const found = await varve.context.describe(id, {
+      tokenCap: flags.tokens,
+      startLine: flags.lines?.from,
+      endLine: flags.lines?.to,
+      expandFile: flags.all,
+    });
+    output.show(drawDescription(found));
+    output.result(found);
   });
+}
+
+function drawDescription(found: Description): string {
+  switch (found.kind) {
+    case "summary":
+      return drawSummary(found);
+    case "file":
+      return drawFile(found);
+    case "message": {
+      const { entry } = found;
+      return `msg#${entry.seq} ${when(entry.time)}\n\n${textOfEntry(entry)}`;
+    }
+  }
+}
+
+function drawSummary({ summary, subtree, sources }: Extract<Description, { kind: "summary" }>): string {
+  const shown = sources.slice(0, 20).join(", ");
+  return [
+    `${summary.id}: ${summary.kind}, depth ${summary.depth}, ${when(summary.earliestAt)} – ${when(summary.latestAt)}, written by ${summary.model ?? summary.level}`,
+    `stands for ${number(subtree.messages)} messages (${number(subtree.messageTokens)} tokens) by way of ${number(subtree.summaries)} summaries\n`,
+    summary.content,
+    `\nmade from: ${shown}${sources.length > 20 ? `, … ${sources.length} in all` : ""}`,
+  ].join("\n");
+}
+
+function drawFile({ file, entries, lines }: Extract<Description, { kind: "file" }>): string {
+  const facts = `${file.id}: ${[file.name, file.mediaType, file.kind].filter(Boolean).join(", ")}, ${number(file.bytes)} bytes, ${number(file.lines)} lines, about ${number(file.tokens)} tokens, in ${entries.join(", ")}`;
+  if (!lines) return `${facts}\n\n${file.summary}\n\n\`varve describe ${file.id} --lines 1-100\` shows it by lines, \`--all\` from the start.`;
+  return `${facts}\nlines ${lines.startLine}–${lines.endLine} of ${lines.totalLines}\n\n${lines.text}${lines.cut ? `\n\n(${lines.cut})` : ""}`;
 }
 
 export async function expandCommand(names: string[], flags: OpenFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const ids = (await Promise.all(names.map((name) => summariesOf(varve, name)))).flat();
-    if (ids.length === 0) {
+    const request = await toExpand(varve, names, flags);
+    if ("summaryIds" in request && request.summaryIds.length === 0) {
       output.say(nothingYet);
       output.result({ nodes: [], tokens: 0 });
       return;
     }
-    const expansion = await varve.context.expand(ids, {
+    const expansion = await varve.context.expand({
+      ...request,
       maxDepth: flags.depth,
       tokenCap: flags.tokens,
       includeMessages: flags.messages,
     });
-    output.show(drawExpansion(expansion.nodes));
+    output.show(expansion.nodes.length === 0 ? "No summary stands for anything that matches." : drawExpansion(expansion.nodes));
     if (expansion.cut) output.say(`\n${expansion.cut}`);
     output.result(expansion);
   });
+}
+
+/** Ids are opened, a session's name means the summaries in its context, and other words are a question. */
+async function toExpand(
+  varve: Varve,
+  names: string[],
+  flags: OpenFlags,
+): Promise<{ summaryIds: string[] } | { query: string; session?: Session }> {
+  if (names.every((name) => /^sum_[0-9a-f]+$/.test(name))) return { summaryIds: names };
+  const [only] = names;
+  if (names.length === 1 && only !== undefined && !/\s/.test(only)) {
+    const session = await sessionNamed(varve, only);
+    if (session) {
+      const { summaries } = await varve.context.overview(session);
+      return { summaryIds: summaries.map((summary) => summary.id) };
+    }
+  }
+  const session = flags.session === undefined ? undefined : await varve.sessions.get(flags.session);
+  return { query: names.join(" "), session };
+}
+
+async function sessionNamed(varve: Varve, name: string): Promise<Session | undefined> {
+  try {
+    return await varve.sessions.get(name);
+  } catch (error) {
+    if (error instanceof VarveError && (error.code === "SESSION_NOT_FOUND" || error.code === "BAD_KEY")) return undefined;
+    throw error;
+  }
 }
 
 function drawExpansion(nodes: Expansion["nodes"], indent = ""): string {
