@@ -160,6 +160,13 @@ const cases: [string, string, Parameters<typeof explore>[1], Explored["kind"], s
     ["JSON lines, 41 records, 1 of them broken", "id: integer", "type: order ×30, gift ×10"],
   ],
   [
+    "JSON lines that are longer than a look",
+    Array.from({ length: 4 }, (_, id) => JSON.stringify({ id, text: "x".repeat(90_000) })).join("\n"),
+    {},
+    "json",
+    ["JSON lines, 4 records", "id: integer, text: string"],
+  ],
+  [
     "broken JSON",
     '{"name": "x", "list": [1, 2, {"deep": tru',
     {},

@@ -28,8 +28,10 @@ export function isJsonLines(start: string): boolean {
 export function exploreJson(subject: Subject, isLines: boolean): string {
   if (isLines) return exploreLines(subject);
   const { text, isCut, extent } = subject;
-  if (isCut) return fit(`JSON, too large to be read whole: ${extent}`, keySections(text));
-  const parsed = parse(text.replace(/^\ufeff/, ""));
+  const parsed = isCut ? undefined : parse(text.replace(/^\ufeff/, ""));
+  // Lines longer than the first look were not seen to be lines.
+  if (!parsed?.ok && isJsonLines(text)) return exploreLines(subject);
+  if (parsed === undefined) return fit(`JSON, too large to be read whole: ${extent}`, keySections(text));
   if (!parsed.ok) {
     return fit(`Broken JSON, ${extent}`, [{ label: "Fault", items: [parsed.fault] }, ...keySections(text)]);
   }
