@@ -49,3 +49,8 @@ export function chainError(outcomes: readonly Outcome[], purpose: GeneratePurpos
   const cause = outcomes.findLast(({ error }) => error !== undefined)?.error;
   return new VarveError("MODEL_FAILED", `No model answered. ${said}`, { cause, details });
 }
+
+/** Whether a key was refused: such an error is to reach the caller, and nothing is to be written in place of an answer. */
+export function isKeyRefused(error: unknown): boolean {
+  return error instanceof VarveError && error.code === "MODEL_KEY_REFUSED";
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { VarveError } from "../domain/index.ts";
 import { type ChainOptions, chain } from "./chain.ts";
+import { isKeyRefused } from "./chain-error.ts";
 import type { Generated, GenerateRequest, NamedModel } from "./generate.ts";
 import { memoryLedger } from "./ledger.ts";
 
@@ -115,11 +116,12 @@ describe("a chain of models", () => {
     const first = model("a/one", http(401));
     const generate = chain([first], options);
     for (let index = 0; index < 5; index += 1) {
-      await expect(generate(request)).rejects.toMatchObject({ code: "MODEL_KEY_REFUSED" });
+      await expect(generate(request)).rejects.toSatisfy(isKeyRefused);
     }
     expect(first.asked).toHaveLength(5);
     expect(await ledger.read("summary a/one")).toMatchObject({ authFailures: 5, lastError: "HTTP 401: Status 401" });
     await expect(generate(request)).rejects.toMatchObject({ code: "MODEL_PAUSED", details: { because: "auth" } });
+    expect(isKeyRefused(await generate(request).catch((error: unknown) => error))).toBe(false);
     expect(first.asked).toHaveLength(5);
     pass(1_800_000);
     await expect(generate(request)).rejects.toMatchObject({ code: "MODEL_KEY_REFUSED" });

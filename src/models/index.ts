@@ -1,4 +1,5 @@
 export { type ChainOptions, chain, ledgerName } from "./chain.ts";
+export { isKeyRefused } from "./chain-error.ts";
 export { type ConfiguredOptions, configuredModel, modelNames, openModel } from "./configured.ts";
 export type { Generate, Generated, GeneratePurpose, GenerateRequest, NamedModel, TokenUsage } from "./generate.ts";
 export { freshState, type ModelLedger, type ModelState, memoryLedger } from "./ledger.ts";

@@ -84,6 +84,15 @@ const overflows: [string, string][] = [
   ["GitHub Copilot", "prompt token count of 130500 exceeds the limit of 128000"],
   ["Cerebras", "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192"],
   ["watsonx", "the number of input tokens 9000 cannot exceed the total tokens limit 8192 for this model"],
+  ["llama-cpp-python", "Requested tokens (9000) exceed context window of 8192"],
+  [
+    "Cloudflare",
+    "The estimated number of input and maximum output tokens (9000) exceeded this model context window limit (8192).",
+  ],
+  ["Volcengine", "Total tokens of image and text exceed max message tokens."],
+  ["SiliconFlow", "length of prompt_tokens (40000) must be less than max_seq_len (32768)."],
+  ["Google", "Request payload size exceeds the limit: 20971520 bytes."],
+  ["nginx", "<html><head><title>413 Request Entity Too Large</title></head></html>"],
   ["Databricks", "Exceeded maximum allowed content length"],
 ];
 
@@ -133,6 +142,12 @@ describe("a prompt that is too long", () => {
     expect(isContextOverflow(inBody)).toBe(true);
     expect(isContextOverflow(new Error("failed", { cause: inBody }))).toBe(true);
     expect(isContextOverflow({ type: "error", error: { code: "context_length_exceeded" } })).toBe(true);
+  });
+
+  it("may be said by nothing but a status", () => {
+    expect(isContextOverflow(Object.assign(new Error("failed"), { statusCode: 413 }))).toBe(true);
+    const rate = Object.assign(new Error("on tokens per minute (TPM): Limit 6000"), { statusCode: 413 });
+    expect(isContextOverflow(rate)).toBe(false);
   });
 
   it("is looked for in anything without failing", () => {

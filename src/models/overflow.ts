@@ -49,9 +49,14 @@ const phrasings: readonly (readonly [providers: string, pattern: RegExp])[] = [
   ["GitHub Copilot", /prompt token count of \d+ exceeds the limit of \d+/],
   ["watsonx", /number of input tokens \d+ cannot exceed the total tokens limit/],
   ["Databricks", /exceeded maximum allowed content length/],
+  ["llama-cpp-python", /exceeds? context window of \d+/],
+  ["Volcengine", /exceeds? max message tokens/],
+  ["SiliconFlow", /prompt_tokens.{0,40}must be less than max_seq_len/],
+  ["Google", /request payload size exceeds the limit/],
+  ["proxies", /request entity too large|payload too large|content too large/],
   [
     "several gateways",
-    /context window (?:is )?(?:full|exceeded)|exceeds? (?:the )?model(?:'s)? context window|context overflow/,
+    /context window (?:is )?(?:full|exceeded)|exceed(?:s|ed)? (?:the |this )?model(?:'s)? context window|context overflow/,
   ],
 ];
 
@@ -62,7 +67,12 @@ const causesMax = 6;
 export function isContextOverflow(error: unknown): boolean {
   const text = errorText(error).toLowerCase();
   if (otherLimits.some((pattern) => pattern.test(text))) return false;
-  return phrasings.some(([, pattern]) => pattern.test(text));
+  return isStatus413(error) || phrasings.some(([, pattern]) => pattern.test(text));
+}
+
+/** A proxy that refuses the size of a request often says so by its status alone. */
+function isStatus413(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "statusCode" in error && error.statusCode === 413;
 }
 
 /** All that an error says: its message, the body of the answer it stands for, and what caused it. */

@@ -45,6 +45,14 @@ describe("the key of a provider", () => {
     });
   });
 
+  it("is not sent to a provider of another name, even if it speaks the same way", () => {
+    const providers = { lab: { kind: "openai" as const, baseUrl: "https://lab.example/v1" } };
+    const env = { OPENAI_API_KEY: "not-for-the-lab", OPENAI_BASE_URL: "https://elsewhere.example" };
+    expect(() => accessOf("lab", sources({ providers, env }))).toThrow(/no key for lab/);
+    const known = accessOf("lab", sources({ providers, env: { ...env, LAB_API_KEY: "k" } }));
+    expect(known).toMatchObject({ apiKey: "k", baseUrl: "https://lab.example/v1" });
+  });
+
   it("is asked for with what to do when it is missing", () => {
     expect(() => accessOf("anthropic", sources())).toThrow(
       expect.objectContaining({ code: "BAD_CONFIG", remedy: expect.stringContaining("ANTHROPIC_API_KEY") }),

@@ -68,14 +68,16 @@ export function accessOf(provider: string, sources: ProviderSources): Access {
   const set = Object.hasOwn(sources.providers, provider) ? sources.providers[provider] : undefined;
   const kind = kindOf(provider, set);
   const facts = kinds[kind];
-  const own = kind === provider || kind !== "openai-compatible" ? facts.keyVariables : [variableOf(provider)];
+  // A provider of another name is another company's: the key of the one it resembles is none of its business.
+  const isItself = kind === provider;
+  const own = isItself && facts.keyVariables.length > 0 ? facts.keyVariables : [variableOf(provider)];
   const apiKey =
     keyOf(set?.apiKey, provider, sources.env) ??
     firstOf(own, sources.env) ??
     // The file is not even opened when a key is known: what is wrong with it would stop nobody else.
     readCredentialsFile(sources.home).get(provider);
   if (apiKey === undefined && facts.needsKey) throw missingKey(provider, own);
-  const fromEnv = firstOf(facts.urlVariables, sources.env);
+  const fromEnv = isItself ? firstOf(facts.urlVariables, sources.env) : undefined;
   const baseUrl = set?.baseUrl ?? withScheme(fromEnv, facts.path) ?? facts.baseUrl;
   if (baseUrl === undefined) {
     throw new VarveError("BAD_CONFIG", `It is not known where the provider ${provider} is.`, {

@@ -1,8 +1,9 @@
-import type { LanguageModel } from "ai";
 import { VarveError } from "../domain/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import type { Generated, GenerateRequest, TokenUsage } from "./generate.ts";
 import { loadPackage } from "./packages.ts";
+import type { SdkModel } from "./sdk.ts";
+import { warningsInto } from "./warnings.ts";
 
 /** An answer is read this many times further than it is of use, so that what is wrong with it can still be seen. */
 const overlongFactor = 2;
@@ -12,12 +13,13 @@ const thoughtCharactersMax = 400_000;
 const lookEvery = 2_000;
 
 /** Asks a model of the AI SDK once and reads its answer as it comes, no further than it can be of use. */
-export async function streamAnswer(model: LanguageModel, request: GenerateRequest): Promise<Generated> {
-  const { streamText } = await loadPackage("ai", () => import("ai"));
+export async function streamAnswer(model: SdkModel, request: GenerateRequest): Promise<Generated> {
+  const { streamText, wrapLanguageModel } = await loadPackage("ai", () => import("ai"));
+  const warnings: string[] = [];
   const reading = new AbortController();
   const { signal } = request;
   const result = streamText({
-    model,
+    model: wrapLanguageModel({ model, middleware: warningsInto(warnings) }),
     instructions: request.system,
     prompt: request.user,
     temperature: request.temperature,
@@ -42,7 +44,8 @@ export async function streamAnswer(model: LanguageModel, request: GenerateReques
     // Whatever ended the reading, nothing more is to come in.
     reading.abort();
   }
-  return answer.done();
+  const done = answer.done();
+  return warnings.length === 0 ? done : { ...done, notes: [...warnings, ...(done.notes ?? [])] };
 }
 
 interface Finish {

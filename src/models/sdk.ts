@@ -1,10 +1,13 @@
-import type { LanguageModel } from "ai";
+import type { wrapLanguageModel } from "ai";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { loadPackage } from "./packages.ts";
 import type { Access } from "./providers.ts";
 
+/** A model of the AI SDK, as its provider's package makes it. */
+export type SdkModel = Parameters<typeof wrapLanguageModel>[0]["model"];
+
 /** The AI SDK's model of a provider; its package is loaded when it is asked for, and not before. */
-export async function sdkModel({ provider, kind, apiKey, baseUrl }: Access, model: string): Promise<LanguageModel> {
+export async function sdkModel({ provider, kind, apiKey, baseUrl }: Access, model: string): Promise<SdkModel> {
   const settings = { apiKey, baseURL: baseUrl, fetch: boundedFetch };
   switch (kind) {
     case "anthropic": {

@@ -62,6 +62,18 @@ describe("a model", () => {
     expect(JSON.stringify(sent?.body)).toContain("Summarise what you are given.");
   });
 
+  it("brings the warnings of its provider along instead of printing them", async () => {
+    const warned: unknown[] = [];
+    const listen = (warning: unknown) => void warned.push(warning);
+    process.on("warning", listen);
+    const generate = configuredModel(settings("openai/o3-mini"), "summary", { home, env: {} });
+    const answer = await generate?.(request);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", listen);
+    expect(answer?.notes?.[0]).toMatch(/temperature/);
+    expect(warned).toEqual([]);
+  });
+
   it("is followed by its fallbacks", async () => {
     mock.nextRequestError(404, { message: "model: claude-9 not found", type: "not_found_error" });
     const models = settings("anthropic/claude-9", ["openai/gpt-4o-mini", "anthropic/claude-9"]);
