@@ -18,7 +18,8 @@ const bundle = await rolldown({
   input: { main: "dist/cli/main.js", worker: "dist/store/sqlite/worker.js" },
   platform: "node",
   // Native code, and packages that start threads from files of their own, stay what they are.
-  external: ["better-sqlite3", "pg", "pino", "chokidar"],
+  // Models' packages are optional peers that the user installs.
+  external: ["better-sqlite3", "pg", "pino", "chokidar", "ai", /^@ai-sdk\//, /^@lezer\//],
   logLevel: "warn",
 });
 await bundle.write({

@@ -20,9 +20,9 @@ export {
 } from "./domain/index.ts";
 export {
   type Address,
+  type Answer,
   type AppendedEntry,
   type AppendResult,
-  type Answer,
   type AssembleRequest,
   type Cleaned,
   type CleanOptions,
@@ -77,6 +77,6 @@ export {
   type TurnFacts,
   textOfEntry,
   type Varve,
-  type Work,
   version,
+  type Work,
 } from "./engine.ts";

@@ -163,7 +163,9 @@ function addGrep(program: Command): void {
     .description("find every message, summary or large content that a pattern matches")
     .argument("<pattern>", "a regular expression (RE2 syntax), or words")
     .addOption(new Option("--mode <mode>", "what the pattern is").choices(modes).default("regex"))
-    .addOption(new Option("--scope <scope>", "where to look; both is messages and summaries").choices(scopes).default("both"))
+    .addOption(
+      new Option("--scope <scope>", "where to look; both is messages and summaries").choices(scopes).default("both"),
+    )
     .addOption(new Option("--sort <order>", "which come first").choices(orders).default("recency"))
     .option("--session <key>", "only this session")
     .option("--since <time>", "from then on: a date, or a time in milliseconds", instant)

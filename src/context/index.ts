@@ -23,7 +23,8 @@ export {
   spendGrant,
   sweepGrants,
 } from "./grants.ts";
-export { type GrepMatch, type GrepOptions, type GrepResult, grep } from "./grep/grep.ts";
+export { grep } from "./grep/grep.ts";
+export type { GrepMatch, GrepOptions, GrepResult } from "./grep/grep-types.ts";
 export { type Fitted, fitMidTurn } from "./mid-turn.ts";
 export { leafDue, thresholdReached } from "./plan.ts";
 export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";

@@ -1,5 +1,12 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Description, type Expansion, type Session, type TreeNode, textOfEntry, type Varve } from "../../engine.ts";
+import {
+  type Description,
+  type Expansion,
+  type Session,
+  type TreeNode,
+  textOfEntry,
+  type Varve,
+} from "../../engine.ts";
 import { type CommonOptions, interruptible, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
@@ -162,7 +169,8 @@ function drawSummary({ summary, subtree, sources }: Extract<Description, { kind:
 
 function drawFile({ file, entries, lines }: Extract<Description, { kind: "file" }>): string {
   const facts = `${file.id}: ${[file.name, file.mediaType, file.kind].filter(Boolean).join(", ")}, ${number(file.bytes)} bytes, ${number(file.lines)} lines, about ${number(file.tokens)} tokens, in ${entries.join(", ")}`;
-  if (!lines) return `${facts}\n\n${file.summary}\n\n\`varve describe ${file.id} --lines 1-100\` shows it by lines, \`--all\` from the start.`;
+  if (!lines)
+    return `${facts}\n\n${file.summary}\n\n\`varve describe ${file.id} --lines 1-100\` shows it by lines, \`--all\` from the start.`;
   return `${facts}\nlines ${lines.startLine}–${lines.endLine} of ${lines.totalLines}\n\n${lines.text}${lines.cut ? `\n\n(${lines.cut})` : ""}`;
 }
 
@@ -180,7 +188,9 @@ export async function expandCommand(names: string[], flags: OpenFlags): Promise<
       tokenCap: flags.tokens,
       includeMessages: flags.messages,
     });
-    output.show(expansion.nodes.length === 0 ? "No summary stands for anything that matches." : drawExpansion(expansion.nodes));
+    output.show(
+      expansion.nodes.length === 0 ? "No summary stands for anything that matches." : drawExpansion(expansion.nodes),
+    );
     if (expansion.cut) output.say(`\n${expansion.cut}`);
     output.result(expansion);
   });
@@ -209,7 +219,8 @@ async function sessionNamed(varve: Varve, name: string): Promise<Session | undef
   try {
     return await varve.sessions.get(name);
   } catch (error) {
-    if (error instanceof VarveError && (error.code === "SESSION_NOT_FOUND" || error.code === "BAD_KEY")) return undefined;
+    if (error instanceof VarveError && (error.code === "SESSION_NOT_FOUND" || error.code === "BAD_KEY"))
+      return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { Store } from "../../store/index.ts";
 import { readFileContents } from "../../transcript/index.ts";
-import type { Found, GrepMatch, Hunt } from "./grep.ts";
+import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
 import { snippetAround } from "./snippet.ts";
 
 /** In what was moved aside: one file at a time, because each is large. The line of the match goes along. */

@@ -1,7 +1,7 @@
 import type { Entry } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { readEntries, scanMessageEntries, textOfEntry } from "../../transcript/index.ts";
-import type { Found, GrepMatch, Hunt } from "./grep.ts";
+import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
 import { placeOfWords, snippetAround } from "./snippet.ts";
 
 /** By a regular expression: every message is looked at, but those the store can tell to be without the needle. */

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/index.ts";
-import type { Found, GrepMatch, Hunt } from "./grep.ts";
+import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
 import { snippetAround } from "./snippet.ts";
 
 const pageRows = 500;

@@ -1,62 +1,10 @@
-import { type Entry, VarveError } from "../../domain/index.ts";
+import { VarveError } from "../../domain/index.ts";
 import { queryWords, type Store } from "../../store/index.ts";
 import { grepFiles } from "./grep-files.ts";
 import { matchMessages, scanMessages } from "./grep-messages.ts";
 import { grepSummaries } from "./grep-summaries.ts";
+import type { Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort, Hunt } from "./grep-types.ts";
 import { compilePattern } from "./pattern.ts";
-
-export type GrepMode = "regex" | "full_text";
-export type GrepScope = "messages" | "summaries" | "files" | "both";
-export type GrepSort = "recency" | "relevance" | "hybrid";
-
-export interface GrepOptions {
-  agent: string;
-  pattern: string;
-  mode: GrepMode;
-  /** `both` is messages and summaries. */
-  scope: GrepScope;
-  /** Only these conversations; all of the agent's when absent. */
-  conversations?: number[];
-  /** Milliseconds since 1970; from then on, and before then. */
-  since?: number;
-  before?: number;
-  limit: number;
-  sort: GrepSort;
-  signal?: AbortSignal;
-}
-
-export interface GrepMatch {
-  kind: "message" | "summary" | "file";
-  /** `msg#12`, `sum_…`, `file_…` */
-  citation: string;
-  conversation: number;
-  time: number;
-  role?: Entry["type"] | string;
-  snippet: string;
-  score: number;
-}
-
-export interface GrepResult {
-  matches: GrepMatch[];
-  /** How many texts were looked at, or could be told apart by the index. */
-  searched: { messages: number; summaries: number; files: number };
-  /** What was left out, in words; absent when nothing was. */
-  cut?: string;
-}
-
-/** What is to be found, for the parts that look for it. */
-export interface Hunt extends GrepOptions {
-  words: string[];
-  find(text: string): { from: number; to: number } | undefined;
-  needle?: string;
-}
-
-export interface Found {
-  matches: GrepMatch[];
-  searched: number;
-  /** Whether there were more than the limit. */
-  more: boolean;
-}
 
 const charactersMax = 40_000;
 const halfLifeMs = 14 * 86_400_000;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "../../domain/index.ts";
 import type { FileRow } from "../../store/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { explore } from "./explore/index.ts";
+import { explore } from "./explore/explore.ts";
 import { fileBlocks } from "./file-blocks.ts";
 import { type MovedText, movedField, setAt } from "./moved.ts";
 
