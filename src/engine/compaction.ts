@@ -61,10 +61,10 @@ export async function compactSession(
           request,
         })
       : compactUntilUnder(host, session, { ...request, budgetTokens }, "budget");
-  const waitsUntil = Date.now() + busyWaitMs;
+  const waitsUntil = performance.now() + busyWaitMs;
   for (;;) {
     const result = await run();
-    if (result.status !== "busy" || Date.now() > waitsUntil) return result;
+    if (result.status !== "busy" || performance.now() > waitsUntil) return result;
     await sleep(busyPollMs, undefined, { signal: request.signal });
   }
 }

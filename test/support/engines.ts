@@ -59,7 +59,7 @@ export function onEveryEngine(
       scratch = await scratchDatabase(kind);
       const home = mkdtempSync(join(tmpdir(), "varve-home-"));
       const clock = new HandClock();
-      const base = { home, database: scratch.database, clock, random: seededRandom(7), ...options };
+      const base = { home, database: scratch.database, clock, random: seededRandom(7), background: false, ...options };
       const varve = await openVarve(base);
       const another = async (more: OpenOptions = {}) => {
         const next = await openVarve({ ...base, random: seededRandom(Date.now()), ...more });
