@@ -139,6 +139,7 @@ onEveryEngine(
       const find = (engine: typeof varve) =>
         engine.context.grep({ pattern: "xylophone", mode: "full_text", scope: "messages" });
       expect((await find(varve)).matches).toHaveLength(1);
+      under.clock.advance(1_000);
       const { file } = await varve.backup(undefined, { portable: true });
       const home = join(under.home, "restored");
       await restoreBackup({ home }, file);
