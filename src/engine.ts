@@ -146,6 +146,7 @@ export type { EngineEvent } from "./engine/events.ts";
 export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { Models } from "./engine/models.ts";
+export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";

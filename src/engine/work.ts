@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CompactResult } from "../context/index.ts";
+import { type CompactResult, sweepGrants } from "../context/index.ts";
 import { newId, VarveError } from "../domain/index.ts";
 import { type JobHandler, JobWorker } from "../jobs/index.ts";
 import { findSession, type Session } from "../session/index.ts";
@@ -55,14 +55,24 @@ export function workOf(host: EngineHost): Work {
       "compact import": compaction(host),
     },
   });
+  let upkeep: NodeJS.Timeout | undefined;
   return {
     async drain() {
+      await sweepGrants(host);
       let done = 0;
       while (await worker.workOnce()) done += 1;
       return done;
     },
-    start: () => worker.start(),
-    stop: () => worker.stop(),
+    start() {
+      worker.start();
+      // Grants end by their time for whoever asks; this only keeps the table honest. The next round makes up for a failure.
+      upkeep ??= setInterval(() => void sweepGrants(host).catch(() => undefined), upkeepMs);
+      upkeep.unref();
+    },
+    async stop() {
+      clearInterval(upkeep);
+      await worker.stop();
+    },
   };
 }
 
@@ -87,6 +97,7 @@ function compaction(host: EngineHost): JobHandler {
 }
 
 const roundsMax = 100;
+const upkeepMs = 600_000;
 
 function goesOn(result: CompactResult): boolean {
   if (result.failure !== undefined || result.status === "busy") {

@@ -2,7 +2,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../domain/index.ts";
-import type { Varve } from "../engine.ts";
+import type { EngineEvent, Varve } from "../engine.ts";
 import type { Place } from "./addresses.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
@@ -12,6 +12,7 @@ import type { Caller, Token } from "./tokens.ts";
 /** What the gateway tells its log. Never a token, never a body, never a query. */
 export type GatewayLogRecord =
   | { event: "request"; method: string; path: string; status: number; durationMs: number; caller?: string }
+  | ({ event: EngineEvent["type"]; key: string } & EngineEvent["data"])
   | { event: "error"; method: string; path: string; error: unknown };
 
 /** What all parts of the gateway share. */

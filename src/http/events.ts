@@ -6,7 +6,8 @@ export type GatewayEventType =
   | "session.updated"
   | "session.renewed"
   | "session.restored"
-  | "session.deleted";
+  | "session.deleted"
+  | "compaction";
 
 /** Something that was changed through this gateway. */
 export interface GatewayEvent {

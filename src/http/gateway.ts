@@ -62,6 +62,10 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     bus: createEventBus(clock, random),
     log: options.log ?? (() => undefined),
   };
+  const unhook = varve.onEvent((event) => {
+    host.bus.publish({ ...event, data: { ...event.data } });
+    host.log({ event: event.type, key: event.key, ...event.data });
+  });
   const app = createApp(host);
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
@@ -78,6 +82,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     tokenFile,
     createLoginLink: () => `${url}/auth?code=${host.logins.makeCode()}`,
     close: () => {
+      unhook();
       host.bus.close();
       closing ??= closeServer(server);
       return closing;

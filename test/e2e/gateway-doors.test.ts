@@ -1,5 +1,6 @@
 /** Every route of the gateway's own document, tried by everyone who has no business there. New routes are covered as they come. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Session } from "../../src/engine.ts";
 import { type Answer, type Sent, type Stage, setStage, sha256 } from "./gateway-stage.ts";
 
 interface Schema {
@@ -13,6 +14,7 @@ interface Schema {
 }
 interface Operation {
   "x-varve-right"?: "admin";
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
   requestBody?: { content: { "application/json": { schema: Schema } } };
   responses: Record<string, unknown>;
 }
@@ -76,7 +78,7 @@ async function readRoutes(): Promise<Route[]> {
       const schema = operation.requestBody?.content["application/json"].schema;
       return {
         method: method.toUpperCase(),
-        path,
+        path: path + requiredQuery(operation),
         right: operation["x-varve-right"] ?? (method === "get" ? ("read" as const) : ("write" as const)),
         body: schema && exampleOf(schema),
         statuses: Object.keys(operation.responses).map(Number),
@@ -85,14 +87,44 @@ async function readRoutes(): Promise<Route[]> {
   );
 }
 
+/** What a route cannot do without behind the question mark, from its own examples. */
+function requiredQuery({ parameters = [] }: Operation): string {
+  const wanted = parameters.filter((one) => one.in === "query" && one.required);
+  // Whoever looks for a pattern looks for what they must not see.
+  const valueOf = (name: string, schema: Schema) => (name === "pattern" ? secretText : String(schema.example));
+  const query = new URLSearchParams(wanted.map(({ name, schema }): [string, string] => [name, valueOf(name, schema)]));
+  return wanted.length === 0 ? "" : `?${query}`;
+}
+
+/** What a path's `{id}` stands for: an entry, a summary of it, or large content. */
+async function idFor(route: Route, session: Session): Promise<string> {
+  if (route.path.startsWith("/api/summaries/")) {
+    const more = Array.from({ length: 8 }, (_, index) =>
+      `${secretText} and some more words about it ${index}. `.repeat(6),
+    );
+    await stage.varve.context.ingest(
+      session,
+      more.map((content) => ({ role: "user", content })),
+    );
+    await stage.varve.context.compact(session);
+    const [summary] = (await stage.varve.context.overview(session)).summaries;
+    return summary?.id ?? "";
+  }
+  if (!route.path.startsWith("/api/files/")) return "m1";
+  await stage.varve.context.ingest(session, [{ role: "user", content: `${secretText} ${places} word `.repeat(9_000) }]);
+  const found = await stage.varve.context.grep({ session, pattern: secretText, scope: "files" });
+  return found.matches[0]?.citation ?? "";
+}
+
 /** A session with one message, of its own for every try; the path with it filled in. */
 async function placeFor(route: Route): Promise<string> {
   places += 1;
   const session = await stage.varve.sessions.resolve({ key: `agent:main:walk-${places}` });
   await stage.varve.context.ingest(session, [{ id: "m1", role: "user", content: secretText }]);
+  const id = await idFor(route, session);
   // There is something to restore.
   if (route.path.endsWith("/restore")) await stage.varve.sessions.renew(session, "new");
-  return route.path.replace("{key}", encodeURIComponent(session.key)).replace("{id}", "m1");
+  return route.path.replace("{key}", encodeURIComponent(session.key)).replace("{id}", id);
 }
 
 function expectError(answer: Answer, statuses: number[], what: string): void {
@@ -190,10 +222,10 @@ describe("every route of the document", () => {
           "start of a session id": session.sessionId.slice(0, 8),
         }[naming];
         const asked = path.replace(encodeURIComponent(session.key), encodeURIComponent(name));
-        const query = naming === "agent" ? "?agent=main" : "";
+        const query = naming === "agent" ? `${path.includes("?") ? "&" : "?"}agent=main` : "";
         const answer = await stage.send(route.method, asked + query, { token: "foreign", body: route.body });
         const what = `${route.method} ${route.path} by ${naming}`;
-        if (route.path.includes("{key}")) expectError(answer, [403, 404], what);
+        if (/\{(?:key|id)\}/.test(route.path)) expectError(answer, [403, 404], what);
         else if (answer.status >= 400) expectError(answer, [400, 403], what);
         expect(answer.text, what).not.toContain(secretText);
         expect(answer.text.replaceAll(session.key, "").includes("walk-"), what).toBe(false);

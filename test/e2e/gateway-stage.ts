@@ -42,7 +42,7 @@ export async function setStage(
   options: GatewayOptions & { wrap?: (varve: Varve) => Varve } = {},
 ): Promise<Stage> {
   const home = scratchHome();
-  const varve = await openVarve({ home, config: { gateway: gatewaySettings } });
+  const varve = await openVarve({ home, background: false, config: { gateway: gatewaySettings } });
   const log: GatewayLogRecord[] = [];
   const { wrap, ...given } = options;
   const clear = async (): Promise<void> => {

@@ -1,0 +1,208 @@
+/** Finding and opening what is no longer in view: summaries, large content, patterns, questions. */
+import { z } from "@hono/zod-openapi";
+import { VarveError } from "../../domain/index.ts";
+import type { Reach, Varve } from "../../engine.ts";
+import type { GatewayApp, GatewayHost } from "../context.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { agentQuery, fields, text } from "../schemas.ts";
+import { agentFor, sessionOf } from "../session-of.ts";
+import type { Caller } from "../tokens.ts";
+import { summarySchema } from "./context.ts";
+
+const tags = ["recall"];
+const whole = z.coerce.number().int().min(1);
+const flag = z.enum(["0", "1"]).optional();
+const idParam = z.object({ id: text(64).openapi({ example: "sum_0123456789abcdef" }) });
+const time = z
+  .string()
+  .refine((value) => /^\d{10,}$/.test(value) || !Number.isNaN(Date.parse(value)), {
+    error: "must be a date such as 2026-05-01, or milliseconds since 1970",
+  })
+  .transform((value) => (/^\d{10,}$/.test(value) ? Number(value) : Date.parse(value)))
+  .optional();
+
+const grepSchema = z.object({
+  matches: z.array(
+    z.object({
+      kind: z.enum(["message", "summary", "file"]),
+      citation: z.string(),
+      conversation: z.number(),
+      time: z.number(),
+      role: z.string().optional(),
+      snippet: z.string(),
+      score: z.number(),
+    }),
+  ),
+  searched: z.object({ messages: z.number(), summaries: z.number(), files: z.number() }),
+  cut: z.string().optional().describe("What was left out; absent when nothing was."),
+});
+const grep = createRoute({
+  method: "get",
+  path: "/api/grep",
+  tags,
+  summary: "Every message, summary or large content that a pattern matches",
+  request: {
+    query: fields({
+      agent: agentQuery,
+      pattern: text(1_000).openapi({ example: "flight.*Friday" }),
+      mode: z.enum(["regex", "full_text"]).optional(),
+      scope: z.enum(["messages", "summaries", "files", "both"]).optional(),
+      session: text(512).optional().describe("Only this session; all of the agent's when absent."),
+      since: time,
+      before: time,
+      limit: whole.max(200).optional(),
+      sort: z.enum(["recency", "relevance", "hybrid"]).optional(),
+    }),
+  },
+  responses: { 200: jsonContent(grepSchema, "The matches."), ...failures },
+});
+
+const describedSchema = z.object({
+  summary: summarySchema,
+  sources: z.array(z.string()),
+  parents: z.array(z.string()),
+});
+const summary = createRoute({
+  method: "get",
+  path: "/api/summaries/{id}",
+  tags,
+  summary: "A summary, what it was made from and what it went into",
+  request: { params: idParam, query: fields({ agent: agentQuery }) },
+  responses: { 200: jsonContent(describedSchema, "The summary."), ...failures },
+});
+
+const expansionSchema = z.object({ nodes: z.array(z.unknown()), tokens: z.number(), cut: z.string().optional() });
+const expand = createRoute({
+  method: "get",
+  path: "/api/summaries/{id}/expanded",
+  tags,
+  summary: "A summary opened down to its sources",
+  request: {
+    params: idParam,
+    query: fields({
+      agent: agentQuery,
+      depth: z.coerce.number().int().min(0).max(50).optional(),
+      tokens: whole.max(10_000_000).optional(),
+      messages: flag.describe("1 to go down to the messages."),
+    }),
+  },
+  responses: { 200: jsonContent(expansionSchema, "The nodes, with what was cut."), ...failures },
+});
+
+const fileSchema = z.object({
+  file: z.object({
+    id: z.string(),
+    name: z.string().nullable(),
+    mediaType: z.string().nullable(),
+    kind: z.string(),
+    summary: z.string(),
+    bytes: z.number(),
+    lines: z.number(),
+    tokens: z.number(),
+  }),
+  entries: z.array(z.string()).describe("Citations of the messages that hold it."),
+  lines: z
+    .object({
+      startLine: z.number(),
+      endLine: z.number(),
+      totalLines: z.number(),
+      text: z.string(),
+      cut: z.string().optional(),
+    })
+    .optional(),
+});
+const file = createRoute({
+  method: "get",
+  path: "/api/files/{id}",
+  tags,
+  summary: "Large content: what it is, and lines of it",
+  request: {
+    params: idParam,
+    query: fields({
+      agent: agentQuery,
+      from: whole.optional().describe("The first line."),
+      to: whole.optional().describe("The last line."),
+      tokens: whole.max(10_000_000).optional().describe("How much of it at most."),
+    }),
+  },
+  responses: { 200: jsonContent(fileSchema, "The file."), ...failures },
+});
+
+const answerSchema = z.object({
+  answer: z.string(),
+  citations: z.array(z.string()),
+  model: z.string().optional(),
+  tokensRead: z.number(),
+  notes: z.array(z.string()),
+});
+const ask = createRoute({
+  method: "post",
+  path: "/api/ask",
+  tags,
+  summary: "A question answered from the history, with citations; passages where there is no model",
+  request: {
+    query: fields({ agent: agentQuery }),
+    body: jsonBody(
+      fields({
+        prompt: text(20_000),
+        query: text(2_000).optional(),
+        summaryIds: z.array(text(64)).max(50).optional(),
+        session: text(512).optional(),
+        maxTokens: z.number().int().min(50).max(20_000).optional(),
+        tokenCap: z.number().int().min(100).max(200_000).optional(),
+      }),
+    ),
+  },
+  responses: { 200: jsonContent(answerSchema, "The answer."), ...failures },
+});
+
+export function addRecallRoutes(app: GatewayApp, { varve }: GatewayHost): void {
+  addRoute(app, grep, async (c) => {
+    const { agent, session, ...request } = c.req.valid("query");
+    const reach = await reachOf(varve, c.get("caller"), agent, session);
+    return reply(c, grepSchema, await varve.context.grep({ ...request, ...reach, signal: c.req.raw.signal }));
+  });
+  addRoute(app, summary, async (c) => {
+    const reach = await reachOf(varve, c.get("caller"), c.req.valid("query").agent);
+    const found = await varve.context.describe(checked(c.req.valid("param").id, /^sum_/), reach);
+    if (found.kind !== "summary") throw noSummary(c.req.valid("param").id);
+    return reply(c, describedSchema, found);
+  });
+  addRoute(app, expand, async (c) => {
+    const { agent, depth, tokens, messages } = c.req.valid("query");
+    const reach = await reachOf(varve, c.get("caller"), agent);
+    const request = { maxDepth: depth, tokenCap: tokens, includeMessages: messages === "1" };
+    const summaryIds = [checked(c.req.valid("param").id, /^sum_/)];
+    return reply(c, expansionSchema, await varve.context.expand({ ...request, ...reach, summaryIds }));
+  });
+  addRoute(app, file, async (c) => {
+    const { agent, from, to, tokens } = c.req.valid("query");
+    const reach = await reachOf(varve, c.get("caller"), agent);
+    const id = checked(c.req.valid("param").id, /^file_/);
+    const found = await varve.context.describe(id, { ...reach, startLine: from, endLine: to, tokenCap: tokens });
+    if (found.kind !== "file") throw noSummary(id);
+    return reply(c, fileSchema, found);
+  });
+  addRoute(app, ask, async (c) => {
+    const { session, ...request } = c.req.valid("json");
+    const reach = await reachOf(varve, c.get("caller"), c.req.valid("query").agent, session);
+    return reply(c, answerSchema, await varve.context.expandQuery({ ...request, ...reach, signal: c.req.raw.signal }));
+  });
+}
+
+/** What a caller may reach: one session that they name, or all of their agent. */
+async function reachOf(varve: Varve, caller: Caller, agent?: string, session?: string): Promise<Reach> {
+  if (session !== undefined) return { session: await sessionOf(varve, caller, session, agent) };
+  return { agent: agentFor(caller, agent) };
+}
+
+function checked(id: string, form: RegExp): string {
+  if (form.test(id)) return id;
+  throw noSummary(id);
+}
+
+function noSummary(id: string): VarveError {
+  return new VarveError("NOT_FOUND", `There is no ${JSON.stringify(id)} of this kind.`, {
+    remedy: "Summaries are sum_…, large content is file_…; GET /api/grep finds both.",
+  });
+}
