@@ -22,10 +22,10 @@ export async function benchIngest(
   folder: string,
   size: number,
   onProgress: (done: number, total: number) => void,
-): Promise<{ results: BenchResult[]; home: string }> {
+): Promise<{ results: BenchResult[]; home: string; textBytes: number }> {
   const home = join(folder, `ingest-${size}`);
   const floorFile = join(folder, `floor-${size}.db`);
-  const varve = await openVarve({ home });
+  const varve = await openVarve({ home, background: false });
   const session = await varve.sessions.resolve({ key: "agent:main:bench" });
   const floor = new Floor(floorFile);
   const loop = new EventLoopWatch();
@@ -63,7 +63,7 @@ export async function benchIngest(
     { name: "db.ratio", size, value: round(databaseBytes / textBytes), unit: "× raw text" },
     ...growth(batches, size),
   ];
-  return { results, home };
+  return { results, home, textBytes };
 }
 
 /** What a message costs at the end, against what it cost in the first 10,000; beside the same of the floor. */

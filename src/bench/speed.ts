@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { benchIngest } from "./ingest.ts";
 import { benchCold, benchIdle } from "./process.ts";
+import { benchRecallSpeed } from "./recall-speed.ts";
 import type { BenchResult } from "./result.ts";
 
 export interface SpeedOptions {
@@ -19,7 +20,13 @@ export async function benchSpeed(options: SpeedOptions): Promise<{ results: Benc
       const ingest = await benchIngest(folder, size, (done, total) =>
         options.onProgress(`ingest of ${size}`, done, total),
       );
-      results.push(...ingest.results, await benchCold(ingest.home, size), ...(await benchIdle(ingest.home, size)));
+      const recall = await benchRecallSpeed(ingest.home, size, ingest.textBytes);
+      results.push(
+        ...ingest.results,
+        ...recall,
+        await benchCold(ingest.home, size),
+        ...(await benchIdle(ingest.home, size)),
+      );
       rmSync(ingest.home, { recursive: true, force: true });
     }
     return { results };

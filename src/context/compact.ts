@@ -9,7 +9,8 @@ import type { CompactionPolicy } from "./policy.ts";
 import { prunableUpTo } from "./prune.ts";
 import { publish } from "./publish.ts";
 import type { Summarise } from "./summarise.ts";
-import { newestRaw, oldestRaw, rawTokens, type SaidEntry } from "./window.ts";
+import { SweepBuffer } from "./sweep-buffer.ts";
+import { newestRaw, rawTokens, type SaidEntry } from "./window.ts";
 
 export interface CompactHost {
   store: Store;
@@ -109,6 +110,7 @@ async function sweep(
 ): Promise<void> {
   const endsAt = host.clock.now() + options.deadlineMs;
   const reached = () => options.targetTokens !== undefined && result.tokensAfter <= options.targetTokens;
+  const buffer = new SweepBuffer(host.store, ref);
   let stale = 0;
   for (let pass = 0; ; pass += 1) {
     options.signal?.throwIfAborted();
@@ -118,7 +120,7 @@ async function sweep(
     }
     if (pass >= passesMax) return stop(result, `${passesMax} passes are the limit of one sweep`);
     if (host.clock.now() > endsAt) return stop(result, "the time for one sweep is over");
-    const done = await nextPass(host, ref, options, result);
+    const done = await nextPass(host, ref, options, result, buffer);
     if (done === "failed") return;
     if (done === undefined) return;
     if (done === "saved") continue;
@@ -138,9 +140,12 @@ async function nextPass(
   ref: ConversationRef,
   options: CompactOptions,
   result: CompactResult,
+  buffer: SweepBuffer,
 ): Promise<PassOutcome | "failed"> {
   try {
-    return (await leafPass(host, ref, options, result)) ?? (await condensedPass(host, ref, options, result));
+    return (
+      (await leafPass(host, ref, options, result, buffer)) ?? (await condensedPass(host, ref, options, result, buffer))
+    );
   } catch (error) {
     if (!(error instanceof VarveError) || !modelIsDown.has(error.code)) throw error;
     stop(result, error.message);
@@ -154,13 +159,14 @@ async function leafPass(
   ref: ConversationRef,
   options: CompactOptions,
   result: CompactResult,
+  buffer: SweepBuffer,
   widening = 1,
 ): Promise<PassOutcome> {
   if (result.leafPasses >= (options.maxLeafPasses ?? Number.POSITIVE_INFINITY)) return undefined;
-  const frontier = await loadFrontier(host.store, ref);
+  const frontier = await loadFrontier(host.store, ref, buffer.summaries);
   const policy = { ...options.policy, leafChunkTokens: options.policy.leafChunkTokens * widening };
-  const oldest = await oldestRaw(host.store, ref, frontier, policy.leafChunkTokens);
-  const said = await withTail(host, ref, frontier, policy, oldest);
+  const oldest = await buffer.oldestBehind(frontier, policy.leafChunkTokens);
+  const said = await withTail(frontier, policy, oldest, buffer);
   const items: ContextItem[] = [...frontier.summaries.map(summaryItem), ...said.map((one) => one.item)];
   const run = planLeafPass(items, policy);
   if (!run) return undefined;
@@ -170,7 +176,7 @@ async function leafPass(
   const spent = chosen.reduce((sum, one) => sum + one.item.tokens, 0);
   if (made.node.tokens >= spent) {
     // A few short messages before a large one are too little to gain anything: take the large one along.
-    return widening < wideningMax ? leafPass(host, ref, options, result, widening * 4) : "no gain";
+    return widening < wideningMax ? leafPass(host, ref, options, result, buffer, widening * 4) : "no gain";
   }
   const summaries = [...frontier.summaries, made.node];
   if (!(await publish(host.store, host.clock, ref, frontier, { ...made, summaries }))) return "stale";
@@ -181,14 +187,13 @@ async function leafPass(
 
 /** The newest messages go along behind a gap, so that the planner sees where the fresh tail begins. */
 async function withTail(
-  host: CompactHost,
-  ref: ConversationRef,
   frontier: Frontier,
   policy: CompactionPolicy,
   oldest: SaidEntry[],
+  buffer: SweepBuffer,
 ): Promise<SaidEntry[]> {
   const count = Math.min(policy.freshTailCount, 1000) + 16;
-  const newest = await newestRaw(host.store, ref, frontier, count);
+  const newest = await buffer.newestOf(frontier, count);
   const last = oldest.at(-1)?.item.seq ?? 0;
   return [...oldest, ...newest.filter((one) => one.item.seq > last)];
 }
@@ -198,8 +203,9 @@ async function condensedPass(
   ref: ConversationRef,
   options: CompactOptions,
   result: CompactResult,
+  buffer: SweepBuffer,
 ): Promise<PassOutcome> {
-  const frontier = await loadFrontier(host.store, ref);
+  const frontier = await loadFrontier(host.store, ref, buffer.summaries);
   const items = frontier.summaries.map(summaryItem);
   const { maxDepth } = options;
   const run =

@@ -20,9 +20,14 @@ export interface Frontier {
   path: Segment[];
 }
 
-export async function loadFrontier(store: Store, ref: ConversationRef): Promise<Frontier> {
+/** `known` holds summaries that were read before: a node never changes, so only new ones have to be. */
+export async function loadFrontier(
+  store: Store,
+  ref: ConversationRef,
+  known: Map<string, StoredSummary> = new Map(),
+): Promise<Frontier> {
   const path = await activePath(store, ref);
-  const stored = await storedFrontier(store.db, ref);
+  const stored = await storedFrontier(store.db, ref, known);
   const valid = await validPrefix(store, ref, path, stored.summaries);
   const moved =
     valid.length !== stored.summaries.length || valid.some((one, index) => one.id !== stored.summaries[index]?.id);
@@ -39,6 +44,7 @@ export async function loadFrontier(store: Store, ref: ConversationRef): Promise<
 async function storedFrontier(
   db: Db | Tx,
   ref: ConversationRef,
+  known: Map<string, StoredSummary>,
 ): Promise<{ summaries: StoredSummary[]; version: number; prunedSeq: number }> {
   const state = await db
     .selectFrom("context_states")
@@ -54,12 +60,10 @@ async function storedFrontier(
     .where("conversation", "=", ref.conversation)
     .orderBy("position")
     .execute();
+  const missing = items.map((row) => row.summary).filter((id) => !known.has(id));
+  for (const summary of await readSummaries(db, ref, missing)) known.set(summary.id, summary);
   return {
-    summaries: await readSummaries(
-      db,
-      ref,
-      items.map((row) => row.summary),
-    ),
+    summaries: items.flatMap((row) => known.get(row.summary) ?? []),
     version: state.version,
     prunedSeq: state.pruned_seq,
   };

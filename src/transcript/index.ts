@@ -49,5 +49,5 @@ export {
   walkBranch,
   walkConversation,
 } from "./read.ts";
-export { scanMessageEntries } from "./scan.ts";
+export { type ScannedMessage, scanMessages } from "./scan.ts";
 export { textOfEntry, textOfParts } from "./text.ts";

@@ -212,13 +212,13 @@ export async function readEntries(
 ): Promise<(Entry & { conversation: number })[]> {
   const rows: Row[] = [];
   for (let from = 0; from < seqs.length; from += seqsAtOnce) {
+    // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
     const found = await store.db
       .selectFrom("entries")
-      .select(columns)
-      .where("agent", "=", agent)
+      .select([...columns, "agent"])
       .where("seq", "in", seqs.slice(from, from + seqsAtOnce))
       .execute();
-    rows.push(...found);
+    rows.push(...found.filter((row) => row.agent === agent));
   }
   rows.sort((a, b) => a.seq - b.seq);
   const sessions = await sessionIds(store.db, agent, rows);

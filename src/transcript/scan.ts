@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Entry } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { movedField } from "./large-content/moved.ts";
-import { readEntries } from "./read.ts";
+import { bodyOf } from "./codec.ts";
+import { readPayloads } from "./decode.ts";
+import { textOfEntry } from "./text.ts";
 
 export interface ScanOptions {
   agent: string;
@@ -14,23 +14,66 @@ export interface ScanOptions {
   needle?: string;
 }
 
+/** A message as a search sees it. */
+export interface ScannedMessage {
+  seq: number;
+  conversation: number;
+  time: number;
+  /** Its role, or the type of the entry that holds it. */
+  kind: string;
+  text: string;
+}
+
 const seqsAtOnce = 100_000;
-const entriesAtOnce = 1_000;
+const messagesAtOnce = 500;
+/** Pages that are read while earlier ones are looked through. */
+const pagesAhead = 3;
 
 /** Every message that may hold the needle, newest first, in pages, with large content in its place. */
-export async function* scanMessageEntries(
-  store: Store,
-  options: ScanOptions,
-): AsyncGenerator<(Entry & { conversation: number })[]> {
+export async function* scanMessages(store: Store, options: ScanOptions): AsyncGenerator<ScannedMessage[]> {
   for (let below: number | undefined; ; ) {
     const seqs = await candidates(store, options, below);
-    for (let from = 0; from < seqs.length; from += entriesAtOnce) {
-      const page = seqs.slice(from, from + entriesAtOnce);
-      yield (await readEntries(store, options.agent, page)).reverse();
+    const waiting: Promise<ScannedMessage[]>[] = [];
+    let from = 0;
+    while (from < seqs.length || waiting.length > 0) {
+      while (from < seqs.length && waiting.length < pagesAhead) {
+        waiting.push(readTexts(store, options.agent, seqs.slice(from, from + messagesAtOnce)));
+        from += messagesAtOnce;
+      }
+      const page = waiting.shift();
+      if (page) yield await settled(page, waiting);
     }
     if (seqs.length < seqsAtOnce) return;
     below = seqs.at(-1);
   }
+}
+
+/** A page that fails must not leave the failures of the others unheard. */
+async function settled<T>(page: Promise<T>, others: Promise<T>[]): Promise<T> {
+  try {
+    return await page;
+  } catch (error) {
+    await Promise.allSettled(others);
+    throw error;
+  }
+}
+
+async function readTexts(store: Store, agent: string, seqs: number[]): Promise<ScannedMessage[]> {
+  // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+  const rows = await store.db
+    .selectFrom("entries")
+    .select(["seq", "conversation", "time", "kind", "payload"])
+    .where("seq", "in", seqs)
+    .orderBy("seq", "desc")
+    .execute();
+  const payloads = await readPayloads(store, agent, rows, "original");
+  return rows.map(({ seq, conversation, time, kind }, index) => ({
+    seq,
+    conversation,
+    time,
+    kind,
+    text: textOfEntry(bodyOf(kind, payloads[index] ?? {})),
+  }));
 }
 
 async function candidates(store: Store, options: ScanOptions, below: number | undefined): Promise<number[]> {
@@ -49,7 +92,7 @@ async function candidates(store: Store, options: ScanOptions, below: number | un
     // The payload is JSON, so the needle is looked for as JSON writes it; what was moved aside may hold anything.
     const written = JSON.stringify(needle).slice(1, -1);
     query = query.where(
-      sql<boolean>`(${find}(payload, ${written}) > 0 or ${find}(payload, ${`"${movedField}":[`}) > 0)`,
+      sql<boolean>`(${find}(payload, ${written}) > 0 or seq in (select seq from file_refs where agent = ${agent}))`,
     );
   }
   const rows = await query.orderBy("seq", "desc").limit(seqsAtOnce).execute();

@@ -1,22 +1,22 @@
 import type { Entry } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { readEntries, scanMessageEntries, textOfEntry } from "../../transcript/index.ts";
+import { readEntries, scanMessages, textOfEntry } from "../../transcript/index.ts";
 import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
 import { placeOfWords, snippetAround } from "./snippet.ts";
 
 /** By a regular expression: every message is looked at, but those the store can tell to be without the needle. */
-export async function scanMessages(store: Store, hunt: Hunt): Promise<Found> {
+export async function grepMessages(store: Store, hunt: Hunt): Promise<Found> {
   const matches: GrepMatch[] = [];
   let searched = 0;
-  for await (const page of scanMessageEntries(store, hunt)) {
+  for await (const page of scanMessages(store, hunt)) {
     hunt.signal?.throwIfAborted();
-    for (const entry of page) {
+    for (const { seq, conversation, time, kind, text } of page) {
       searched += 1;
-      const text = textOfEntry(entry);
       const place = hunt.find(text);
       if (!place) continue;
       if (matches.length === hunt.limit) return { matches, searched, more: true };
-      matches.push(matchOf(entry, snippetAround(text, place.from, place.to), 1));
+      const snippet = snippetAround(text, place.from, place.to);
+      matches.push({ kind: "message", citation: `msg#${seq}`, conversation, time, role: kind, snippet, score: 1 });
     }
   }
   return { matches, searched, more: false };

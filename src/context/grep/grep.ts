@@ -1,7 +1,7 @@
 import { VarveError } from "../../domain/index.ts";
 import { queryWords, type Store } from "../../store/index.ts";
 import { grepFiles } from "./grep-files.ts";
-import { matchMessages, scanMessages } from "./grep-messages.ts";
+import { grepMessages, matchMessages } from "./grep-messages.ts";
 import { grepSummaries } from "./grep-summaries.ts";
 import type { Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort, Hunt } from "./grep-types.ts";
 import { compilePattern } from "./pattern.ts";
@@ -15,7 +15,7 @@ export async function grep(store: Store, options: GrepOptions): Promise<GrepResu
   const wants = (scope: GrepScope) => options.scope === scope || (options.scope === "both" && scope !== "files");
   const none: Found = { matches: [], searched: 0, more: false };
   const messages = wants("messages")
-    ? await (options.mode === "regex" ? scanMessages(store, hunt) : matchMessages(store, hunt))
+    ? await (options.mode === "regex" ? grepMessages(store, hunt) : matchMessages(store, hunt))
     : none;
   const summaries = wants("summaries") ? await grepSummaries(store, hunt) : none;
   const files = wants("files") ? await grepFiles(store, hunt) : none;

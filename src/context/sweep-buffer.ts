@@ -1,0 +1,66 @@
+import type { Store } from "../store/index.ts";
+import type { ConversationRef, StoredSummary } from "./dag.ts";
+import type { Frontier } from "./frontier.ts";
+import { newestRaw, oldestRaw, type SaidEntry } from "./window.ts";
+
+/**
+ * What a sweep read ahead: the messages behind the summaries, and the newest ones. Passes follow each other closely, so
+ * what one did not take is where the next begins. Whatever does not belong to the branch any more is read anew.
+ */
+export class SweepBuffer {
+  /** The summaries that were read, by id. */
+  readonly summaries = new Map<string, StoredSummary>();
+  private oldest: SaidEntry[] = [];
+  private newest: SaidEntry[] = [];
+  private branch = "";
+  private head = 0;
+  private newestCount = 0;
+
+  private readonly store: Store;
+  private readonly ref: ConversationRef;
+
+  constructor(store: Store, ref: ConversationRef) {
+    this.store = store;
+    this.ref = ref;
+  }
+
+  /** The oldest messages behind the summaries, more than `tokens` of them where there are so many. */
+  async oldestBehind(frontier: Frontier, tokens: number): Promise<SaidEntry[]> {
+    this.checkBranch(frontier);
+    this.oldest = this.oldest.filter((one) => one.entry.seq > frontier.coveredSeq);
+    const held = this.oldest.reduce((sum, one) => sum + one.item.tokens, 0);
+    if (held <= tokens) {
+      const after = this.oldest.at(-1)?.entry.seq ?? frontier.coveredSeq;
+      const more = await oldestRaw(this.store, this.ref, { ...frontier, coveredSeq: after }, 2 * tokens - held);
+      this.oldest.push(...more);
+    }
+    return this.oldest;
+  }
+
+  async newestOf(frontier: Frontier, count: number): Promise<SaidEntry[]> {
+    this.checkBranch(frontier);
+    const head = frontier.path.at(-1)?.upTo ?? 0;
+    if (head !== this.head || count > this.newestCount) {
+      this.newest = await newestRaw(this.store, this.ref, frontier, count);
+      this.head = head;
+      this.newestCount = count;
+    }
+    return this.newest.filter((one) => one.entry.seq > frontier.coveredSeq).slice(-count);
+  }
+
+  private checkBranch(frontier: Frontier): void {
+    const branch = JSON.stringify(
+      frontier.path.map((one, index) => [
+        one.conversation,
+        one.branch,
+        index === frontier.path.length - 1 ? 0 : one.upTo,
+      ]),
+    );
+    if (branch === this.branch) return;
+    this.branch = branch;
+    this.oldest = [];
+    this.newest = [];
+    this.head = 0;
+    this.newestCount = 0;
+  }
+}
