@@ -7,6 +7,14 @@ import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
+/** Messages of the schema library in fifty languages: a third of what the gateway would load, and never shown. */
+const withoutLocales = {
+  name: "without-locales",
+  resolveId: (source: string, importer?: string) =>
+    source.endsWith("/locales/index.js") && importer?.includes("/zod/") ? "\0no-locales" : undefined,
+  load: (id: string) => (id === "\0no-locales" ? "export {}" : undefined),
+};
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 rmSync(`${root}/dist`, { recursive: true, force: true });
 execFileSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p", "tsconfig.build.json"], {
@@ -19,8 +27,9 @@ const bundle = await rolldown({
   platform: "node",
   // Native code, and packages that start threads from files of their own, stay what they are.
   // Models' packages are optional peers that the user installs.
-  external: ["better-sqlite3", "pg", "pino", "chokidar", "ai", /^@ai-sdk\//, /^@lezer\//],
+  external: ["better-sqlite3", "pg", "pino", "chokidar", "ai", /^@ai-sdk\//, /^@lezer\//, /^csv-parse/],
   logLevel: "warn",
+  plugins: [withoutLocales],
 });
 await bundle.write({
   dir: `${root}/dist/program`,

@@ -19,12 +19,14 @@ export interface JobWorkerOptions {
 
 const retryBaseMs = 500;
 const retryMaxMs = 300_000;
+const idleGrowthMax = 8;
 
 /** Works off durable jobs, one at a time. What it does not finish, because the process died, is leased again. */
 export class JobWorker {
   private readonly options: Required<Omit<JobWorkerOptions, "onError">> & Pick<JobWorkerOptions, "onError">;
   private readonly owner: string;
   private readonly stopping = new AbortController();
+  private woken = new AbortController();
   private running: Promise<void> | undefined;
 
   constructor(options: JobWorkerOptions) {
@@ -32,8 +34,10 @@ export class JobWorker {
     this.owner = newId(options.clock, options.random);
   }
 
+  /** Begins, or looks again at once when it has begun. */
   start(): void {
     this.running ??= this.loop();
+    this.woken.abort();
   }
 
   async stop(): Promise<void> {
@@ -71,11 +75,19 @@ export class JobWorker {
     return this.options.clock.now() + Math.min(retryBaseMs * 2 ** (job.attempts - 1), retryMaxMs);
   }
 
+  /** Looks for work less and less often while there is none, so that an idle process leaves the store in peace. */
   private async loop(): Promise<void> {
     const { signal } = this.stopping;
-    while (!signal.aborted) {
-      const worked = await this.workOnce();
-      if (!worked) await sleep(this.options.idleMs, undefined, { signal, ref: false }).catch(() => undefined);
+    const { idleMs } = this.options;
+    for (let waitMs = idleMs; !signal.aborted; ) {
+      if (await this.workOnce()) {
+        waitMs = idleMs;
+        continue;
+      }
+      const nap = AbortSignal.any([signal, this.woken.signal]);
+      await sleep(waitMs, undefined, { signal: nap, ref: false }).catch(() => undefined);
+      waitMs = this.woken.signal.aborted ? idleMs : Math.min(2 * waitMs, idleMs * idleGrowthMax);
+      this.woken = new AbortController();
     }
   }
 }

@@ -4,14 +4,13 @@ import { grepFiles } from "./grep-files.ts";
 import { grepMessages, matchMessages } from "./grep-messages.ts";
 import { grepSummaries } from "./grep-summaries.ts";
 import type { Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort, Hunt } from "./grep-types.ts";
-import { compilePattern } from "./pattern.ts";
 
 const charactersMax = 40_000;
 const halfLifeMs = 14 * 86_400_000;
 
 /** Finds a pattern in what was said, in what was summarised and in what was moved aside. Nothing is missed silently. */
 export async function grep(store: Store, options: GrepOptions): Promise<GrepResult> {
-  const hunt = huntOf(options);
+  const hunt = await huntOf(options);
   const wants = (scope: GrepScope) => options.scope === scope || (options.scope === "both" && scope !== "files");
   const none: Found = { matches: [], searched: 0, more: false };
   const messages = wants("messages")
@@ -29,8 +28,10 @@ export async function grep(store: Store, options: GrepOptions): Promise<GrepResu
   };
 }
 
-function huntOf(options: GrepOptions): Hunt {
+async function huntOf(options: GrepOptions): Promise<Hunt> {
   if (options.mode === "regex") {
+    // Loaded when it is needed: the engine behind it is large, and few processes ever look for a pattern.
+    const { compilePattern } = await import("./pattern.ts");
     const pattern = compilePattern(options.pattern);
     return { ...options, words: [], find: pattern.find, needle: pattern.needle };
   }

@@ -1,7 +1,11 @@
-import { parse } from "csv-parse/sync";
+import { createRequire } from "node:module";
 import { describeColumns } from "./csv-columns.ts";
 import { counted, fit, type Section } from "./fit.ts";
 import type { Subject } from "./subject.ts";
+
+const require = createRequire(import.meta.url);
+/** Loaded when it is needed: most processes never see a table. */
+const parserOfTables = () => require("csv-parse/sync") as typeof import("csv-parse/sync");
 
 const delimiters = [",", "\t", ";", "|"] as const;
 const delimiterNames: Readonly<Record<string, string>> = { ",": "comma", "\t": "tab", ";": "semicolon", "|": "bar" };
@@ -89,13 +93,13 @@ function readRows(text: string, { delimiter, isCut, rowsMax }: ReadOptions): Row
     ...(rowsMax === undefined ? {} : { to: rowsMax }),
   };
   try {
-    parse(text, options);
+    parserOfTables().parse(text, options);
   } catch {
     // A text that was cut inside of quotes has lost no more than its last row.
     if (isCut && rows.length >= wholeRowsMin) return { rows, isUnquoted: false };
     // A quote that is never closed swallows the rest; read as text it does no harm, and the result says so.
     rows.length = 0;
-    parse(text, { ...options, quote: false });
+    parserOfTables().parse(text, { ...options, quote: false });
     return { rows, isUnquoted: true };
   }
   const isWhole = rows.length === rowsMax || /[\r\n]$/.test(text);
