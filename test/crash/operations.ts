@@ -6,6 +6,7 @@ import { importing } from "./operations/import.ts";
 import { ingest, ingestSingle } from "./operations/ingest.ts";
 import { migration } from "./operations/migration.ts";
 import { sessions } from "./operations/sessions.ts";
+import { turns } from "./operations/turns.ts";
 
 /** Everything that is killed in the middle. A new kind of work is added here and nowhere else. */
 export const operations: readonly Operation[] = [
@@ -14,6 +15,7 @@ export const operations: readonly Operation[] = [
   importing,
   branch,
   compact,
+  turns,
   sessions,
   backup,
   migration,

@@ -44,6 +44,15 @@ export const turnSteps: readonly TurnStep[] = [
     },
   },
   { name: "ingest", run: async (turn) => void (await turn.varve.context.ingest(current(turn), question)) },
+  {
+    name: "commit a turn",
+    run: async (turn) => {
+      await turn.varve.context.commitTurn(current(turn), "t1", [
+        { id: "t", role: "user", content: "And now?", time: 4 },
+        { id: "u", role: "assistant", content: "Now we go on.", time: 5 },
+      ]);
+    },
+  },
   { name: "move the head", run: (turn) => turn.varve.transcripts.moveHead(current(turn), "q") },
   {
     name: "ingest on the branch",
