@@ -122,7 +122,7 @@ function stepOf(room: string): number {
 }
 
 function isTest(path: string): boolean {
-  return path.endsWith(".test.ts");
+  return /\.test(?:-util)?\.ts$/.test(path);
 }
 
 function readSources(root: string): SourceFile[] {
