@@ -60,6 +60,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     logins: createLogins(clock, random),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
     bus: createEventBus(clock, random),
+    closers: [],
     log: options.log ?? (() => undefined),
   };
   const app = createApp(host);
@@ -79,7 +80,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     createLoginLink: () => `${url}/auth?code=${host.logins.makeCode()}`,
     close: () => {
       host.bus.close();
-      closing ??= closeServer(server);
+      closing ??= Promise.all([closeServer(server), ...host.closers.map((close) => close())]).then(() => undefined);
       return closing;
     },
   };
