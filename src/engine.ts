@@ -20,7 +20,7 @@ import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
-import { type BoundTool, openToolbox, type ToolOptions } from "./tools/index.ts";
+import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
 import { version } from "./version.ts";
 
@@ -59,7 +59,7 @@ export interface Varve {
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
    * description, schemas, and `run`, which takes what a model sends.
    */
-  tools(options?: ToolOptions): readonly BoundTool[];
+  tools(options?: ToolOptions): Promise<readonly BoundTool[]>;
   /** The background work of this process. */
   readonly work: Work;
   /** Calls the listener for what the engine does; the function it returns takes it off again. */
@@ -116,7 +116,8 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     status: () => statusOf(host, version),
     doctor: (doctorOptions) => examine(host, doctorOptions),
     backup: (file, backupOptions) => backupNow(host, file, backupOptions),
-    tools: (toolOptions) => openToolbox(varve, toolOptions).tools,
+    // Loaded when asked for: most programs, and the gateway until somebody comes to it by MCP, do without.
+    tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,
     work,
     onEvent(listener) {
       listeners.add(listener);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-const names = (options = {}) => stage.varve.tools(options).map((tool) => tool.name);
+const names = async (options = {}) => (await stage.varve.tools(options)).map((tool) => tool.name);
 const matches = async (input: object, options = {}) => {
   const { structured } = await stage.call("lcm_grep", { scope: "messages", ...input }, options);
   return (structured as { matches: { snippet: string; citation: string }[] }).matches;
@@ -40,8 +40,8 @@ async function endGrant(id: string): Promise<void> {
 }
 
 describe("every tool", () => {
-  it("has a description, and schemas that a client can read", () => {
-    for (const tool of stage.varve.tools()) {
+  it("has a description, and schemas that a client can read", async () => {
+    for (const tool of await stage.varve.tools()) {
       expect(tool.description.length, tool.name).toBeGreaterThan(80);
       expect(tool.annotations.readOnlyHint, tool.name).toBe(true);
       const input = z.toJSONSchema(tool.input, { io: "input" });
@@ -65,14 +65,14 @@ describe("every tool", () => {
       ["session_status", { key }],
     ];
     for (const [name, input] of calls) {
-      const tool = stage.varve.tools().find((one) => one.name === name);
+      const tool = (await stage.varve.tools()).find((one) => one.name === name);
       const { structured } = (await tool?.run(input)) ?? {};
       expect(tool?.output.parse(structured), name).toEqual(structured);
     }
   });
 
   it("stops when it is cancelled, whatever the reason given", async () => {
-    for (const tool of stage.varve.tools()) {
+    for (const tool of await stage.varve.tools()) {
       if (!tool.name.startsWith("lcm_")) continue;
       const input = { lcm_grep: { pattern: "x" }, lcm_describe: { id: "msg#1" }, lcm_expand: { query: "x" } }[
         tool.name
@@ -85,7 +85,7 @@ describe("every tool", () => {
 
 describe("open to the owner", () => {
   it("offers all of them, over all conversations", async () => {
-    expect(names()).toEqual([
+    expect(await names()).toEqual([
       "lcm_grep",
       "lcm_describe",
       "lcm_expand",
@@ -114,7 +114,7 @@ describe("in a session", () => {
 
   it("does not offer lcm_expand, and says what to use instead", async () => {
     const options = { session: stage.session };
-    expect(names(options)).not.toContain("lcm_expand");
+    expect(await names(options)).not.toContain("lcm_expand");
     await expect(stage.call("lcm_expand", { query: "x" }, options)).rejects.toMatchObject({
       code: "REFUSED",
       remedy: expect.stringContaining("lcm_expand_query"),
@@ -162,7 +162,7 @@ describe("bound to an agent", () => {
 describe("delegated with a grant", () => {
   it("offers reading only, within what the grant names", async () => {
     const grant = await grantFor([stage.session.conversation], 100_000);
-    expect(names({ grant })).toEqual(["lcm_grep", "lcm_describe", "lcm_expand"]);
+    expect(await names({ grant })).toEqual(["lcm_grep", "lcm_describe", "lcm_expand"]);
     expect(await matches({ pattern: "ELSEWHERE|ZX-4711", allConversations: true }, { grant })).toHaveLength(1);
     await expect(matches({ pattern: "x", conversationId: elsewhere }, { grant })).rejects.toMatchObject({
       code: "REFUSED",
