@@ -1,4 +1,4 @@
-import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { type CallToolResult, McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { toVarveError, type VarveError } from "../domain/index.ts";
 import { type Varve, version } from "../engine.ts";
@@ -7,6 +7,8 @@ import { type BoundTool, openToolbox, type ToolOptions } from "../tools/index.ts
 export interface McpOptions extends ToolOptions {
   /** Told of every failure that is nobody's fault but the program's. */
   onFailure?: (error: unknown) => void;
+  /** Given every call of a tool as it begins; the promise never rejects. */
+  onRun?: (run: Promise<unknown>) => void;
 }
 
 /** When to use which tool, in the order a question is followed up. */
@@ -30,7 +32,7 @@ function instructionsFor(tools: readonly BoundTool[]): string {
 
 /** The tools behind the protocol. Schemas are checked by the tools themselves, whose errors say what to send instead. */
 export function createServer(varve: Varve, options: McpOptions = {}): McpServer {
-  const { onFailure, ...setting } = options;
+  const { onFailure, onRun, ...setting } = options;
   const toolbox = openToolbox(varve, setting);
   const mcp = new McpServer(
     { name: "varve", title: "Varve", version },
@@ -43,16 +45,27 @@ export function createServer(varve: Varve, options: McpOptions = {}): McpServer 
       const names = toolbox.tools.map(({ name }) => name).join(", ");
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}; there are ${names}.`);
     }
-    try {
-      const { markdown, structured } = await tool.run(params.arguments, { signal: mcpReq.signal });
-      return { content: [{ type: "text" as const, text: markdown }], structuredContent: structured };
-    } catch (error) {
-      const known = toVarveError(error);
-      if (known.code === "INTERNAL") onFailure?.(error);
-      return { isError: true, content: [{ type: "text" as const, text: errorText(tool, known) }] };
-    }
+    const run = answerOf(tool, params.arguments, mcpReq.signal, onFailure);
+    onRun?.(run);
+    return run;
   });
   return mcp;
+}
+
+async function answerOf(
+  tool: BoundTool,
+  input: unknown,
+  signal: AbortSignal,
+  onFailure: McpOptions["onFailure"],
+): Promise<CallToolResult> {
+  try {
+    const { markdown, structured } = await tool.run(input, { signal });
+    return { content: [{ type: "text", text: markdown }], structuredContent: structured };
+  } catch (error) {
+    const known = toVarveError(error);
+    if (known.code === "INTERNAL") onFailure?.(error);
+    return { isError: true, content: [{ type: "text", text: errorText(tool, known) }] };
+  }
 }
 
 /** What a model reads when a call fails. The message of an accident may hold anything, so it stays in the log. */

@@ -18,12 +18,22 @@ export async function serveOnStdio(
   { signal, ...options }: McpOptions & { signal: AbortSignal },
 ): Promise<void> {
   const transport = new DrainingTransport();
-  const handle = serveStdio(() => createServer(varve, options), { transport, onerror: options.onFailure });
+  const running = new Set<Promise<unknown>>();
+  const onRun = (run: Promise<unknown>): void => {
+    running.add(run);
+    void run.finally(() => running.delete(run));
+  };
+  const handle = serveStdio(() => createServer(varve, { ...options, onRun }), {
+    transport,
+    onerror: options.onFailure,
+  });
   const stopped = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => stopped.resolve(), { once: true });
   if (signal.aborted) stopped.resolve();
   await Promise.race([transport.ended, stopped.promise]);
   await handle.close();
+  // What was cancelled by this puts down what it holds, such as its grant, before the store closes.
+  await Promise.allSettled(running);
   // A terminal or a pipe that is still open would keep the process alive.
   process.stdin.destroy();
 }
@@ -81,11 +91,13 @@ class DrainingTransport implements Transport {
   #endInput(): void {
     this.#inputOver = true;
     setTimeout(() => this.#input.end(), drainMs).unref();
-    // What came last is still on its way through the pipe.
-    setImmediate(() => this.#endWhenDone());
+    this.#endWhenDone();
   }
 
   #endWhenDone(): void {
-    if (this.#inputOver && this.#pending.size === 0) this.#input.end();
+    if (!this.#inputOver || this.#pending.size > 0) return;
+    const onItsWay = this.#input.readableLength + this.#input.writableLength;
+    if (onItsWay > 0) setImmediate(() => this.#endWhenDone());
+    else this.#input.end();
   }
 }

@@ -4,12 +4,12 @@ import { textOfEntry } from "../transcript/index.ts";
 import { reachOf } from "./context.ts";
 import { type Described, described, linesOf, textMaxFor } from "./described.ts";
 import { allConversations, conversationId, flag, oneReach, oneReachFault, tokenCap, whole } from "./fields.ts";
-import { instantText, minuteText, name, notice, quote } from "./quote.ts";
+import { instantText, minuteText, name, notice, quote, shortName } from "./quote.ts";
 import { clip, page } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const linesMax = 10_000_000;
-const listedMax = 200;
+const listedMax = 100;
 
 const input = z
   .strictObject({
@@ -105,6 +105,9 @@ function summaryAnswer({
   const listed = sources.slice(0, listedMax);
   const cuts = [
     ...(cut ? [`the summary ends after ${cut.shown} of ${cut.of} characters`] : []),
+    ...(fileIds.length > listedMax
+      ? [`${fileIds.length - listedMax} of its ${fileIds.length} files are not listed`]
+      : []),
     ...(listed.length < sources.length
       ? [`${sources.length - listed.length} of its ${sources.length} sources are not listed`]
       : []),
@@ -143,7 +146,15 @@ function fileAnswer({ file, entries, lines, conversation }: Extract<Description,
     `- ${file.name === null ? "no name" : name(file.name)}, ${name(mediaType ?? kind)}, ${bytes} bytes, ${file.lines} lines, about ${tokens} tokens`,
     `- held by ${entries.join(", ")}, conversation ${conversation}`,
   ].join("\n");
-  const value = { name: file.name, mediaType, kind, bytes, lines: file.lines, tokens, heldBy: entries };
+  const value = {
+    name: file.name === null ? null : shortName(file.name),
+    mediaType,
+    kind,
+    bytes,
+    lines: file.lines,
+    tokens,
+    heldBy: entries,
+  };
   if (!lines) {
     const { text, cut } = clip(file.summary);
     const cuts = cut ? [`the description ends after ${cut.shown} of ${cut.of} characters`] : [];
@@ -168,7 +179,7 @@ function fileAnswer({ file, entries, lines, conversation }: Extract<Description,
 }
 
 function messageAnswer({ entry, conversation }: Extract<Description, { kind: "message" }>, asked: Asked): Answer {
-  const role = "message" in entry ? (entry.message.name ?? entry.message.role) : entry.type;
+  const role = shortName("message" in entry ? (entry.message.name ?? entry.message.role) : entry.type);
   const { text, range, cuts } = linesOf(textOfEntry(entry), asked, textMaxFor(asked.tokenCap));
   const id = `msg#${entry.seq}`;
   const part =

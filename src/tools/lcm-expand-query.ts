@@ -14,7 +14,7 @@ import {
   whole,
 } from "./fields.ts";
 import { notice, quote } from "./quote.ts";
-import { clip, page } from "./room.ts";
+import { clip, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const citationsMax = 300;
@@ -64,13 +64,13 @@ export const lcmExpandQuery = defineTool({
     const found = await context.host.context.expandQuery({ ...asked, ...reach, signal: context.signal });
     const { text: answer, cut } = clip(found.answer);
     const citations = found.citations.slice(0, citationsMax);
-    const said = [
+    const said = sayCuts([
       ...found.notes,
       ...(cut ? [`the answer ends after ${cut.shown} of ${cut.of} characters; lower maxTokens`] : []),
       ...(citations.length < found.citations.length
         ? [`${found.citations.length - citations.length} citations are not listed`]
         : []),
-    ];
+    ]);
     const by = found.model === undefined ? "passages that fit, word for word" : "answer of a model";
     return {
       markdown: page(

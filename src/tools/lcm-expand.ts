@@ -16,8 +16,8 @@ import {
   tokenCap,
   whole,
 } from "./fields.ts";
-import { instantText, minuteText, name, notice, quote } from "./quote.ts";
-import { type Block, clip, fitting, page } from "./room.ts";
+import { instantText, minuteText, name, notice, quote, shortName } from "./quote.ts";
+import { type Block, clip, fitting, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const input = z
@@ -73,9 +73,9 @@ export const lcmExpand = defineTool({
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
     const reach = await reachOf(context, { conversationId: one, allConversations: all });
     const found = await context.host.context.expand({ ...asked, ...reach });
-    const clipped: string[] = [];
-    const { kept, rest } = fitting(found.nodes.flatMap((node) => blocksOf(node, 0, clipped)));
-    const said = [...(found.cut === undefined ? [] : [found.cut]), ...clipped, ...leftOver(rest)];
+    const { kept, rest } = fitting(found.nodes.flatMap((node) => blocksOf(node, 0)));
+    const clipped = kept.flatMap((block) => block.cut ?? []);
+    const said = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...leftOver(rest), ...clipped]);
     const nothing =
       asked.query === undefined
         ? "None of the summaries fits the tokenCap."
@@ -91,13 +91,9 @@ export const lcmExpand = defineTool({
   },
 });
 
-function blocksOf(
-  { summary, children, messages }: Expansion["nodes"][number],
-  level: number,
-  cut: string[],
-): Block<Item>[] {
+function blocksOf({ summary, children, messages }: Expansion["nodes"][number], level: number): Block<Item>[] {
   const { id, kind, depth, conversation, earliestAt, latestAt, tokens, content, sourceMessageCount } = summary;
-  const text = shortened(id, content, cut);
+  const { text, ...cut } = shortened(id, content);
   const span = `${minuteText(earliestAt)} to ${minuteText(latestAt)}`;
   const heading = `## ${id} · ${kind}, depth ${depth} · ${span} · ${sourceMessageCount} messages · conversation ${conversation}`;
   const own: Block<Item> = {
@@ -112,32 +108,31 @@ function blocksOf(
       tokens,
       text,
     },
+    ...cut,
   };
   return [
     own,
-    ...children.flatMap((child) => blocksOf(child, level + 1, cut)),
-    ...messages.map((entry) => messageBlock(entry, level + 1, cut)),
+    ...children.flatMap((child) => blocksOf(child, level + 1)),
+    ...messages.map((entry) => messageBlock(entry, level + 1)),
   ];
 }
 
-function messageBlock(entry: Entry, level: number, cut: string[]): Block<Item> {
+function messageBlock(entry: Entry, level: number): Block<Item> {
   const citation = `msg#${entry.seq}`;
-  const role = "message" in entry ? (entry.message.name ?? entry.message.role) : entry.type;
-  const text = shortened(citation, textOfEntry(entry), cut);
+  const role = shortName("message" in entry ? (entry.message.name ?? entry.message.role) : entry.type);
+  const { text, ...cut } = shortened(citation, textOfEntry(entry));
   return {
     words: `### ${citation} · ${name(role)} · ${minuteText(entry.time)}\n\n${quote(text)}`,
     value: { citation, kind: "message", level, role, time: instantText(entry.time), tokens: entry.tokens, text },
+    ...cut,
   };
 }
 
-function shortened(citation: string, whole: string, cut: string[]): string {
-  const clipped = clip(whole);
-  if (clipped.cut) {
-    cut.push(
-      `${citation} ends after ${clipped.cut.shown} of ${clipped.cut.of} characters; lcm_describe shows more by startLine`,
-    );
-  }
-  return clipped.text;
+function shortened(citation: string, whole: string): { text: string; cut?: string } {
+  const { text, cut } = clip(whole);
+  if (!cut) return { text };
+  const { shown, of } = cut;
+  return { text, cut: `${citation} ends after ${shown} of ${of} characters; lcm_describe shows more by startLine` };
 }
 
 const namedMax = 10;

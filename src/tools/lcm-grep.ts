@@ -14,7 +14,7 @@ import {
   whole,
 } from "./fields.ts";
 import { instantText, minuteText, name, notice, quote } from "./quote.ts";
-import { type Block, fitting, page } from "./room.ts";
+import { type Block, fitting, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const input = z
@@ -81,7 +81,7 @@ export const lcmGrep = defineTool({
       rest.length === 0
         ? []
         : [`${rest.length} further matches do not fit an answer; lower the limit, narrow the pattern or the time`];
-    const said = [...(found.cut === undefined ? [] : [found.cut]), ...left];
+    const said = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...left]);
     const { messages, summaries, files } = found.searched;
     const counts = `${kept.length} ${kept.length === 1 ? "match" : "matches"}`;
     const nothing = [

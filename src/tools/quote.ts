@@ -21,10 +21,20 @@ export function quote(text: string): string {
     .join("\n");
 }
 
-/** A name that somebody else chose, on one line, which it cannot leave. */
+/** A text on one line, which it cannot leave, and no longer than it may be. */
+export function onOneLine(text: string, max: number): string {
+  const line = text.toWellFormed().split(lineEnds).join(" ").replaceAll(controls, " ");
+  return line.length > max ? `${line.slice(0, max).toWellFormed()}…` : line;
+}
+
+/** A name that somebody else chose, in a code span. */
 export function name(text: string): string {
-  const line = text.toWellFormed().replaceAll(controls, " ").split(lineEnds).join(" ").replaceAll("`", "'");
-  return `\`${line.length > nameMax ? `${line.slice(0, nameMax).toWellFormed()}…` : line}\``;
+  return `\`${shortName(text).replaceAll("`", "'")}\``;
+}
+
+/** The same as a value. */
+export function shortName(text: string): string {
+  return onOneLine(text, nameMax);
 }
 
 /** A time as results write it; what is no time is said to be none. */

@@ -1,4 +1,4 @@
-import { quote } from "./quote.ts";
+import { onOneLine, quote } from "./quote.ts";
 
 /** What an answer may hold, as words and as values alike. */
 export const charactersMax = 40_000;
@@ -11,6 +11,8 @@ export const textMax = 30_000;
 export interface Block<T> {
   words: string;
   value: T;
+  /** What of it was cut, in words. */
+  cut?: string;
 }
 
 /** As many blocks as there is room for, in order; how many are left over. */
@@ -29,16 +31,28 @@ export function fitting<T>(
 }
 
 /** The beginning of a text that has room both quoted and as a value; says where it was cut. */
-export function clip(text: string, room = textMax): { text: string; cut?: { shown: number; of: number } } {
-  let end = Math.min(text.length, room);
-  for (;;) {
-    const piece = text.slice(0, end);
-    const cost = Math.max(quote(piece).length, JSON.stringify(piece).length);
-    if (cost <= room) break;
-    end = Math.max(0, Math.min(end - 1, Math.floor((end * room) / cost)));
+export function clip(text: string, charactersAsked = textMax): { text: string; cut?: { shown: number; of: number } } {
+  let end = Math.min(text.length, charactersAsked, textMax);
+  for (let cost = costOf(text, end); cost > textMax; cost = costOf(text, end)) {
+    end = Math.min(end - 1, Math.floor((end * textMax) / cost));
   }
   if (end === text.length) return { text };
   return { text: text.slice(0, end).toWellFormed(), cut: { shown: end, of: text.length } };
+}
+
+function costOf(text: string, end: number): number {
+  const piece = text.slice(0, end);
+  return Math.max(quote(piece).length, JSON.stringify(piece).length);
+}
+
+const cutsMax = 10;
+const cutCharactersMax = 300;
+
+/** What was cut, each on one line and short enough to stand in the room kept for it. */
+export function sayCuts(cuts: readonly string[]): string[] {
+  const lines = cuts.map((cut) => onOneLine(cut, cutCharactersMax));
+  const more = lines.length - cutsMax;
+  return more > 0 ? [...lines.slice(0, cutsMax), `${more} further cuts are not listed`] : lines;
 }
 
 /** The whole answer: a heading, the notice, the pieces, and a line for everything that was cut. */

@@ -3,7 +3,7 @@ import { VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import { placeOf, type ToolContext } from "./context.ts";
 import { cuts, note, text } from "./fields.ts";
-import { instantText, minuteText, name, namesNotice } from "./quote.ts";
+import { instantText, minuteText, name, namesNotice, shortName } from "./quote.ts";
 import { type Block, fitting, page } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
@@ -85,7 +85,7 @@ export function sessionValue(session: Session): z.input<typeof listedSession> {
     conversation,
     chatType,
     ...(channel === undefined ? {} : { channel }),
-    ...(displayName === undefined ? {} : { displayName: displayName.slice(0, 200).toWellFormed() }),
+    ...(displayName === undefined ? {} : { displayName: shortName(displayName) }),
     messages: session.messageCount,
     compactions: session.compactionCount,
     startedAt: instantText(session.sessionStartedAt),
@@ -97,7 +97,7 @@ function blockOf(session: Session): Block<z.input<typeof listedSession>> {
   const shown = session.displayName === undefined ? "" : ` · ${name(session.displayName)}`;
   const used = minuteText(session.lastInteractionAt);
   return {
-    words: `- ${name(session.key)}${shown} · session ${session.sessionId} · conversation ${session.conversation} · ${session.messageCount} messages · last used ${used}`,
+    words: `- ${name(session.key)}${shown} · session ${name(session.sessionId)} · conversation ${session.conversation} · ${session.messageCount} messages · last used ${used}`,
     value: sessionValue(session),
   };
 }

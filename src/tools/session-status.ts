@@ -37,7 +37,7 @@ export const sessionStatus = defineTool({
     const { summaries, summaryTokens, rawTokens } = await context.host.context.overview(session);
     const { inputTokens, outputTokens, totalTokens, compactionCount, messageCount } = session;
     const lines = [
-      `- key ${name(session.key)}, session ${session.sessionId}, conversation ${session.conversation}, agent ${name(session.agent)}`,
+      `- key ${name(session.key)}, session ${name(session.sessionId)}, conversation ${session.conversation}, agent ${name(session.agent)}`,
       `- ${messageCount} messages since ${minuteText(session.sessionStartedAt)}, last used ${minuteText(session.lastInteractionAt)}`,
       `- in view: ${summaries.length} summaries of ${summaryTokens} tokens, then ${rawTokens} tokens word for word; compacted ${compactionCount} times`,
       `- tokens counted by the provider: ${inputTokens} in, ${outputTokens} out, ${totalTokens} in all`,
