@@ -21,10 +21,18 @@ execFileSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p",
   cwd: root,
   stdio: "inherit",
 });
+/**
+ * What reads the settings: their room, YAML, and zod without its translations, which only the gateway needs. Left to
+ * itself, the bundler parts zod from the settings and leaves its own helpers with them, so that each waits for the other.
+ */
+const settingsChunk =
+  /dist[\\/]config[\\/]|node_modules[\\/]yaml[\\/]|node_modules[\\/]zod[\\/](?!.*(?:locales[\\/](?!en)|index\.js|external\.js))/;
 const bundle = await rolldown({
   cwd: root,
   input: { main: "dist/cli/main.js", worker: "dist/store/sqlite/worker.js" },
   platform: "node",
+  // Nobody imports the command, so a chunk may show more than its entry does.
+  preserveEntrySignatures: false,
   // Native code, and packages that start threads from files of their own, stay what they are.
   // Models' packages are optional peers that the user installs.
   external: ["better-sqlite3", "pg", "pino", "chokidar", "ai", /^@ai-sdk\//, /^@lezer\//, /^csv-parse/],
@@ -36,5 +44,6 @@ await bundle.write({
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
+  codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "settings", test: settingsChunk }] },
 });
 await bundle.close();

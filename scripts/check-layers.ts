@@ -20,8 +20,8 @@ const steps: readonly (readonly string[])[] = [
 ];
 const surfaces = steps.at(-1) ?? [];
 const surfacesMayImport = ["domain", "config", "tools", "engine"];
-/** The command line starts these. */
-const surfacePairs: Readonly<Record<string, readonly string[]>> = { cli: ["bench", "http", "mcp"] };
+/** The command line starts these, and the gateway has a door for MCP. */
+const surfacePairs: Readonly<Record<string, readonly string[]>> = { cli: ["bench", "http", "mcp"], http: ["mcp"] };
 const linesMax = 600;
 
 /** A file's path under `src/`, with forward slashes, and its text. */
@@ -122,7 +122,7 @@ function stepOf(room: string): number {
 }
 
 function isTest(path: string): boolean {
-  return path.endsWith(".test.ts");
+  return /\.test(?:-util)?\.ts$/.test(path);
 }
 
 function readSources(root: string): SourceFile[] {

@@ -20,6 +20,7 @@ import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
+import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
 import { version } from "./version.ts";
 
@@ -54,6 +55,11 @@ export interface Varve {
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
+  /**
+   * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
+   * description, schemas, and `run`, which takes what a model sends.
+   */
+  tools(options?: ToolOptions): Promise<readonly BoundTool[]>;
   /** The background work of this process. */
   readonly work: Work;
   /** Calls the listener for what the engine does; the function it returns takes it off again. */
@@ -100,7 +106,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     },
   };
   const work = workOf(host);
-  return {
+  const varve: Varve = {
     settings: loaded,
     sessions: sessionsOf(host),
     transcripts: transcriptsOf(host),
@@ -110,6 +116,8 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     status: () => statusOf(host, version),
     doctor: (doctorOptions) => examine(host, doctorOptions),
     backup: (file, backupOptions) => backupNow(host, file, backupOptions),
+    // Loaded when asked for: most programs, and the gateway until somebody comes to it by MCP, do without.
+    tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,
     work,
     onEvent(listener) {
       listeners.add(listener);
@@ -120,6 +128,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       await store.close();
     },
   };
+  return varve;
 }
 
 /** Puts a backup in place of the database; no engine may have it open. */
@@ -164,6 +173,7 @@ export type {
   TranscriptInfo,
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
+export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
   type Cleaned,
   type CleanOptions,

@@ -14,6 +14,7 @@ export const examples: Record<string, string[]> = {
   describe: ["varve describe agent:main:jsonl:direct:notes"],
   expand: ["varve expand agent:main:jsonl:direct:notes --messages", 'varve expand "what was message 3 about"'],
   grep: ['varve grep "message [0-9]+" --limit 5', "varve grep message --mode full_text --sort relevance"],
+  mcp: ["varve mcp", "varve mcp --session agent:main:jsonl:direct:notes"],
   "sessions new": ["varve sessions new agent:main:jsonl:direct:notes"],
   "sessions restore": ["varve sessions restore agent:main:jsonl:direct:notes"],
   "sessions reset": ["varve sessions reset agent:main:jsonl:direct:notes"],

@@ -17,6 +17,7 @@ export function buildProgram(): Command {
   addGrep(program);
   addCare(program);
   addConfig(program);
+  addMcp(program);
   addStart(program);
   addBench(program);
   for (const command of program.commands) finish(command, []);
@@ -227,6 +228,15 @@ function addConfig(program: Command): void {
     .command("check")
     .description("look for mistakes in the settings")
     .action(async (flags) => (await load()).checkCommand(flags));
+}
+
+function addMcp(program: Command): void {
+  program
+    .command("mcp")
+    .description("serve the recall tools to an MCP client on standard input and output")
+    .addOption(new Option("--session <key>", "the session they are used in: it is meant when no other is named"))
+    .addOption(new Option("--grant <id>", "a delegated reader's grant, which bounds what it sees").conflicts("session"))
+    .action(async (flags) => (await import("./commands/mcp.ts")).mcpCommand(flags));
 }
 
 function addStart(program: Command): void {

@@ -24,7 +24,7 @@ export {
   sweepGrants,
 } from "./grants.ts";
 export { grep } from "./grep/grep.ts";
-export type { GrepMatch, GrepOptions, GrepResult } from "./grep/grep-types.ts";
+export type { GrepMatch, GrepMode, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep/grep-types.ts";
 export { type Fitted, fitMidTurn } from "./mid-turn.ts";
 export { leafDue, thresholdReached } from "./plan.ts";
 export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";

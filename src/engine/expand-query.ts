@@ -41,6 +41,8 @@ export interface Answer {
 const answerTokens = 2_000;
 const readTokens = 16_000;
 const candidates = 200;
+/** A function that a program brings may not say which model it asked; that one answered must be told all the same. */
+const unnamedModel = "unnamed";
 
 /**
  * A delegated reader: it gets a grant for some conversations, tokens and time, reads what fits the question, and answers.
@@ -142,7 +144,13 @@ async function read(
     if (answer.text.trim() !== "") {
       const named = citations.filter((citation) => new RegExp(`${citation}(?!\\d)`).test(answer.text));
       const cited = named.length > 0 ? named : citations;
-      return { answer: answer.text.trim(), citations: cited, model: answer.model, tokensRead: tokens, notes };
+      return {
+        answer: answer.text.trim(),
+        citations: cited,
+        model: answer.model ?? unnamedModel,
+        tokensRead: tokens,
+        notes,
+      };
     }
     notes.push("the model gave no answer; these are the passages it read");
   } catch (error) {

@@ -2,7 +2,8 @@ import type { Grant } from "../context/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { findSession, type Session } from "../session/index.ts";
 import { ancestorsOf } from "../transcript/index.ts";
-import type { EngineHost } from "./host.ts";
+import { type EngineHost, sessionSettings } from "./host.ts";
+import { routedName } from "./sessions.ts";
 
 /** Which conversations a question is about, and what bounds it. */
 export interface Reach {
@@ -49,7 +50,14 @@ async function familyOf(host: EngineHost, agent: string, conversation: number): 
 }
 
 async function conversationNamed(host: EngineHost, agent: string, name: string): Promise<number> {
-  if (!/^\d{1,15}$/.test(name)) return (await findSession(host, name, agent)).conversation;
+  if (!/^\d{1,15}$/.test(name)) {
+    const session = await findSession(host, routedName(name, sessionSettings(host.loaded)), agent);
+    // A key may name another agent, whose conversations are none of this one's.
+    if (session.agent === agent) return session.conversation;
+    throw new VarveError("SESSION_NOT_FOUND", `The agent ${agent} has no session ${JSON.stringify(name)}.`, {
+      remedy: "Send a session key or a session id of this agent; session_list shows them.",
+    });
+  }
   const row = await host.store.db
     .selectFrom("conversations")
     .select("id")

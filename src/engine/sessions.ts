@@ -60,7 +60,7 @@ export interface Sessions {
 }
 
 /** The short form `<channel>:<userId>` names the session its messages go to. */
-function routedName(name: string, settings: SessionSettings): string {
+export function routedName(name: string, settings: SessionSettings): string {
   const pair = /^(?!agent:|cron:|hook:)[^:\s]+:\S+$/i.test(name);
   return pair ? printSessionKey(routeAddress({ key: name }, settings)) : name;
 }

@@ -12,13 +12,14 @@ import { addDocumentRoute } from "./routes/document.ts";
 import { addEventRoute } from "./routes/events.ts";
 import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
+import { addMcpRoute } from "./routes/mcp.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTurningPoints } from "./routes/turning-points.ts";
 import { refuseInvalid } from "./schemas.ts";
 
-/** The whole gateway, from guard to guard to route. Everything under `/api` is closed unless a token opens it. */
+/** The whole gateway, from guard to guard to route. Everything under `/api`, and `/mcp`, is closed unless a token opens it. */
 export function createApp(host: GatewayHost): GatewayApp {
   const app: GatewayApp = new OpenAPIHono<GatewayEnv>({ defaultHook: refuseInvalid });
   app.notFound(notFound);
@@ -36,6 +37,8 @@ export function createApp(host: GatewayHost): GatewayApp {
   app.use(timeout(host.settings.requestTimeoutMs, () => new HTTPException(504)));
   app.use("/api/*", authenticate(host));
   app.use("/api", authenticate(host));
+  // The tools read, though every message of MCP is a POST.
+  app.use("/mcp", authenticate(host, "read"));
   app.use(limitBody(host));
 
   addFrontRoutes(app, host);
@@ -48,5 +51,6 @@ export function createApp(host: GatewayHost): GatewayApp {
   addExportRoute(app, host);
   addEventRoute(app, host);
   addDocumentRoute(app);
+  addMcpRoute(app, host);
   return app;
 }

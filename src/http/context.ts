@@ -26,6 +26,8 @@ export interface GatewayHost {
   logins: Logins;
   limiter: RateLimiter;
   bus: EventBus;
+  /** What is to be closed with the gateway. */
+  closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;
 }
 

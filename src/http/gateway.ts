@@ -60,6 +60,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     logins: createLogins(clock, random),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
     bus: createEventBus(clock, random),
+    closers: [],
     log: options.log ?? (() => undefined),
   };
   const unhook = varve.onEvent((event) => {
@@ -84,7 +85,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     close: () => {
       unhook();
       host.bus.close();
-      closing ??= closeServer(server);
+      closing ??= Promise.all([closeServer(server), ...host.closers.map((close) => close())]).then(() => undefined);
       return closing;
     },
   };

@@ -66,20 +66,27 @@ export function checkOrigin(host: GatewayHost): Guard {
     c.header("Cross-Origin-Resource-Policy", "cross-origin");
     if (c.req.method !== "OPTIONS" || c.req.header("access-control-request-method") === undefined) return next();
     c.header("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE");
-    c.header("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID");
+    c.header(
+      "Access-Control-Allow-Headers",
+      "Authorization, Content-Type, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, " +
+        "X-Varve-Session, X-Varve-Grant",
+    );
     c.header("Access-Control-Max-Age", "600");
     return c.body(null, 204);
   };
 }
 
-/** Lets in who shows a token that is known, and counts the request against its minute. */
-export function authenticate(host: GatewayHost): Guard {
+/**
+ * Lets in who shows a token that is known, and counts the request against its minute. The right is given where the method
+ * does not tell whether something is changed.
+ */
+export function authenticate(host: GatewayHost, right?: Right): Guard {
   return async (c, next) => {
     const caller = callerOf(host, c);
     if (!caller) throw unauthorized(host, c, "The gateway needs a token.", false);
     takeFrom(host, `token ${caller.name}`);
     c.set("caller", caller);
-    requireRight(caller, looking.has(c.req.method) ? "read" : "write");
+    requireRight(caller, right ?? (looking.has(c.req.method) ? "read" : "write"));
     await next();
   };
 }

@@ -88,9 +88,11 @@ describe("every example in the help", () => {
 function runShell(text: string): Promise<Ran> {
   return new Promise((resolve) => {
     const script = text.replace(/^varve/, `"${process.execPath}" "${program}"`);
-    execFile("sh", ["-c", script], { env: environment(), cwd: home }, (error, stdout, stderr) =>
+    const child = execFile("sh", ["-c", script], { env: environment(), cwd: home }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
     );
+    // What reads its input ends with it.
+    child.stdin?.end();
   });
 }
 

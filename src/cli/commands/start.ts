@@ -17,7 +17,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
     varve.work.start();
     const link = gateway.createLoginLink();
     output.say(
-      `Varve runs at ${gateway.url}\n\n  open   ${link}\n  API    ${gateway.url}/api/openapi.json\n  token  ${gateway.tokenFile}\n\nCtrl-C stops it.`,
+      `Varve runs at ${gateway.url}\n\n  open   ${link}\n  API    ${gateway.url}/api/openapi.json\n  MCP    ${gateway.url}/mcp\n  token  ${gateway.tokenFile}\n\nCtrl-C stops it.`,
     );
     output.result({ url: gateway.url, port: gateway.port, tokenFile: gateway.tokenFile });
     if (flags.open) openBrowser(link);

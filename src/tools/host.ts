@@ -1,0 +1,77 @@
+import type { Description, Expansion, Grant, GrepMode, GrepResult, GrepScope, GrepSort } from "../context/index.ts";
+import type { Session, SessionPage } from "../session/index.ts";
+
+/** Which conversations a tool asks about, and what bounds it. */
+export interface ToolReach {
+  agent?: string;
+  session?: Session;
+  conversationId?: string;
+  allConversations?: boolean;
+  grant?: Grant;
+}
+
+export interface GrepQuestion extends ToolReach {
+  pattern: string;
+  mode?: GrepMode;
+  scope?: GrepScope;
+  since?: number;
+  before?: number;
+  limit?: number;
+  sort?: GrepSort;
+  signal?: AbortSignal;
+}
+
+export interface DescribeQuestion extends ToolReach {
+  tokenCap?: number;
+  expandFile?: boolean;
+  startLine?: number;
+  endLine?: number;
+}
+
+export interface ExpandQuestion extends ToolReach {
+  summaryIds?: string[];
+  query?: string;
+  maxDepth?: number;
+  tokenCap?: number;
+  includeMessages?: boolean;
+}
+
+export interface AskedQuestion extends ToolReach {
+  prompt: string;
+  summaryIds?: string[];
+  query?: string;
+  maxTokens?: number;
+  tokenCap?: number;
+  signal?: AbortSignal;
+}
+
+export interface Answered {
+  answer: string;
+  citations: string[];
+  model?: string;
+  tokensRead: number;
+  notes: string[];
+}
+
+/** What of a session is in view now. */
+export interface Overview {
+  summaries: readonly unknown[];
+  summaryTokens: number;
+  rawTokens: number;
+}
+
+/** What the tools need of the engine, and no more. */
+export interface ToolHost {
+  readonly context: {
+    grep(request: GrepQuestion): Promise<GrepResult>;
+    describe(id: string, request?: DescribeQuestion): Promise<Description>;
+    expand(request: ExpandQuestion): Promise<Expansion>;
+    expandQuery(request: AskedQuestion): Promise<Answered>;
+    grant(id: string, agent?: string): Promise<Grant>;
+    overview(session: Session): Promise<Overview>;
+  };
+  readonly sessions: {
+    get(name: string, agent?: string): Promise<Session>;
+    list(options?: { agent?: string; limit?: number; match?: string }): Promise<SessionPage>;
+  };
+}

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { VarveError } from "../domain/index.ts";
+import type { Session } from "../session/index.ts";
+import { placeOf, type ToolContext } from "./context.ts";
+import { cuts, note, text } from "./fields.ts";
+import { instantText, minuteText, name, namesNotice, shortName } from "./quote.ts";
+import { type Block, fitting, page } from "./room.ts";
+import { defineTool, readOnly } from "./tool.ts";
+
+const sessionsMax = 100;
+
+export const agent = text(128)
+  .transform((value) => value.toLowerCase())
+  .optional()
+  .describe("Whose sessions, such as main; the agent this memory belongs to when absent.");
+
+export const listedSession = z.object({
+  key: z.string(),
+  sessionId: z.string(),
+  agent: z.string(),
+  conversation: z.number(),
+  chatType: z.string(),
+  channel: z.string().optional(),
+  displayName: z.string().optional(),
+  messages: z.number(),
+  compactions: z.number(),
+  startedAt: z.string(),
+  lastInteractionAt: z.string(),
+});
+
+export const sessionList = defineTool({
+  name: "session_list",
+  title: "List sessions",
+  description:
+    "Lists the conversations that are remembered, the latest used first, with their keys, session ids and sizes. Use it " +
+    "to find which conversation to search: pass a key, a session id or a conversation's number as conversationId to the " +
+    "lcm tools. Shows at most 100; narrow it with key.",
+  input: z.strictObject({
+    agent,
+    key: text(512).optional().describe("Only sessions whose key contains this, such as telegram."),
+  }),
+  output: z.object({ note, sessions: z.array(listedSession), cuts }),
+  annotations: readOnly,
+  notIn: { delegated: "A grant opens conversations, not the list of them: search with lcm_grep." },
+  async run(context, asked) {
+    const agentMeant = await agentOf(context, asked.agent);
+    const found = await context.host.sessions.list({ agent: agentMeant, limit: sessionsMax, match: asked.key });
+    const { kept, rest } = fitting(found.sessions.map(blockOf));
+    const more = found.next === undefined ? "" : " and more";
+    const said =
+      rest.length > 0 || found.next !== undefined
+        ? [
+            `${kept.length} sessions are shown, there are ${rest.length > 0 ? `${rest.length} others` : "others"}${more}; narrow the list with key`,
+          ]
+        : [];
+    const nothing =
+      asked.key === undefined ? "There are no sessions yet." : `No session's key contains ${name(asked.key)}.`;
+    return {
+      markdown: page(
+        `session_list: ${kept.length} sessions`,
+        kept.length === 0 ? [nothing] : [namesNotice, ...kept.map(({ words }) => words)],
+        said,
+      ),
+      structured: { note: namesNotice, sessions: kept.map(({ value }) => value), cuts: said },
+    };
+  },
+});
+
+/** The agent that is asked about. Whoever is bound to one cannot name another. */
+export async function agentOf(context: ToolContext, named: string | undefined): Promise<string | undefined> {
+  const { agent: own, session } = await placeOf(context);
+  const bound = session !== undefined || context.onlyAgent === true;
+  if (named === undefined || !bound || named === own) return named ?? own;
+  throw new VarveError("FORBIDDEN", `This is bound to the agent ${own} and cannot reach into ${named}.`, {
+    remedy: `Leave the agent out, or name ${own}.`,
+  });
+}
+
+export function sessionValue(session: Session): z.input<typeof listedSession> {
+  const { key, sessionId, agent: owner, conversation, chatType, channel, displayName } = session;
+  return {
+    key,
+    sessionId,
+    agent: owner,
+    conversation,
+    chatType,
+    ...(channel === undefined ? {} : { channel }),
+    ...(displayName === undefined ? {} : { displayName: shortName(displayName) }),
+    messages: session.messageCount,
+    compactions: session.compactionCount,
+    startedAt: instantText(session.sessionStartedAt),
+    lastInteractionAt: instantText(session.lastInteractionAt),
+  };
+}
+
+function blockOf(session: Session): Block<z.input<typeof listedSession>> {
+  const shown = session.displayName === undefined ? "" : ` · ${name(session.displayName)}`;
+  const used = minuteText(session.lastInteractionAt);
+  return {
+    words: `- ${name(session.key)}${shown} · session ${name(session.sessionId)} · conversation ${session.conversation} · ${session.messageCount} messages · last used ${used}`,
+    value: sessionValue(session),
+  };
+}

@@ -1,0 +1,75 @@
+import { toVarveError, VarveError } from "../domain/index.ts";
+import { noSession, settingOf, type ToolContext, type ToolOptions } from "./context.ts";
+import type { ToolHost } from "./host.ts";
+import { lcmDescribe } from "./lcm-describe.ts";
+import { lcmExpand } from "./lcm-expand.ts";
+import { lcmExpandQuery } from "./lcm-expand-query.ts";
+import { lcmGrep } from "./lcm-grep.ts";
+import { parseInput } from "./parse-input.ts";
+import { sessionList } from "./session-list.ts";
+import { sessionStatus } from "./session-status.ts";
+import type { Tool, ToolResult } from "./tool.ts";
+
+/** Every tool there is, in the order they are offered. */
+export const allTools: readonly Tool[] = [
+  lcmGrep,
+  lcmDescribe,
+  lcmExpand,
+  lcmExpandQuery,
+  // The memory tools come here.
+  sessionList,
+  sessionStatus,
+];
+
+/** A tool in its context: all that is left to give it is what a model sends. */
+export interface BoundTool extends Omit<Tool, "run" | "notIn"> {
+  run(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult>;
+}
+
+export interface Toolbox {
+  /** Those that are offered here. */
+  readonly tools: readonly BoundTool[];
+  /** Any of them by its name. One that is not offered here says what to use instead; undefined for no tool's name. */
+  find(name: string): BoundTool | undefined;
+}
+
+/** The tools for one setting: open, in a session, or delegated with a grant. */
+export function openToolbox(host: ToolHost, options: ToolOptions = {}): Toolbox {
+  if (options.grant !== undefined && options.session !== undefined) {
+    throw new VarveError("BAD_REQUEST", "A delegated reader works under its grant, not in a session.", {
+      remedy: "Give either a session or a grant.",
+    });
+  }
+  const setting = settingOf(options);
+  const bound = allTools.map((tool) => bind(tool, { ...options, host }));
+  const offered = new Set(allTools.filter((tool) => tool.notIn[setting] === undefined).map((tool) => tool.name));
+  return {
+    tools: bound.filter((tool) => offered.has(tool.name)),
+    find: (name) => bound.find((tool) => tool.name === name),
+  };
+}
+
+function bind(tool: Tool, context: ToolContext): BoundTool {
+  const { run, notIn, ...definition } = tool;
+  const instead = notIn[settingOf(context)];
+  return {
+    ...definition,
+    async run(input, { signal } = {}) {
+      if (instead !== undefined) {
+        throw new VarveError("REFUSED", `${tool.name} is not offered here.`, { remedy: instead });
+      }
+      try {
+        return (await run({ ...context, signal }, parseInput(tool, input))) as ToolResult;
+      } catch (error) {
+        // Whoever cancels may give any reason; what was thrown because of it is a cancellation all the same.
+        if (signal?.aborted) throw new VarveError("ABORTED", `${tool.name} was cancelled.`, { cause: error });
+        throw forModels(toVarveError(error));
+      }
+    },
+  };
+}
+
+/** What the engine tells people to type, a model cannot. */
+function forModels(error: VarveError): VarveError {
+  return error.code === "SESSION_NOT_FOUND" ? noSession(error.message, error) : error;
+}
