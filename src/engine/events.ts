@@ -1,5 +1,7 @@
 /** Something the engine did by itself or on request, told to whoever opened it. */
-export interface EngineEvent {
+export type EngineEvent = CompactionEvent | JobFailedEvent;
+
+export interface CompactionEvent {
   type: "compaction";
   agent: string;
   key: string;
@@ -15,4 +17,13 @@ export interface EngineEvent {
     milliseconds: number;
     because?: string;
   };
+}
+
+/** Work in the background failed; it is tried again until its attempts are used up. */
+export interface JobFailedEvent {
+  type: "job.failed";
+  agent: string;
+  /** What the job is for, most often a session's key. */
+  key: string;
+  data: { kind: string; error: string; attempts: number };
 }

@@ -49,6 +49,13 @@ export async function enqueue(host: EngineHost, job: NewJob): Promise<void> {
 export function workOf(host: EngineHost): Work {
   const worker = new JobWorker({
     ...host,
+    onError: (job, error) => {
+      // Without a job it is the store that failed, and whoever uses it hears of that themselves.
+      if (!job) return;
+      const { agent, key, kind, attempts } = job;
+      const text = error instanceof Error ? error.message : String(error);
+      host.emit({ type: "job.failed", agent, key, data: { kind, error: text, attempts } });
+    },
     handlers: {
       "compact turn": compaction(host),
       "compact new": compaction(host),

@@ -7,14 +7,15 @@ export type GatewayEventType =
   | "session.renewed"
   | "session.restored"
   | "session.deleted"
-  | "compaction";
+  | "compaction"
+  | "job.failed";
 
 /** Something that was changed through this gateway. */
 export interface GatewayEvent {
   type: GatewayEventType;
   agent: string;
   key: string;
-  sessionId: string;
+  sessionId?: string;
   data?: Record<string, unknown>;
 }
 

@@ -14,7 +14,8 @@ export interface JobWorkerOptions {
   leaseMs?: number;
   attemptsMax?: number;
   idleMs?: number;
-  onError?(job: JobTable, error: unknown): void;
+  /** Hears of what failed: a job, or, without one, the store itself. */
+  onError?(job: JobTable | undefined, error: unknown): void;
 }
 
 const retryBaseMs = 500;
@@ -75,12 +76,22 @@ export class JobWorker {
     return this.options.clock.now() + Math.min(retryBaseMs * 2 ** (job.attempts - 1), retryMaxMs);
   }
 
+  /** A store that cannot be reached for a while must not end the work for good. */
+  private async tryOnce(): Promise<boolean> {
+    try {
+      return await this.workOnce();
+    } catch (error) {
+      this.options.onError?.(undefined, error);
+      return false;
+    }
+  }
+
   /** Looks for work less and less often while there is none, so that an idle process leaves the store in peace. */
   private async loop(): Promise<void> {
     const { signal } = this.stopping;
     const { idleMs } = this.options;
     for (let waitMs = idleMs; !signal.aborted; ) {
-      if (await this.workOnce()) {
+      if (await this.tryOnce()) {
         waitMs = idleMs;
         continue;
       }

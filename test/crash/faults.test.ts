@@ -21,6 +21,7 @@ async function onFreshDatabase<T>(
   const home = mkdtempSync(join(tmpdir(), "varve-faults-"));
   const tap = new FaultTap();
   const varve = await openVarve({
+    background: false,
     home,
     database: scratch.database,
     clock: new HandClock(),
