@@ -30,5 +30,6 @@ export const examples: Record<string, string[]> = {
   "config unset": ["varve config unset session.dmScope"],
   "config check": ["varve config check"],
   start: ["varve start --port 0"],
+  demo: ["varve demo"],
   bench: ["varve bench speed --sizes 2000"],
 };

@@ -20,6 +20,7 @@ export function buildProgram(): Command {
   addMcp(program);
   addStart(program);
   addBench(program);
+  addDemo(program);
   for (const command of program.commands) finish(command, []);
   return program;
 }
@@ -247,6 +248,14 @@ function addStart(program: Command): void {
     .option("--host <address>", "the address to listen on")
     .option("--open", "open the browser")
     .action(async (flags) => (await import("./commands/start.ts")).startCommand(flags));
+}
+
+function addDemo(program: Command): void {
+  program
+    .command("demo")
+    .description("a guided tour on a conversation made for it; no key, nothing of yours is touched")
+    .option("--keep", "leave the tour's folder behind")
+    .action(async (flags) => (await import("./commands/demo.ts")).demoCommand(flags));
 }
 
 function addBench(program: Command): void {
