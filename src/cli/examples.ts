@@ -22,6 +22,7 @@ export const examples: Record<string, string[]> = {
   "sessions delete": ["varve sessions delete agent:main:subagent:reader --yes"],
   status: ["varve status", "varve status --json"],
   doctor: ["varve doctor", "varve doctor --rebuild"],
+  maintain: ["varve maintain"],
   backup: ["varve backup ./copy.db", "varve backup --portable"],
   restore: ["varve restore ./copy.db --yes"],
   "config list": ["varve config list"],

@@ -189,6 +189,10 @@ function addCare(program: Command): void {
     .option("--rebuild", "make everything anew that is derived from the log")
     .action(async (flags) => (await load()).doctorCommand(flags));
   program
+    .command("maintain")
+    .description("do the work that waits, such as compactions that turns left behind")
+    .action(async (flags) => (await load()).maintainCommand(flags));
+  program
     .command("backup")
     .description("copy the database while it is in use")
     .argument("[file]", "where to; the backups folder when absent")

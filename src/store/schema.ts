@@ -279,6 +279,9 @@ export interface FileTable {
   kind: string;
   /** What the content is, in about 200 tokens. */
   summary: string;
+  /** The same by a model, when one was asked, and which. It comes later, so the context does not change by it. */
+  model_summary: string | null;
+  model: string | null;
   bytes: number;
   lines: number;
   tokens: number;

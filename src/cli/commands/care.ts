@@ -92,3 +92,22 @@ export async function restoreCommand(file: string, flags: CommonOptions & { yes?
   if (result.kept) output.say(`The database as it was before is kept as ${result.kept}.`);
   output.result(result);
 }
+
+/** What the gateway does in the background, for those who run none. */
+export async function maintainCommand(flags: CommonOptions): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const done: string[] = [];
+    varve.onEvent((event) => {
+      const words =
+        event.type === "compaction"
+          ? `${event.key}: ${event.data.status}, ${number(event.data.tokensBefore)} → ${number(event.data.tokensAfter)} tokens`
+          : `${event.key}: ${event.data.kind} failed: ${event.data.error}`;
+      done.push(words);
+      output.say(words);
+    });
+    const jobs = await varve.work.drain();
+    const { jobs: left } = await varve.status();
+    output.say(jobs === 0 ? "Nothing was waiting." : `${number(jobs)} jobs done.`);
+    output.result({ jobs, left, done });
+  });
+}

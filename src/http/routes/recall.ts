@@ -99,6 +99,7 @@ const fileSchema = z.object({
     bytes: z.number(),
     lines: z.number(),
     tokens: z.number(),
+    byModel: z.object({ text: z.string(), model: z.string().nullable() }).optional(),
   }),
   entries: z.array(z.string()).describe("Citations of the messages that hold it."),
   lines: z
