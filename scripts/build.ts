@@ -15,10 +15,14 @@ execFileSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p",
 });
 const bundle = await rolldown({
   cwd: root,
-  input: { main: "dist/cli/main.js", worker: "dist/store/sqlite/worker.js" },
+  input: {
+    main: "dist/cli/main.js",
+    worker: "dist/store/sqlite/worker.js",
+    "embed-worker": "dist/models/embed/embed-worker.js",
+  },
   platform: "node",
   // Native code, and packages that start threads from files of their own, stay what they are.
-  external: ["better-sqlite3", "pg", "pino", "chokidar"],
+  external: ["better-sqlite3", "pg", "pino", "chokidar", "onnxruntime-node"],
   logLevel: "warn",
 });
 await bundle.write({
