@@ -11,6 +11,7 @@ import { type Context, contextOf } from "./engine/context.ts";
 import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
 import type { EngineHost, Models } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
+import { type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
@@ -39,6 +40,7 @@ export interface Varve {
   readonly sessions: Sessions;
   readonly transcripts: Transcripts;
   readonly context: Context;
+  readonly search: Search;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal says stop. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
@@ -71,17 +73,22 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     tap: options.tap,
   });
   const host: EngineHost = { loaded, store, clock, random, models: options.models ?? {} };
+  const { search, close: closeSearch } = searchOf(host);
   return {
     settings: loaded,
     sessions: sessionsOf(host),
     transcripts: transcriptsOf(host),
     context: contextOf(host),
+    search,
     import: (paths, request) => importInto(host, paths, request),
     watch: (paths, request) => watchPaths(host, paths, request),
-    status: () => statusOf(host, version),
+    status: () => statusOf(host, version, search),
     doctor: (doctorOptions) => examine(host, doctorOptions),
     backup: (file, backupOptions) => backupNow(host, file, backupOptions),
-    close: () => store.close(),
+    async close() {
+      await closeSearch();
+      await store.close();
+    },
   };
 }
 
@@ -96,9 +103,22 @@ export type { AssembleOptions, CompactResult, ContextView, Expansion, TraceItem,
 export type { CompactRequest, Context, ContextOverview } from "./engine/context.ts";
 export type { Models } from "./engine/host.ts";
 export type { ImportRequest } from "./engine/imports.ts";
+export type { Search, SearchCoverage, SearchRequest } from "./engine/search.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
+export {
+  type CatchUpResult,
+  type Confidence,
+  type Leg,
+  type Profile,
+  profiles,
+  type ResultKind,
+  resultKinds,
+  type SearchAnswer,
+  type SearchResult,
+  type StageName,
+} from "./search/index.ts";
 export type {
   Address,
   Forked,

@@ -204,9 +204,10 @@ function addBench(program: Command): void {
   program
     .command("bench")
     .description("measure, beside a baseline in the same run")
-    .addArgument(new Argument("<what>").choices(["speed", "context"]))
+    .addArgument(new Argument("<what>").choices(["speed", "context", "recall"]))
     .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
     .option("--large", "also 1,000,000 messages")
+    .option("--no-baselines", "recall: leave out what it is compared with")
     .option("--data <folder>", "conversations with questions, for the benches that need them")
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

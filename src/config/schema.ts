@@ -2,6 +2,7 @@ import { z } from "zod";
 import { gatewaySection } from "./sections/gateway.ts";
 import { general } from "./sections/general.ts";
 import { cronSection, importSection, logSection } from "./sections/keeping.ts";
+import { searchSection } from "./sections/search.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
 import { sessionSection } from "./sections/session.ts";
 import { storeSection } from "./sections/store.ts";
@@ -17,6 +18,7 @@ export const configSchema = z.strictObject({
   cron: cronSection.prefault({}),
   gateway: gatewaySection.prefault({}),
   store: storeSection.prefault({}),
+  search: searchSection.prefault({}),
   import: importSection.prefault({}),
   log: logSection.prefault({}),
 });

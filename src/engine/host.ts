@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../config/index.ts";
 import type { Generate } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
+import type { Embedder } from "../models/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -17,6 +18,8 @@ export interface EngineHost {
 export interface Models {
   /** Writes summaries. */
   summary?: Generate;
+  /** Makes vectors, in place of the model that comes with the package. */
+  embedder?: Embedder;
 }
 
 export function sessionSettings({ config }: LoadedConfig): SessionSettings {

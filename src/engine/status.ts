@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { schemaVersion } from "../store/index.ts";
 import type { EngineHost } from "./host.ts";
+import type { Search, SearchCoverage } from "./search.ts";
 
 export interface Status {
   version: string;
@@ -18,10 +19,12 @@ export interface Status {
   jobs: Record<string, number>;
   quarantined: number;
   importedFiles: number;
+  /** How many of the messages have a vector, by which model. */
+  search: SearchCoverage;
   lastBackup: { file: string; time: number; bytes: number } | null;
 }
 
-export async function statusOf(host: EngineHost, version: string): Promise<Status> {
+export async function statusOf(host: EngineHost, version: string, search: Search): Promise<Status> {
   const { store, loaded } = host;
   const { db } = store;
   const totals = await db
@@ -62,6 +65,7 @@ export async function statusOf(host: EngineHost, version: string): Promise<Statu
     jobs: Object.fromEntries(jobs.map((row) => [row.state, Number(row.count)])),
     quarantined: await count("quarantine"),
     importedFiles: await count("import_files"),
+    search: await search.coverage(),
     lastBackup: lastBackup(backupFolder(loaded.home)),
   };
 }

@@ -80,6 +80,23 @@ export async function takeNotices(host: SessionHost, session: Session): Promise<
   });
 }
 
+/** What belongs to a conversation: the log, and everything that was made from it. */
+const ownedTables = [
+  "entries",
+  "branches",
+  "transcripts",
+  "checkpoints",
+  "summaries",
+  "summary_sources",
+  "context_items",
+  "context_states",
+  "file_refs",
+  "turns",
+  "entry_vectors",
+  "entry_tokens",
+  "document_vectors",
+] as const;
+
 /** Removes a session with everything in it. Refused while a fork still points into it. */
 export async function deleteSession(
   host: SessionHost,
@@ -119,7 +136,7 @@ export async function deleteSession(
         entries.slice(from, from + 1000).map((row) => row.seq),
       );
     }
-    for (const table of ["entries", "branches", "transcripts", "checkpoints"] as const) {
+    for (const table of ownedTables) {
       await db.deleteFrom(table).where("agent", "=", agent).where("conversation", "in", ids).execute();
     }
     await db.deleteFrom("conversations").where("agent", "=", agent).where("id", "in", ids).execute();

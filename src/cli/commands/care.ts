@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { restoreBackup } from "../../engine.ts";
+import { restoreBackup, type Status } from "../../engine.ts";
 import { type CommonOptions, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
@@ -18,6 +18,7 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ],
           ["sessions", number(status.sessions)],
           ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
+          ["search", coverageText(status.search)],
           ["jobs", jobs.join(", ") || "none"],
           ["imported files", number(status.importedFiles)],
           ["quarantined records", number(status.quarantined)],
@@ -27,6 +28,12 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
     );
     output.result(status);
   });
+}
+
+function coverageText({ model, vectors, messages }: Status["search"]): string {
+  if (model === null) return "words only: no embedding model";
+  const behind = messages - vectors;
+  return `${number(vectors)} of ${number(messages)} messages embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
 }
 
 export interface DoctorFlags extends CommonOptions {

@@ -44,7 +44,7 @@ export class MiniLmSession {
   /** The vector of a text is the mean over its pieces; the name of who speaks goes into the vector, not the tokens. */
   async embed(text: string, speaker?: string): Promise<Embedded> {
     const before = speaker ? this.encode(`${speaker}: `).ids : [];
-    const { pieces } = piecesOf(text, (part) => this.encode(part).ids.length);
+    const { pieces, cut } = piecesOf(text, (part) => this.encode(part).ids.length);
     const sum = new Float32Array(miniLmSpace.dimensions);
     const telling = new TokenStates(tokenDimensions);
     const rest = new TokenStates(tokenDimensions);
@@ -59,7 +59,8 @@ export class MiniLmSession {
         keep.add(encoded.ids[index] ?? 0, run.tokens, (index + 1 + before.length) * tokenDimensions);
       }
     }
-    return { vector: normalise(sum), tokens: (telling.size > 0 ? telling : rest).encode() };
+    const tokens = (telling.size > 0 ? telling : rest).encode();
+    return { vector: normalise(sum), tokens, ...(cut ? { cut } : {}) };
   }
 
   async embedQuery(text: string): Promise<EmbeddedQuery> {

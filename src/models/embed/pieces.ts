@@ -1,7 +1,7 @@
 /** How many tokens one piece of a long text has at most; the model was trained on texts of this size. */
 const pieceTokensMax = 160;
 /** What lies behind this many pieces of one text is not embedded; the text index still finds it. */
-export const piecesMax = 64;
+export const piecesMax = 24;
 
 const unitEnd = /(?<=\n)|(?<=[.!?。！？])\s*(?=\S)/u;
 

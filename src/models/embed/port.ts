@@ -29,6 +29,8 @@ export interface Embedded {
   vector: Float32Array;
   /** The states of the telling tokens, one after another, each scaled to the range of a signed byte. */
   tokens?: Int8Array;
+  /** The text was longer than what is embedded of one; its end is found by words alone. */
+  cut?: boolean;
 }
 
 export interface EmbeddedQuery {

@@ -24,12 +24,22 @@ export function termsOf(text: string): string[] {
   const terms: string[] = [];
   let before: string | undefined;
   for (const word of wordsOf(text)) {
-    const alone = word.length <= 2 && unspaced.test(word);
+    const alone = isUnspaced(word);
     if (alone && before !== undefined) terms.push(before + word);
     before = alone ? word : undefined;
     if (!isStopWord(word)) terms.push(stem(word));
   }
   return terms;
+}
+
+/** The stems of every word, stop words included, with single spaces between: phrases are compared in this form. */
+export function flatStems(text: string): string {
+  return wordsOf(text).map(stem).join(" ");
+}
+
+/** Whether a word is a character of a script that is written without spaces. */
+export function isUnspaced(word: string): boolean {
+  return word.length <= 2 && unspaced.test(word);
 }
 
 export function fold(text: string): string {

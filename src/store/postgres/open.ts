@@ -13,6 +13,7 @@ import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.t
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
 import { Lanes } from "./lanes.ts";
+import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
 const connectTimeoutMs = 5_000;
@@ -78,19 +79,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     transaction: (work) => exclusively((tx) => work(transactionOver(tx))),
     append: (batch) =>
       lane.run(`${batch.agent}:${batch.conversation}`, () => exclusively((tx) => appendInTransaction(tx, batch))),
-    async matchText({ agent, conversation, words, any, limit }) {
-      if (words.length === 0) return [];
-      const phrases = sql.join(
-        words.map((word) => sql`phraseto_tsquery('varve', ${word})`),
-        any ? sql` || ` : sql` && `,
-      );
-      const found = await sql<{ seq: number; score: number }>`
-        select seq, max(ts_rank(words, query))::float8 as score from entry_text, (select ${phrases} as query) as q
-        where agent = ${agent} and words @@ query
-        ${conversation === undefined ? sql`` : sql`and conversation = ${conversation}`}
-        group by seq order by score desc, seq limit ${limit}`.execute(db);
-      return found.rows;
-    },
+    matchText: (query) => matchText(db, query),
+    countText: (query) => countText(db, query),
+    neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
     backup: (file) => dumpTables(db, "postgres", file),
     dump: (file) => dumpTables(db, "postgres", file),
     async checkIntegrity() {
