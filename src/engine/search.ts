@@ -56,7 +56,8 @@ export interface OpenSearch {
 export function searchOf(host: EngineHost): OpenSearch {
   const { store, clock, loaded, models } = host;
   const settings = loaded.config.search;
-  const embedder = models.embedder ?? localEmbedder(host);
+  const own = models.embedder ? undefined : localEmbedder(host);
+  const embedder = models.embedder ?? own;
   const room = openRoom({ store, clock, embedder, decode });
   const owner = newId(clock, host.random);
   const closing = new AbortController();
@@ -130,7 +131,8 @@ export function searchOf(host: EngineHost): OpenSearch {
     async close() {
       closing.abort();
       await following;
-      await embedder?.close();
+      // What the program brought along is the program's to close.
+      await own?.close();
     },
   };
 }

@@ -11,6 +11,8 @@ export interface Candidate {
   bm25: number;
   cosine: number | undefined;
   score: number;
+  /** Stays behind everything else, whatever its score: a greeting, a refusal. */
+  behind: boolean;
   stages: Record<string, number>;
   notes: string[];
 }

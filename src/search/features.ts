@@ -8,6 +8,8 @@ export interface WeightedTerms {
   terms: readonly string[];
   weights: readonly number[];
   averageTokens: number;
+  /** The beginning of a word: whatever begins with it counts as the last term. */
+  prefix?: string;
 }
 
 /** What the words of the query give each document: alone, with its near and with its wide surroundings. */
@@ -20,10 +22,13 @@ export interface LexicalScores {
 }
 
 export function lexicalScores(pool: Pool, query: WeightedTerms): LexicalScores {
-  const { terms, weights, averageTokens } = query;
+  const { terms, weights, averageTokens, prefix } = query;
   const frequencies = pool.docs.map((doc) => {
     const norm = lengthNorm(doc.tokens, averageTokens);
-    return Float64Array.from(terms, (term) => (doc.terms.get(term) ?? 0) / norm);
+    const counts = Float64Array.from(terms, (term) => (doc.terms.get(term) ?? 0) / norm);
+    if (prefix !== undefined && counts.at(-1) === 0)
+      counts[counts.length - 1] = countBeginning(doc.terms, prefix) / norm;
+    return counts;
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
   const over = (index: number, window: readonly number[]) => {
@@ -54,6 +59,12 @@ export function lexicalScores(pool: Pool, query: WeightedTerms): LexicalScores {
     scores.coverage[index] = held / total;
   }
   return scores;
+}
+
+function countBeginning(terms: ReadonlyMap<string, number>, prefix: string): number {
+  let count = 0;
+  for (const [term, times] of terms) if (term.startsWith(prefix)) count += times;
+  return count;
 }
 
 export interface VectorScores {

@@ -40,9 +40,11 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   const found = await retrieve(room, query, { ...options, limit });
   step("retrieve", found.candidates.length);
   const { lexical, vector, tokens } = score(found);
-  let list = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
+  const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
+  let list = all.filter((candidate) => speaksFor(candidate, lexical));
+  let whole = 1;
   if (profile === "classic") list = fuseClassic(list, limit);
-  else fuseTuned(list, lexical, vector, hintsOf(found, time));
+  else whole = fuseTuned(list, lexical, vector, hintsOf(found, time));
   trace(list, "fusion");
   step("fusion", list.length);
 
@@ -68,7 +70,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
     if (profile === "classic" || tokens.length === 0) return list;
     const best = list.toSorted(byScore).slice(0, ranking.lateInteraction.candidates);
     const scores = await lateScores(room, options.agent, found, tokens, best);
-    addLate(best, scores.own, scores.window);
+    addLate(best, whole, scores.own, scores.window);
     late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
     return list;
   });
@@ -108,6 +110,15 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   };
 }
 
+/**
+ * Whether anything speaks for a candidate: a word of the query in it or beside it, or a likeness that is more than
+ * chance. The nearest of a thousand texts is not near for that alone.
+ */
+function speaksFor(candidate: Candidate, lexical: LexicalScores | undefined): boolean {
+  if ((lexical?.coverage[candidate.index] ?? 0) > 0) return true;
+  return (candidate.cosine ?? 0) >= ranking.candidates.cosineMin;
+}
+
 /** Everything the query is compared by, once it is known who speaks in the pool. */
 function score(found: Retrieval): {
   lexical: LexicalScores | undefined;
@@ -119,7 +130,8 @@ function score(found: Retrieval): {
   const weights = termWeights(parsed.terms, statistics);
   const terms = parsed.terms.map((term) => term.term);
   const { averageTokens } = statistics;
-  const lexical = terms.length === 0 ? undefined : lexicalScores(pool, { terms, weights, averageTokens });
+  const lexical =
+    terms.length === 0 ? undefined : lexicalScores(pool, { terms, weights, averageTokens, prefix: parsed.prefix });
   const query = embedded && weighQuery(embedded, parsed.terms, weights);
   const vector = query && vectorScores(pool, found.candidates, query.vector, found.vectorAt);
   return { lexical, vector, tokens: query?.tokens ?? [] };
@@ -146,6 +158,7 @@ function candidateAt(
     bm25: unitBm25(lexical?.own[index] ?? 0),
     cosine: vector?.own[index],
     score: 0,
+    behind: false,
     stages: {},
     notes: [],
   };

@@ -29,13 +29,16 @@ export interface Hints {
 
 const { tuned } = ranking;
 
-/** The weighted sum of everything known before tokens are compared; what is missing takes its weight with it. */
+/**
+ * The weighted sum of everything known before tokens are compared; what is missing takes its weight with it. Returns
+ * the sum of all weights, late interaction's included, that the scores are shares of.
+ */
 export function fuseTuned(
   candidates: readonly Candidate[],
   lexical: LexicalScores | undefined,
   vector: VectorScores | undefined,
   hints: Hints,
-): void {
+): number {
   const places = candidates.map((candidate) => candidate.index);
   const pick = <T>(values: ArrayLike<T>) => places.map((place) => values[place] as T);
   const parts: { weight: number; values: readonly number[] }[] = [];
@@ -54,16 +57,19 @@ export function fuseTuned(
   for (const [index, candidate] of candidates.entries()) {
     candidate.score = parts.reduce((sum, part) => sum + part.weight * (part.values[index] ?? 0), 0) / whole;
   }
+  return whole;
 }
 
 /** Adds what late interaction found to the best candidates; the others stay below for want of it. */
 export function addLate(
   candidates: readonly Candidate[],
+  whole: number,
   own: (number | undefined)[],
   window: (number | undefined)[],
 ): void {
   const [ownShares, windowShares] = [stretched(own), stretched(window)];
   for (const [index, candidate] of candidates.entries()) {
-    candidate.score += tuned.late * (ownShares[index] ?? 0) + tuned.lateWindow * (windowShares[index] ?? 0);
+    const late = tuned.late * (ownShares[index] ?? 0) + tuned.lateWindow * (windowShares[index] ?? 0);
+    candidate.score += late / whole;
   }
 }

@@ -1,7 +1,7 @@
 import type { Candidate } from "./candidate.ts";
 import type { Retrieval } from "./retrieve.ts";
 import type { SearchRoom } from "./room.ts";
-import { lateScore, nearestTokens, type WeightedToken, withNeighbours } from "./vectors/late.ts";
+import { lateScore, nearestTokens, tellingTokens, type WeightedToken, withNeighbours } from "./vectors/late.ts";
 
 /** How long tokens are compared before the event loop gets a turn. */
 const sliceMs = 6;
@@ -11,10 +11,11 @@ export async function lateScores(
   room: SearchRoom,
   agent: string,
   found: Retrieval,
-  tokens: readonly WeightedToken[],
+  query: readonly WeightedToken[],
   best: readonly Candidate[],
 ): Promise<{ own: (number | undefined)[]; window: (number | undefined)[] }> {
   const { pool, archived } = found;
+  const tokens = tellingTokens(query);
   const dimensions = room.embedder?.space.tokenDimensions ?? 0;
   const beside = (index: number) => [pool.before[index] ?? -1, pool.after[index] ?? -1].filter((place) => place >= 0);
   const places = new Set(best.flatMap(({ index }) => [index, ...beside(index)]));

@@ -35,7 +35,7 @@ export const ranking = {
   },
   classic: { vector: 0.7, bm25: 0.3, strongBm25: 0.75, strongFloor: 0.92, least: 0.1 },
   /** Candidates a leg brings, and how far around each is looked. */
-  candidates: { lexical: 120, vector: 120, around: 1, context: 4, rareWordsMax: 60_000 },
+  candidates: { lexical: 120, vector: 120, around: 1, context: 4, rareWordsMax: 60_000, cosineMin: 0.2 },
   stages: {
     minScore: 0.3,
     hardMinScore: 0.35,

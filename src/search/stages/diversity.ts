@@ -11,7 +11,9 @@ export function diversify(
   likeness: (a: Candidate, b: Candidate) => number | undefined,
 ): Candidate[] {
   const { lambda, same } = ranking.stages.diversity;
-  const waiting = candidates.slice(0, front).map((candidate) => ({ candidate, alike: 0 }));
+  const open = candidates.filter((candidate) => !candidate.behind);
+  const behind = candidates.filter((candidate) => candidate.behind);
+  const waiting = open.slice(0, front).map((candidate) => ({ candidate, alike: 0 }));
   const chosen: Candidate[] = [];
   while (waiting.length > 0) {
     let best = 0;
@@ -27,7 +29,7 @@ export function diversify(
       if (alike >= same) other.alike = Math.max(other.alike, alike);
     }
   }
-  return [...chosen, ...candidates.slice(front)];
+  return [...chosen, ...open.slice(front), ...behind];
 
   function value(item: { candidate: Candidate; alike: number } | undefined): number {
     return item ? lambda * item.candidate.score - (1 - lambda) * item.alike * item.candidate.score : 0;

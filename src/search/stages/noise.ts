@@ -39,6 +39,7 @@ export function noiseLast(candidates: readonly Candidate[]): Candidate[] {
     const name = noiseIn(candidate.doc.text);
     if (name === undefined) return true;
     candidate.notes.push(`moved behind: ${name}`);
+    candidate.behind = true;
     behind.push(candidate);
     return false;
   });

@@ -1,10 +1,18 @@
 import { ranking } from "../ranking.ts";
-import { dotBytes, normOfBytes } from "./math.ts";
+import { dot } from "./math.ts";
 
 /** One token of a query, with how much it counts. */
 export interface WeightedToken {
   state: Float32Array;
   weight: number;
+}
+
+/** Tokens that weigh less than this share of the heaviest cannot change an order and are not compared. */
+const leastShare = 0.05;
+
+export function tellingTokens(query: readonly WeightedToken[]): WeightedToken[] {
+  const most = query.reduce((largest, token) => Math.max(largest, token.weight), 0);
+  return query.filter((token) => token.weight >= leastShare * most);
 }
 
 /**
@@ -16,12 +24,19 @@ export function nearestTokens(query: readonly WeightedToken[], states: Int8Array
   const count = Math.floor(states.length / dimensions);
   if (count === 0) return best;
   best.fill(-1);
-  for (let token = 0; token < count; token += 1) {
-    const at = token * dimensions;
-    const norm = normOfBytes(states, at, dimensions) || 1;
-    for (let index = 0; index < query.length; index += 1) {
-      const cosine = dotBytes((query[index] as WeightedToken).state, states, at) / norm;
-      if (cosine > (best[index] as number)) best[index] = cosine;
+  // Copied out once: the loop below runs some hundred thousand times a search.
+  const token = new Float32Array(dimensions);
+  for (let at = 0; at < count * dimensions; at += dimensions) {
+    let square = 0;
+    for (let index = 0; index < dimensions; index += 1) {
+      const value = states[at + index] as number;
+      token[index] = value;
+      square += value * value;
+    }
+    const norm = Math.sqrt(square) || 1;
+    for (let place = 0; place < query.length; place += 1) {
+      const cosine = dot((query[place] as WeightedToken).state, token) / norm;
+      if (cosine > (best[place] as number)) best[place] = cosine;
     }
   }
   const { freeTokens, lengthPenalty } = ranking.lateInteraction;
