@@ -1,20 +1,14 @@
 import { ranking } from "./ranking.ts";
-import type { Confidence } from "./types.ts";
-
-/** What speaks for the best result, each from 0 to 1 and none relative to the other results. */
-export interface Evidence {
-  /** The share of the query's weight that the result and its neighbours hold in words. */
-  coverage: number;
-  cosine: number | undefined;
-  /** Late interaction, before it was stretched. */
-  late: number | undefined;
-}
+import type { Confidence, Evidence } from "./types.ts";
 
 /** How sure it is that the best result answers at all, from 0 to 1. */
 export function certainty({ coverage, cosine, late }: Evidence): number {
-  if (cosine === undefined) return coverage;
-  const meaning = late === undefined ? cosine : (cosine + late) / 2;
-  return Math.max(0, Math.min(1, (coverage + 2 * meaning) / 3 + 0.1));
+  const weights = ranking.confidence;
+  if (cosine === undefined) return weights.wordsOnly * coverage;
+  // Without tokens the vector speaks for both: a sentence that is near has words that are.
+  const tokens = late ?? Math.min(1, cosine + 0.2);
+  const sum = weights.bias + weights.coverage * coverage + weights.cosine * cosine + weights.late * tokens;
+  return 1 / (1 + Math.exp(-sum));
 }
 
 export function confidenceOf(best: Evidence | undefined): Confidence {

@@ -1,5 +1,5 @@
 import { byScore, type Candidate, rounded, trace } from "./candidate.ts";
-import { certainty, confidenceOf, type Evidence } from "./confidence.ts";
+import { certainty, confidenceOf } from "./confidence.ts";
 import { type LexicalScores, lexicalScores, type VectorScores, vectorScores } from "./features.ts";
 import { addLate, classicScore, fuseTuned, unitBm25 } from "./fuse.ts";
 import { hintsOf, isSpokenBy } from "./hints.ts";
@@ -14,7 +14,7 @@ import { noiseLast } from "./stages/noise.ts";
 import { hardMinScore, length, minScore, recency } from "./stages/scores.ts";
 import { termWeights, withSpeakers } from "./statistics.ts";
 import { timeOf } from "./time/understand.ts";
-import type { FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
+import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import type { WeightedToken } from "./vectors/late.ts";
 import { dot } from "./vectors/math.ts";
 
@@ -106,7 +106,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
     cut,
     degraded: found.degraded,
     understood: time ? { time } : {},
-    ...(options.explain ? { steps } : {}),
+    ...(options.explain ? { steps, evidence } : {}),
   };
 }
 

@@ -49,6 +49,15 @@ export type Leg = "lexical" | "vector";
 export type Mode = "hybrid" | "lexical" | "vector";
 export type Confidence = "strong" | "weak" | "none";
 
+/** What speaks for the best result, none of it relative to the other results. */
+export interface Evidence {
+  /** The share of the query's weight that the result and its neighbours hold in words. */
+  coverage: number;
+  cosine?: number;
+  /** Late interaction, before it was stretched: the result alone, and with its neighbours. */
+  late?: number;
+}
+
 export interface SearchResult {
   kind: ResultKind;
   id: string;
@@ -79,6 +88,8 @@ export interface SearchAnswer {
   degraded: string[];
   /** What was understood: the span of time a question names. */
   understood: { time?: { from: number; to: number; text: string } };
+  /** With `explain`: what the confidence was made from. */
+  evidence?: Evidence;
   /** With `explain`: how long each step took, and how many candidates it left. */
   steps?: { name: string; ms: number; candidates: number }[];
 }
