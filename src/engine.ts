@@ -1,5 +1,4 @@
 import { type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
-import { passagesFor } from "./context/index.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "./domain/index.ts";
 import {
   type BackupInfo,
@@ -14,6 +13,8 @@ import type { EngineEvent } from "./engine/events.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Models, modelsOf } from "./engine/models.ts";
+import { findPassages } from "./engine/passages.ts";
+import { type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
@@ -49,6 +50,7 @@ export interface Varve {
   readonly sessions: Sessions;
   readonly transcripts: Transcripts;
   readonly context: Context;
+  readonly search: Search;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal says stop. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
@@ -97,7 +99,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     random,
     models: modelsOf({ loaded, store, clock, random }, options.models ?? {}),
     largeContentTokens: loaded.config.context.largeFileTokenThreshold,
-    find: (request) => passagesFor(store, request),
+    find: (request) => findPassages(host, search, request),
     emit: (event) => {
       for (const listener of listeners) listener(event);
     },
@@ -105,15 +107,17 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       if (options.background !== false) work.start();
     },
   };
+  const { search, close: closeSearch } = searchOf(host);
   const work = workOf(host);
   const varve: Varve = {
     settings: loaded,
     sessions: sessionsOf(host),
     transcripts: transcriptsOf(host),
     context: contextOf(host),
+    search,
     import: (paths, request) => importInto(host, paths, request),
     watch: (paths, request) => watchPaths(host, paths, request),
-    status: () => statusOf(host, version),
+    status: () => statusOf(host, version, search),
     doctor: (doctorOptions) => examine(host, doctorOptions),
     backup: (file, backupOptions) => backupNow(host, file, backupOptions),
     // Loaded when asked for: most programs, and the gateway until somebody comes to it by MCP, do without.
@@ -125,6 +129,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     },
     async close() {
       await work.stop();
+      await closeSearch();
       await store.close();
     },
   };
@@ -157,10 +162,23 @@ export type { ImportRequest } from "./engine/imports.ts";
 export type { Models } from "./engine/models.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
+export type { Search, SearchCoverage, SearchRequest } from "./engine/search.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
 export type { Work } from "./engine/work.ts";
+export {
+  type CatchUpResult,
+  type Confidence,
+  type Leg,
+  type Profile,
+  profiles,
+  type ResultKind,
+  resultKinds,
+  type SearchAnswer,
+  type SearchResult,
+  type StageName,
+} from "./search/index.ts";
 export type {
   Address,
   Forked,

@@ -1,6 +1,8 @@
 /** What `--help` shows for each command; every line is run by the tests, in order, in an empty home. */
 export const examples: Record<string, string[]> = {
   import: ["varve import ./transcripts", "varve import ./transcripts/notes.jsonl --source jsonl"],
+  index: ["varve index"],
+  search: ['varve search "message 3" --limit 5', 'varve search "what was said" --kind message --explain'],
   "sessions list": ["varve sessions list --limit 5"],
   "sessions show": ["varve sessions show agent:main:jsonl:direct:notes --limit 3"],
   export: [

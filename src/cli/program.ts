@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { exportFormats, sourceNames, version } from "../engine.ts";
+import { exportFormats, profiles, sourceNames, version } from "../engine.ts";
 import { examples } from "./examples.ts";
 
 /** Every command, with what it does loaded only when it runs: a command starts fast because it loads little. */
@@ -12,6 +12,7 @@ export function buildProgram(): Command {
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addImport(program);
   addExport(program);
+  addSearch(program);
   addSessions(program);
   addContext(program);
   addGrep(program);
@@ -80,6 +81,27 @@ function addExport(program: Command): void {
     .addOption(new Option("--format <format>", "the form").choices(exportFormats).default("jsonl"))
     .option("--out <file>", "write to a file instead of standard output")
     .action(async (name, flags) => (await import("./commands/export.ts")).runExport(name, flags));
+}
+
+function addSearch(program: Command): void {
+  const load = () => import("./commands/search.ts");
+  program
+    .command("search")
+    .description("find what was said, by its words and by its meaning")
+    .argument("<query>", 'words or a question; "a phrase" must be there, -word must not')
+    .option("--kind <list>", "message, summary, file; with commas between")
+    .option("--session <key>", "only this session's conversation")
+    .option("--since <time>", "not older than this")
+    .option("--before <time>", "older than this")
+    .option("--limit <n>", "how many", whole(1))
+    .option("--min-score <n>", "leave out what scores below this", Number)
+    .addOption(new Option("--profile <name>", "how results are scored").choices([...profiles]))
+    .option("--explain", "show the score after every stage")
+    .action(async (query, flags) => (await load()).searchCommand(query, flags));
+  program
+    .command("index")
+    .description("embed the messages that have no vector yet, so that search finds them by meaning")
+    .action(async (flags) => (await load()).indexCommand(flags));
 }
 
 function addSessions(program: Command): void {
@@ -266,9 +288,10 @@ function addBench(program: Command): void {
   program
     .command("bench")
     .description("measure, beside a baseline in the same run")
-    .addArgument(new Argument("<what>").choices(["speed", "context"]))
+    .addArgument(new Argument("<what>").choices(["speed", "context", "recall"]))
     .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
     .option("--large", "also 1,000,000 messages")
+    .option("--no-baselines", "recall: leave out what it is compared with")
     .option("--data <folder>", "conversations with questions, for the benches that need them")
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

@@ -4,6 +4,7 @@ import { gatewaySection } from "./sections/gateway.ts";
 import { general } from "./sections/general.ts";
 import { cronSection, importSection, logSection } from "./sections/keeping.ts";
 import { modelsSection } from "./sections/models.ts";
+import { searchSection } from "./sections/search.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
 import { sessionSection } from "./sections/session.ts";
 import { storeSection } from "./sections/store.ts";
@@ -21,6 +22,7 @@ export const configSchema = z.strictObject({
   gateway: gatewaySection.prefault({}),
   store: storeSection.prefault({}),
   models: modelsSection.prefault({}),
+  search: searchSection.prefault({}),
   import: importSection.prefault({}),
   log: logSection.prefault({}),
 });

@@ -80,7 +80,7 @@ export async function takeNotices(host: SessionHost, session: Session): Promise<
   });
 }
 
-/** The tables that hold what belongs to one conversation. */
+/** What belongs to a conversation: the log, and everything that was made from it. */
 const ownedTables = [
   "entries",
   "branches",
@@ -92,6 +92,9 @@ const ownedTables = [
   "context_states",
   "file_refs",
   "turns",
+  "entry_vectors",
+  "entry_tokens",
+  "document_vectors",
 ] as const;
 
 /** Removes a session with everything in it. Refused while a fork still points into it. */

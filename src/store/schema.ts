@@ -28,6 +28,11 @@ export interface Schema {
   grants: GrantTable;
   model_states: ModelStateTable;
   token_ratios: TokenRatioTable;
+  vector_spaces: VectorSpaceTable;
+  entry_vectors: EntryVectorTable;
+  entry_tokens: EntryTokensTable;
+  document_vectors: DocumentVectorTable;
+  search_states: SearchStateTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -347,5 +352,51 @@ export interface TokenRatioTable {
   model: string;
   estimated: number;
   reported: number;
+  updated_at: number;
+}
+
+/** A model's vectors: provider, model and dimensions. Vectors of two spaces are never compared. */
+export interface VectorSpaceTable {
+  id: number;
+  name: string;
+  created_at: number;
+}
+
+/** The vector of an entry, as signed bytes; derived, and made anew when it is lost. */
+export interface EntryVectorTable {
+  agent: string;
+  space: number;
+  seq: number;
+  conversation: number;
+  time: number;
+  vector: Uint8Array;
+}
+
+/** The states of an entry's telling tokens, for late interaction. */
+export interface EntryTokensTable {
+  agent: string;
+  space: number;
+  seq: number;
+  conversation: number;
+  states: Uint8Array;
+}
+
+/** The same for what is no entry: summaries and files. */
+export interface DocumentVectorTable {
+  agent: string;
+  space: number;
+  kind: string;
+  id: string;
+  conversation: number | null;
+  vector: Uint8Array;
+  states: Uint8Array;
+}
+
+/** How far the vectors of a space follow the log. */
+export interface SearchStateTable {
+  agent: string;
+  space: number;
+  entry_seq: number;
+  entries: number;
   updated_at: number;
 }

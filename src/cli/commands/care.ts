@@ -20,6 +20,7 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
           ["summaries", summaryLine(status)],
           ["large files", number(status.files)],
+          ["search", coverageText(status.search)],
           ["jobs", jobs.join(", ") || "none"],
           ...status.failedJobs.map((job) => ["  failed", `${job.kind} ${job.key}: ${job.error}`]),
           ...status.models.map((model) => ["model", modelLine(model)]),
@@ -48,6 +49,12 @@ function modelLine(model: Status["models"][number]): string {
       ? ""
       : `; last: ${model.lastError}`;
   return `${figures}${paused}${last}`;
+}
+
+function coverageText({ model, vectors, messages }: Status["search"]): string {
+  if (model === null) return "words only: no embedding model";
+  const behind = messages - vectors;
+  return `${number(vectors)} of ${number(messages)} messages embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
 }
 
 export interface DoctorFlags extends CommonOptions {
