@@ -8,6 +8,7 @@ import { ranking } from "./ranking.ts";
 import type { SearchRoom } from "./room.ts";
 import { inSpans, spansOf } from "./scope.ts";
 import { type Statistics, termWeights } from "./statistics.ts";
+import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
 import { flatStems } from "./text/words.ts";
 import type { FindOptions, Leg } from "./types.ts";
@@ -79,7 +80,7 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   };
 }
 
-/** Entries by their words. Very common words rank whatever the rarer ones find, but find nothing themselves. */
+/** Entries by their words, the rarest first. */
 async function lexicalLeg(
   room: SearchRoom,
   parsed: ParsedQuery,
@@ -88,33 +89,30 @@ async function lexicalLeg(
   spans: ConversationSpan[] | undefined,
   options: FindOptions,
 ): Promise<number[]> {
-  const order = parsed.terms
-    .map((term, index) => ({
-      phrase: term.phrase,
-      weight: weights[index] ?? 0,
-      count: statistics.frequencies[index] ?? 0,
-    }))
-    .sort((a, b) => a.count - b.count);
-  let rows = 0;
-  const used = order.filter(({ count }, index) => {
-    rows += count;
-    return index < 2 || rows <= ranking.candidates.rareWordsMax;
-  });
+  const terms = parsed.terms.map((term, index) => ({
+    phrase: term.phrase,
+    weight: weights[index] ?? 0,
+    count: statistics.frequencies[index] ?? 0,
+  }));
   const identifiers = parsed.identifiers.filter((name) => name.includes(" "));
-  const found = await room.store.matchText({
-    agent: options.agent,
-    spans,
-    words: [...used.map((one) => one.phrase), ...identifiers],
-    weights: [...used.map((one) => one.weight), ...identifiers.map(() => ranking.identifierWeight * 5)],
-    any: true,
-    required: parsed.required,
-    excluded: parsed.excluded,
-    prefix: parsed.prefix,
-    since: options.since,
-    before: options.before,
-    limit: Math.max(ranking.candidates.lexical, 2 * (options.limit ?? 0)),
-  });
-  return found.map((hit) => hit.seq);
+  const limit = Math.max(ranking.candidates.lexical, 2 * (options.limit ?? 0));
+  for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
+    const found = await room.store.matchText({
+      agent: options.agent,
+      spans,
+      words: [...words.map((word) => word.phrase), ...(any ? identifiers : [])],
+      weights: [...words.map((word) => word.weight), ...identifiers.map(() => ranking.identifierWeight * 5)],
+      any,
+      required: parsed.required,
+      excluded: parsed.excluded,
+      prefix: parsed.prefix,
+      since: options.since,
+      before: options.before,
+      limit,
+    });
+    if (any || found.length >= limit / 2) return found.map((hit) => hit.seq);
+  }
+  return [];
 }
 
 interface VectorLeg {
