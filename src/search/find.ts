@@ -38,7 +38,8 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
 
   const time = timeOf(query, room.clock.now());
   const found = await retrieve(room, query, { ...options, limit });
-  step("retrieve", found.candidates.length);
+  for (const { name, ms } of found.took) steps.push({ name, ms: rounded(ms), candidates: found.candidates.length });
+  began = performance.now();
   const { lexical, vector, tokens } = score(found);
   const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
   let list = all.filter((candidate) => speaksFor(candidate, lexical));

@@ -35,8 +35,13 @@ export const ranking = {
     time: 0.15,
   },
   classic: { vector: 0.7, bm25: 0.3, strongBm25: 0.75, strongFloor: 0.92, least: 0.1 },
-  /** Candidates a leg brings, and how far around each is looked. */
-  candidates: { lexical: 40, vector: 40, context: 4, rowsMax: 8_000, cosineMin: 0.2 },
+  /** Candidates a leg brings, at least, and how far around each is looked: more where it is cheap. */
+  candidates: {
+    inConversation: { each: 60, context: 4 },
+    everywhere: { each: 30, context: 3 },
+    rowsMax: 8_000,
+    cosineMin: 0.2,
+  },
   stages: {
     minScore: 0.3,
     hardMinScore: 0.35,

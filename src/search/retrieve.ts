@@ -29,12 +29,21 @@ export interface Retrieval {
   archived: ReadonlyMap<string, Archived>;
   degraded: string[];
   cut: string[];
+  /** How long the parts took, in milliseconds. */
+  took: { name: string; ms: number }[];
 }
 
 const vectorWaitMs = 1_500;
 
 export async function retrieve(room: SearchRoom, text: string, options: FindOptions): Promise<Retrieval> {
   const { store } = room;
+  const took: Retrieval["took"] = [];
+  let began = performance.now();
+  const mark = (name: string) => {
+    const now = performance.now();
+    took.push({ name, ms: now - began });
+    began = now;
+  };
   const parsed = parseQuery(text, { interactive: options.interactive });
   const kinds = options.kinds ?? ["message", "summary", "file"];
   const spans =
@@ -45,6 +54,7 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
 
   const statistics = await room.counts.statistics(options.agent, spans, parsed.terms, room.clock.now());
   const weights = termWeights(parsed.terms, statistics);
+  mark("count words");
   const [lexical, vector, archived] = await Promise.all([
     legs.has("lexical") && kinds.includes("message")
       ? lexicalLeg(room, parsed, weights, statistics, spans, options)
@@ -52,6 +62,7 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
     legs.has("vector") ? vectorLeg(room, parsed, weights, spans, options, kinds.includes("message")) : undefined,
     readArchive(room, options, kinds),
   ]);
+  mark("legs");
   if (vector?.degraded) degraded.push(vector.degraded);
   if (archived.cut) cut.push("only the newest summaries and files were searched");
 
@@ -60,8 +71,10 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   for (const seq of lexical) note(`msg#${seq}`, "lexical");
   for (const seq of vector?.seqs ?? []) note(`msg#${seq}`, "vector");
   const centres = [...new Set([...lexical, ...(vector?.seqs ?? [])])];
-  const placed = await store.neighbours(options.agent, centres, ranking.candidates.context);
+  const placed = await store.neighbours(options.agent, centres, breadth(options).context);
+  mark("surroundings");
   const entries = await room.documents.read(options.agent, placed);
+  mark("read");
   const shelf = chooseArchived(archived.docs, parsed, weights, vector?.query, spans, options);
   for (const { key, legs: found } of shelf) for (const leg of found) note(key, leg);
   const byKey = new Map(archived.docs.map((one) => [one.doc.key, one]));
@@ -77,7 +90,13 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
     archived: byKey,
     degraded,
     cut,
+    took,
   };
+}
+
+function breadth(options: FindOptions): { each: number; context: number } {
+  const { inConversation, everywhere } = ranking.candidates;
+  return options.conversation === undefined ? everywhere : inConversation;
 }
 
 /** Entries by their words, the rarest first. */
@@ -95,7 +114,7 @@ async function lexicalLeg(
     count: statistics.frequencies[index] ?? 0,
   }));
   const identifiers = parsed.identifiers.filter((name) => name.includes(" "));
-  const limit = Math.max(ranking.candidates.lexical, 2 * (options.limit ?? 0));
+  const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
   for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
     const found = await room.store.matchText({
       agent: options.agent,
@@ -142,7 +161,7 @@ async function vectorLeg(
       return { ...nothing, degraded: "nothing was embedded here yet: only words were searched" };
     const embedded = await embedder.embedQuery(parsed.text, options.signal);
     const query = weighQuery(embedded, parsed.terms, weights);
-    const limit = Math.max(ranking.candidates.vector, 2 * (options.limit ?? 0));
+    const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
     const hits = (messages ? blocks : []).flatMap((block) =>
       block.nearest(query.vector, limit, (row) => inSpans(spans, row) && inTime(row.time, options)),
     );
@@ -185,7 +204,7 @@ function chooseArchived(
     );
     return { one, words, cosine: query && one.vector ? cosine(query.vector, one.vector) : 0 };
   });
-  const most = Math.ceil(ranking.candidates.lexical / 2);
+  const most = breadth(options).each;
   const lexical = scored.filter((item) => item.words > 0).sort((a, b) => b.words - a.words);
   const vector = scored.filter((item) => item.cosine > 0).sort((a, b) => b.cosine - a.cosine);
   const legs = new Map<string, Leg[]>();
