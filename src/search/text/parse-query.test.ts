@@ -23,6 +23,12 @@ describe("a query as a person types it", () => {
     });
   });
 
+  test("a title quoted in a sentence is a name, not a demand", () => {
+    const parsed = parseQuery('When did he start to read "11/22/63" by Stephen King?');
+    expect(parsed.required).toEqual([]);
+    expect(parsed.identifiers).toContain("11 22 63");
+  });
+
   test.each(["MAX_RETRY", "JIRA-4711", "src/store/open.ts", "deadbeef1", "package.json"])("%s is a name", (name) => {
     expect(parseQuery(`what is ${name}?`).identifiers).toHaveLength(1);
   });
