@@ -14,6 +14,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const log = openLog(varve.settings);
     const gateway = await startGateway(varve, { host: flags.host, port: flags.port, log: log.write });
+    varve.search.follow((error) => log.write({ event: "embedding failed", error: String(error) }));
     const link = gateway.createLoginLink();
     output.say(
       `Varve runs at ${gateway.url}\n\n  open   ${link}\n  API    ${gateway.url}/api/openapi.json\n  token  ${gateway.tokenFile}\n\nCtrl-C stops it.`,
