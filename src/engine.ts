@@ -103,21 +103,19 @@ export type { AssembleOptions, CompactResult, ContextView, Expansion, TraceItem,
 export type { CompactRequest, Context, ContextOverview } from "./engine/context.ts";
 export type { Models } from "./engine/host.ts";
 export type { ImportRequest } from "./engine/imports.ts";
-export type { Search, SearchCoverage, SearchRequest } from "./engine/search.ts";
+export type { Search, SearchRequest } from "./engine/search.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
 export {
   type CatchUpResult,
   type Confidence,
-  type Leg,
   type Profile,
   profiles,
   type ResultKind,
   resultKinds,
   type SearchAnswer,
   type SearchResult,
-  type StageName,
 } from "./search/index.ts";
 export type {
   Address,
