@@ -162,7 +162,7 @@ export type { ImportRequest } from "./engine/imports.ts";
 export type { Models } from "./engine/models.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
-export type { Search, SearchCoverage, SearchRequest } from "./engine/search.ts";
+export type { Search, SearchRequest } from "./engine/search.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
@@ -170,14 +170,12 @@ export type { Work } from "./engine/work.ts";
 export {
   type CatchUpResult,
   type Confidence,
-  type Leg,
   type Profile,
   profiles,
   type ResultKind,
   resultKinds,
   type SearchAnswer,
   type SearchResult,
-  type StageName,
 } from "./search/index.ts";
 export type {
   Address,

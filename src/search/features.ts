@@ -21,7 +21,8 @@ export interface LexicalScores {
   coverage: Float64Array;
 }
 
-export function lexicalScores(pool: Pool, query: WeightedTerms): LexicalScores {
+/** By place in the pool; only the candidates get scores. */
+export function lexicalScores(pool: Pool, candidates: readonly number[], query: WeightedTerms): LexicalScores {
   const { terms, weights, averageTokens, prefix } = query;
   const frequencies = pool.docs.map((doc) => {
     const norm = lengthNorm(doc.tokens, averageTokens);
@@ -49,7 +50,7 @@ export function lexicalScores(pool: Pool, query: WeightedTerms): LexicalScores {
     wide: new Float64Array(size),
     coverage: new Float64Array(size),
   };
-  for (let index = 0; index < size; index += 1) {
+  for (const index of candidates) {
     const near = over(index, ranking.windows.near);
     scores.own[index] = bm25(frequencies[index] ?? [], weights);
     scores.near[index] = bm25(near, weights);

@@ -38,7 +38,8 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
 
   const time = timeOf(query, room.clock.now());
   const found = await retrieve(room, query, { ...options, limit });
-  step("retrieve", found.candidates.length);
+  for (const { name, ms } of found.took) steps.push({ name, ms: rounded(ms), candidates: found.candidates.length });
+  began = performance.now();
   const { lexical, vector, tokens } = score(found);
   const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
   let list = all.filter((candidate) => speaksFor(candidate, lexical));
@@ -57,8 +58,10 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
     step(name, list.length);
   };
   const { stages } = ranking;
-  const [least, hardLeast] =
-    profile === "classic" ? [stages.minScore, stages.hardMinScore] : [stages.tunedMinScore, stages.tunedHardMinScore];
+  const [least, hardLeast, same] =
+    profile === "classic"
+      ? [stages.minScore, stages.hardMinScore, stages.diversity.same]
+      : [stages.tunedMinScore, stages.tunedHardMinScore, stages.diversity.tunedSame];
   const drop = ({ kept, out }: { kept: Candidate[]; out: number }, why: string) => {
     if (out > 0) cut.push(`${out} candidates ${why}`);
     return kept;
@@ -68,7 +71,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   let late: Map<string, number> | undefined;
   await run("rerank", async () => {
     if (profile === "classic" || tokens.length === 0) return list;
-    const best = list.toSorted(byScore).slice(0, ranking.lateInteraction.candidates);
+    const best = list.toSorted(byScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
     const scores = await lateScores(room, options.agent, found, tokens, best);
     addLate(best, whole, scores.own, scores.window);
     late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
@@ -87,7 +90,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   );
   list.sort(byScore);
   await run("noise", () => noiseLast(list));
-  await run("diversity", () => diversify(list, 2 * limit, (a, b) => likeness(found, a, b)));
+  await run("diversity", () => diversify(list, 2 * limit, same, (a, b) => likeness(found, a, b)));
   if (list.length > limit) cut.push(`${list.length - limit} more results beyond the limit of ${limit}`);
   list = list.slice(0, limit);
 
@@ -131,7 +134,9 @@ function score(found: Retrieval): {
   const terms = parsed.terms.map((term) => term.term);
   const { averageTokens } = statistics;
   const lexical =
-    terms.length === 0 ? undefined : lexicalScores(pool, { terms, weights, averageTokens, prefix: parsed.prefix });
+    terms.length === 0
+      ? undefined
+      : lexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
   const query = embedded && weighQuery(embedded, parsed.terms, weights);
   const vector = query && vectorScores(pool, found.candidates, query.vector, found.vectorAt);
   return { lexical, vector, tokens: query?.tokens ?? [] };

@@ -15,7 +15,8 @@ export const ranking = {
   /** An exact identifier weighs as much as this many ordinary words of its rarity. */
   identifierWeight: 2,
   lateInteraction: {
-    candidates: 100,
+    /** How many are compared token by token, or half as many again as are wanted. */
+    candidates: 60,
     /** What a neighbour's token counts for. */
     neighbour: 0.9,
     /** The best of many tokens is good by chance: above this many, each doubling costs some. */
@@ -34,8 +35,13 @@ export const ranking = {
     time: 0.15,
   },
   classic: { vector: 0.7, bm25: 0.3, strongBm25: 0.75, strongFloor: 0.92, least: 0.1 },
-  /** Candidates a leg brings, and how far around each is looked. */
-  candidates: { lexical: 120, vector: 120, around: 1, context: 4, rareWordsMax: 60_000, cosineMin: 0.2 },
+  /** Candidates a leg brings, at least, and how far around each is looked: more where it is cheap. */
+  candidates: {
+    inConversation: { each: 60, context: 4 },
+    everywhere: { each: 30, context: 3 },
+    rowsMax: 8_000,
+    cosineMin: 0.2,
+  },
   stages: {
     minScore: 0.3,
     hardMinScore: 0.35,
@@ -45,7 +51,8 @@ export const ranking = {
     rerank: { weight: 0.6, fallbackCosine: 0.3, kept: 0.8, floors: [0.95, 0.9, 0.5], strong: [0.75, 0.6] },
     recency: { weight: 0.1, days: 14 },
     length: { characters: 500, slope: 0.5, least: 0.3 },
-    diversity: { lambda: 0.7, same: 0.85 },
+    /** Two texts about one matter are 0.85 alike and may both be wanted; `tuned` takes only near copies for the same. */
+    diversity: { lambda: 0.7, same: 0.85, tunedSame: 0.95 },
   },
   /** A logistic regression: answerable questions against questions that another conversation answers. */
   confidence: { strong: 0.6, weak: 0.25, bias: -8.15, coverage: 2.12, cosine: 7.66, late: 7.44, wordsOnly: 0.9 },

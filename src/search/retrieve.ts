@@ -8,6 +8,7 @@ import { ranking } from "./ranking.ts";
 import type { SearchRoom } from "./room.ts";
 import { inSpans, spansOf } from "./scope.ts";
 import { type Statistics, termWeights } from "./statistics.ts";
+import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
 import { flatStems } from "./text/words.ts";
 import type { FindOptions, Leg } from "./types.ts";
@@ -28,12 +29,21 @@ export interface Retrieval {
   archived: ReadonlyMap<string, Archived>;
   degraded: string[];
   cut: string[];
+  /** How long the parts took, in milliseconds. */
+  took: { name: string; ms: number }[];
 }
 
 const vectorWaitMs = 1_500;
 
 export async function retrieve(room: SearchRoom, text: string, options: FindOptions): Promise<Retrieval> {
   const { store } = room;
+  const took: Retrieval["took"] = [];
+  let began = performance.now();
+  const mark = (name: string) => {
+    const now = performance.now();
+    took.push({ name, ms: now - began });
+    began = now;
+  };
   const parsed = parseQuery(text, { interactive: options.interactive });
   const kinds = options.kinds ?? ["message", "summary", "file"];
   const spans =
@@ -44,6 +54,7 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
 
   const statistics = await room.counts.statistics(options.agent, spans, parsed.terms, room.clock.now());
   const weights = termWeights(parsed.terms, statistics);
+  mark("count words");
   const [lexical, vector, archived] = await Promise.all([
     legs.has("lexical") && kinds.includes("message")
       ? lexicalLeg(room, parsed, weights, statistics, spans, options)
@@ -51,6 +62,7 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
     legs.has("vector") ? vectorLeg(room, parsed, weights, spans, options, kinds.includes("message")) : undefined,
     readArchive(room, options, kinds),
   ]);
+  mark("legs");
   if (vector?.degraded) degraded.push(vector.degraded);
   if (archived.cut) cut.push("only the newest summaries and files were searched");
 
@@ -59,8 +71,10 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   for (const seq of lexical) note(`msg#${seq}`, "lexical");
   for (const seq of vector?.seqs ?? []) note(`msg#${seq}`, "vector");
   const centres = [...new Set([...lexical, ...(vector?.seqs ?? [])])];
-  const placed = await store.neighbours(options.agent, centres, ranking.candidates.context);
+  const placed = await store.neighbours(options.agent, centres, breadth(options).context);
+  mark("surroundings");
   const entries = await room.documents.read(options.agent, placed);
+  mark("read");
   const shelf = chooseArchived(archived.docs, parsed, weights, vector?.query, spans, options);
   for (const { key, legs: found } of shelf) for (const leg of found) note(key, leg);
   const byKey = new Map(archived.docs.map((one) => [one.doc.key, one]));
@@ -76,10 +90,16 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
     archived: byKey,
     degraded,
     cut,
+    took,
   };
 }
 
-/** Entries by their words. Very common words rank whatever the rarer ones find, but find nothing themselves. */
+function breadth(options: FindOptions): { each: number; context: number } {
+  const { inConversation, everywhere } = ranking.candidates;
+  return options.conversation === undefined ? everywhere : inConversation;
+}
+
+/** Entries by their words, the rarest first. */
 async function lexicalLeg(
   room: SearchRoom,
   parsed: ParsedQuery,
@@ -88,33 +108,30 @@ async function lexicalLeg(
   spans: ConversationSpan[] | undefined,
   options: FindOptions,
 ): Promise<number[]> {
-  const order = parsed.terms
-    .map((term, index) => ({
-      phrase: term.phrase,
-      weight: weights[index] ?? 0,
-      count: statistics.frequencies[index] ?? 0,
-    }))
-    .sort((a, b) => a.count - b.count);
-  let rows = 0;
-  const used = order.filter(({ count }, index) => {
-    rows += count;
-    return index < 2 || rows <= ranking.candidates.rareWordsMax;
-  });
+  const terms = parsed.terms.map((term, index) => ({
+    phrase: term.phrase,
+    weight: weights[index] ?? 0,
+    count: statistics.frequencies[index] ?? 0,
+  }));
   const identifiers = parsed.identifiers.filter((name) => name.includes(" "));
-  const found = await room.store.matchText({
-    agent: options.agent,
-    spans,
-    words: [...used.map((one) => one.phrase), ...identifiers],
-    weights: [...used.map((one) => one.weight), ...identifiers.map(() => ranking.identifierWeight * 5)],
-    any: true,
-    required: parsed.required,
-    excluded: parsed.excluded,
-    prefix: parsed.prefix,
-    since: options.since,
-    before: options.before,
-    limit: Math.max(ranking.candidates.lexical, 2 * (options.limit ?? 0)),
-  });
-  return found.map((hit) => hit.seq);
+  const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
+  for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
+    const found = await room.store.matchText({
+      agent: options.agent,
+      spans,
+      words: [...words.map((word) => word.phrase), ...(any ? identifiers : [])],
+      weights: [...words.map((word) => word.weight), ...identifiers.map(() => ranking.identifierWeight * 5)],
+      any,
+      required: parsed.required,
+      excluded: parsed.excluded,
+      prefix: parsed.prefix,
+      since: options.since,
+      before: options.before,
+      limit,
+    });
+    if (any || found.length >= limit / 2) return found.map((hit) => hit.seq);
+  }
+  return [];
 }
 
 interface VectorLeg {
@@ -144,7 +161,7 @@ async function vectorLeg(
       return { ...nothing, degraded: "nothing was embedded here yet: only words were searched" };
     const embedded = await embedder.embedQuery(parsed.text, options.signal);
     const query = weighQuery(embedded, parsed.terms, weights);
-    const limit = Math.max(ranking.candidates.vector, 2 * (options.limit ?? 0));
+    const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
     const hits = (messages ? blocks : []).flatMap((block) =>
       block.nearest(query.vector, limit, (row) => inSpans(spans, row) && inTime(row.time, options)),
     );
@@ -187,7 +204,7 @@ function chooseArchived(
     );
     return { one, words, cosine: query && one.vector ? cosine(query.vector, one.vector) : 0 };
   });
-  const most = Math.ceil(ranking.candidates.lexical / 2);
+  const most = breadth(options).each;
   const lexical = scored.filter((item) => item.words > 0).sort((a, b) => b.words - a.words);
   const vector = scored.filter((item) => item.cosine > 0).sort((a, b) => b.cosine - a.cosine);
   const legs = new Map<string, Leg[]>();

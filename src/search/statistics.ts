@@ -13,7 +13,7 @@ export interface Statistics {
 
 /** A word that more messages hold than this is common, however many there are. */
 const countMax = 50_000;
-const keptFor = 5_000;
+const keptFor = 60_000;
 const keptMax = 5_000;
 
 /** Counts words, and remembers for a while: the same words come again in one conversation. */

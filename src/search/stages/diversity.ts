@@ -8,9 +8,10 @@ import { ranking } from "../ranking.ts";
 export function diversify(
   candidates: readonly Candidate[],
   front: number,
+  same: number,
   likeness: (a: Candidate, b: Candidate) => number | undefined,
 ): Candidate[] {
-  const { lambda, same } = ranking.stages.diversity;
+  const { lambda } = ranking.stages.diversity;
   const open = candidates.filter((candidate) => !candidate.behind);
   const behind = candidates.filter((candidate) => candidate.behind);
   const waiting = open.slice(0, front).map((candidate) => ({ candidate, alike: 0 }));

@@ -61,19 +61,31 @@ export function parseQuery(query: string, options: { interactive?: boolean } = {
     }
   }
   const text = plain.join(" ").trim();
+  // In a sentence a quoted title is a name; alone or beside a word or two it is a demand.
+  if (isSentence(query, words(plain))) identifiers.push(...required.splice(0));
   const named = new Set(identifiers.flatMap((name) => name.split(" ").map(stem)));
-  const words = wordsOf(text);
-  const prefix = options.interactive && /[\p{L}\p{N}]$/u.test(query) ? lastWord(words) : undefined;
+  const spoken = wordsOf(text);
+  const prefix = options.interactive && /[\p{L}\p{N}]$/u.test(query) ? lastWord(spoken) : undefined;
   return {
     text,
-    terms: queryTerms(words, named),
+    terms: queryTerms(spoken, named),
     required,
     excluded,
     identifiers,
     ...(prefix === undefined ? {} : { prefix }),
-    aboutSelf: asksAboutSelf(words),
+    aboutSelf: asksAboutSelf(spoken),
     tags,
   };
+}
+
+const sentenceWords = 6;
+
+function isSentence(query: string, count: number): boolean {
+  return count >= sentenceWords || (/[?？]\s*$/.test(query) && count > 3);
+}
+
+function words(parts: readonly string[]): number {
+  return parts.reduce((sum, part) => sum + wordsOf(part).length, 0);
 }
 
 function queryTerms(words: string[], named: ReadonlySet<string>): QueryTerm[] {

@@ -53,9 +53,9 @@ const cache = new Map<string, string>();
 
 /** The stem of a lower-case word; anything but plain English letters stays as it is. */
 export function stem(word: string): string {
-  if (word.length < lengthMin || word.length > lengthMax || !/^[a-z]+$/.test(word)) return word;
   const known = cache.get(word);
   if (known !== undefined) return known;
+  if (word.length < lengthMin || word.length > lengthMax || !/^[a-z]+$/.test(word)) return word;
   const made = stemOf(word);
   if (cache.size >= cacheMax) cache.clear();
   cache.set(word, made);
