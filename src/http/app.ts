@@ -15,6 +15,7 @@ import { addFrontRoutes } from "./routes/front.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
+import { addSearchRoute } from "./routes/search.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTurningPoints } from "./routes/turning-points.ts";
 import { refuseInvalid } from "./schemas.ts";
@@ -48,6 +49,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   addMessageRoutes(app, host);
   addContextRoutes(app, host);
   addRecallRoutes(app, host);
+  addSearchRoute(app, host);
   addExportRoute(app, host);
   addEventRoute(app, host);
   addDocumentRoute(app);

@@ -1,4 +1,5 @@
 import type { Description, Expansion, Grant, GrepMode, GrepResult, GrepScope, GrepSort } from "../context/index.ts";
+import type { ResultKind, SearchAnswer } from "../search/index.ts";
 import type { Session, SessionPage } from "../session/index.ts";
 
 /** Which conversations a tool asks about, and what bounds it. */
@@ -53,6 +54,16 @@ export interface Answered {
   notes: string[];
 }
 
+export interface SearchQuestion {
+  agent?: string;
+  kinds?: ResultKind[];
+  limit?: number;
+  minScore?: number;
+  since?: number;
+  before?: number;
+  signal?: AbortSignal;
+}
+
 /** What of a session is in view now. */
 export interface Overview {
   summaries: readonly unknown[];
@@ -69,6 +80,9 @@ export interface ToolHost {
     expandQuery(request: AskedQuestion): Promise<Answered>;
     grant(id: string, agent?: string): Promise<Grant>;
     overview(session: Session): Promise<Overview>;
+  };
+  readonly search: {
+    find(query: string, request?: SearchQuestion): Promise<SearchAnswer>;
   };
   readonly sessions: {
     get(name: string, agent?: string): Promise<Session>;

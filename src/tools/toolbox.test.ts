@@ -90,6 +90,7 @@ describe("open to the owner", () => {
       "lcm_describe",
       "lcm_expand",
       "lcm_expand_query",
+      "memory_search",
       "session_list",
       "session_status",
     ]);

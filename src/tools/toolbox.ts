@@ -5,6 +5,7 @@ import { lcmDescribe } from "./lcm-describe.ts";
 import { lcmExpand } from "./lcm-expand.ts";
 import { lcmExpandQuery } from "./lcm-expand-query.ts";
 import { lcmGrep } from "./lcm-grep.ts";
+import { memorySearch } from "./memory-search.ts";
 import { parseInput } from "./parse-input.ts";
 import { sessionList } from "./session-list.ts";
 import { sessionStatus } from "./session-status.ts";
@@ -16,7 +17,7 @@ export const allTools: readonly Tool[] = [
   lcmDescribe,
   lcmExpand,
   lcmExpandQuery,
-  // The memory tools come here.
+  memorySearch,
   sessionList,
   sessionStatus,
 ];

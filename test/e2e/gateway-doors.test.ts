@@ -91,7 +91,8 @@ async function readRoutes(): Promise<Route[]> {
 function requiredQuery({ parameters = [] }: Operation): string {
   const wanted = parameters.filter((one) => one.in === "query" && one.required);
   // Whoever looks for a pattern looks for what they must not see.
-  const sentAs = (name: string, schema: Schema) => (name === "pattern" ? secretText : String(schema.example));
+  const sentAs = (name: string, schema: Schema) =>
+    name === "pattern" || name === "q" ? secretText : String(schema.example);
   const query = new URLSearchParams(wanted.map(({ name, schema }): [string, string] => [name, sentAs(name, schema)]));
   return wanted.length === 0 ? "" : `?${query}`;
 }

@@ -83,6 +83,7 @@ describe.each(settings)("varve mcp with a client that speaks %s", (mode) => {
         "lcm_describe",
         "lcm_expand",
         "lcm_expand_query",
+        "memory_search",
         "session_list",
         "session_status",
       ]);
