@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openVarve, type SearchAnswer, type SearchRequest, type Session, type Varve } from "../engine.ts";
 import { type Conversation, loadDatasets, messagesOf } from "./datasets.ts";
+import { PlainBm25 } from "./plain-bm25.ts";
 import { areaUnderCurve, type RecallFigures, RecallSums, recallDepths } from "./recall-metrics.ts";
 import { round } from "./result.ts";
 
@@ -36,10 +37,11 @@ const bare: SearchRequest["without"] = [
   "diversity",
 ];
 const ways: Record<string, SearchRequest> = {
-  "bm25-or": { legs: ["lexical"], profile: "classic", without: bare },
+  "bm25-tuned": { legs: ["lexical"], profile: "classic", without: bare },
   "vector-only": { legs: ["vector"], profile: "classic", without: bare },
   classic: { profile: "classic" },
 };
+const plain = "bm25-or";
 const adversarial = "5";
 
 class Tables {
@@ -62,7 +64,7 @@ export async function benchRecall(options: RecallBenchOptions): Promise<RecallBe
   let done = 0;
   for (const [name, conversations] of datasets) {
     const tuned = new Tables();
-    const baselines = new Map(Object.keys(ways).map((way) => [way, new Tables()]));
+    const baselines = new Map([plain, ...Object.keys(ways)].map((way) => [way, new Tables()]));
     for (const conversation of conversations) {
       await measure(conversation, name, options, tuned, baselines, result.embedding);
       done += 1;
@@ -94,6 +96,7 @@ async function measure(
 ): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), "varve-bench-recall-"));
   const varve = await openVarve({ home, database: options.database });
+  const simple = new PlainBm25(conversation);
   try {
     const key = `agent:main:bench:direct:${dataset}-${conversation.id}`.toLowerCase().replace(/[^a-z0-9:_.-]/g, "-");
     const session = await varve.sessions.resolve({ key });
@@ -117,12 +120,20 @@ async function measure(
       const table = apart ? "locomo-adversarial" : dataset;
       tuned.of(table).add(idsOf(answer), evidence, ms);
       if (!options.baselines) continue;
+      const began = performance.now();
+      const words = simple.find(question.question, Math.max(...recallDepths));
+      baselines
+        .get(plain)
+        ?.of(table)
+        .add(words, evidence, performance.now() - began);
       for (const [way, tables] of baselines) {
+        if (way === plain) continue;
         const other = await ask(varve, session, question.question, ways[way] ?? {});
         tables.of(table).add(idsOf(other.answer), evidence, other.ms);
       }
     }
   } finally {
+    simple.close();
     await varve.close();
     rmSync(home, { recursive: true, force: true });
   }

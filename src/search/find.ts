@@ -40,7 +40,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   const found = await retrieve(room, query, { ...options, limit });
   for (const { name, ms } of found.took) steps.push({ name, ms: rounded(ms), candidates: found.candidates.length });
   began = performance.now();
-  const { lexical, vector, tokens } = score(found);
+  const { lexical, vector, tokens } = score(found, options.legs);
   const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
   let list = all.filter((candidate) => speaksFor(candidate, lexical));
   let whole = 1;
@@ -123,7 +123,10 @@ function speaksFor(candidate: Candidate, lexical: LexicalScores | undefined): bo
 }
 
 /** Everything the query is compared by, once it is known who speaks in the pool. */
-function score(found: Retrieval): {
+function score(
+  found: Retrieval,
+  legs: FindOptions["legs"],
+): {
   lexical: LexicalScores | undefined;
   vector: VectorScores | undefined;
   tokens: readonly WeightedToken[];
@@ -133,10 +136,10 @@ function score(found: Retrieval): {
   const weights = termWeights(parsed.terms, statistics);
   const terms = parsed.terms.map((term) => term.term);
   const { averageTokens } = statistics;
-  const lexical =
-    terms.length === 0
-      ? undefined
-      : lexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
+  const silent = terms.length === 0 || legs?.includes("lexical") === false;
+  const lexical = silent
+    ? undefined
+    : lexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
   const query = embedded && weighQuery(embedded, parsed.terms, weights);
   const vector = query && vectorScores(pool, found.candidates, query.vector, found.vectorAt);
   return { lexical, vector, tokens: query?.tokens ?? [] };
