@@ -64,7 +64,7 @@ describe.each(settings)("/mcp with a client that speaks %s", (mode) => {
   test("lists its tools and recalls, with a token that may only read", async () => {
     const client = await connect("reader", mode);
     expect(client.getProtocolEra()).toBe(mode === "auto" ? "modern" : "legacy");
-    expect((await client.listTools()).tools).toHaveLength(6);
+    expect((await client.listTools()).tools).toHaveLength(7);
     await recallAll(client, "ZX-4711");
     await client.close();
   });
