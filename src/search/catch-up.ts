@@ -199,9 +199,10 @@ async function embedPage(
     const there = new Set(
       seqs.length === 0
         ? []
-        : (
-            await db.selectFrom("entries").select("seq").where("agent", "=", agent).where("seq", "in", seqs).execute()
-          ).map((row) => row.seq),
+        : // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+          (await db.selectFrom("entries").select(["seq", "agent"]).where("seq", "in", seqs).execute()).flatMap((row) =>
+            row.agent === agent ? [row.seq] : [],
+          ),
     );
     for (const [index, item] of page.items.entries()) {
       const made = vectors[index];

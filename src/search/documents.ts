@@ -47,17 +47,17 @@ export class DocumentReader {
     let turn = performance.now();
     for (let start = 0; start < missing.length; start += loadRows) {
       const part = missing.slice(start, start + loadRows);
+      // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
       const rows = await this.store.db
         .selectFrom("entries")
-        .select(["seq", "id", "kind", "payload"])
-        .where("agent", "=", agent)
+        .select(["seq", "id", "kind", "payload", "agent"])
         .where(
           "seq",
           "in",
           part.map((entry) => entry.seq),
         )
         .execute();
-      const bySeq = new Map(rows.map((row) => [row.seq, row]));
+      const bySeq = new Map(rows.filter((row) => row.agent === agent).map((row) => [row.seq, row]));
       for (const entry of part) {
         const row = bySeq.get(entry.seq);
         if (row) fresh.set(entry.seq, docOfEntry(entry, row.id, this.decode(row.kind, row.payload)));
