@@ -63,6 +63,8 @@ onEveryEngine(
       expect(messages.filter((message) => JSON.stringify(message).includes("worker 299 failed"))).toHaveLength(2);
       const words = await varve.context.grep({ session, pattern: "worker 299", mode: "full_text", scope: "messages" });
       expect(words.matches).toHaveLength(2);
+      const asked = await varve.search.find("ERROR worker failed", { session, kinds: ["message"] });
+      expect(asked.results[0]?.snippet).toContain("failed");
       const inFile = await varve.context.grep({ session, pattern: "worker 2[0-9]9 failed", scope: "files" });
       expect(inFile.matches.map((match) => match.kind)).toEqual(["file"]);
       expect(inFile.matches[0]?.snippet).toMatch(/^line 210: /);
