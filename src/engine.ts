@@ -66,6 +66,7 @@ export interface Varve {
   readonly work: Work;
   /** Calls the listener for what the engine does; the function it returns takes it off again. */
   onEvent(listener: (event: EngineEvent) => void): () => void;
+  /** Ends what is under way and lets go of the database. Closing twice is closing once. */
   close(): Promise<void>;
 }
 
@@ -109,6 +110,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   };
   const { search, close: closeSearch } = searchOf(host);
   const work = workOf(host);
+  let closing: Promise<void> | undefined;
   const varve: Varve = {
     settings: loaded,
     sessions: sessionsOf(host),
@@ -127,10 +129,13 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async close() {
-      await work.stop();
-      await closeSearch();
-      await store.close();
+    close() {
+      closing ??= (async () => {
+        await work.stop();
+        await closeSearch();
+        await store.close();
+      })();
+      return closing;
     },
   };
   return varve;
