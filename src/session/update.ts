@@ -92,6 +92,8 @@ const ownedTables = [
   "context_states",
   "file_refs",
   "turns",
+  "memory_cursors",
+  "memory_recalls",
 ] as const;
 
 /** Removes a session with everything in it. Refused while a fork still points into it. */

@@ -13,6 +13,7 @@ import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.t
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
 import { Lanes } from "./lanes.ts";
+import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 
 const attemptsMax = 5;
 const connectTimeoutMs = 5_000;
@@ -95,6 +96,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         limit ${limit}`.execute(db);
       return found.rows;
     },
+    matchMemories: (query) => matchMemories(db, query),
     backup: (file) => dumpTables(db, "postgres", file),
     dump: (file) => dumpTables(db, "postgres", file),
     async checkIntegrity() {
@@ -157,6 +159,8 @@ function transactionOver(tx: Tx): StoreTransaction {
     async removeText(agent, seqs) {
       await sql`delete from entry_text where agent = ${agent} and seq = any(${seqs}::bigint[])`.execute(tx);
     },
+    indexMemory: (row) => indexMemory(tx, row),
+    removeMemoryText: (nums) => removeMemoryText(tx, nums),
   };
 }
 

@@ -12,6 +12,7 @@ import { backupInto } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
 import { sqliteError } from "./errors.ts";
+import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { matchExpression } from "./text-index.ts";
 
 const busyAttemptsMax = 3;
@@ -139,6 +140,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
         order by ${order === "recency" ? sql`e.time desc, e.seq desc` : sql`t.rank`} limit ${limit}`.execute(readDb);
       return found.rows;
     },
+    matchMemories: (query) => matchMemories(readDb, query),
     async backup(target) {
       return backupInto(writer ?? reader(), target);
     },
@@ -154,6 +156,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       if (writer) {
         try {
           await sql`insert into entry_text (entry_text) values ('integrity-check')`.execute(writeDb);
+          await sql`insert into memory_text (memory_text) values ('integrity-check')`.execute(writeDb);
         } catch (error) {
           faults.push(`full-text index: ${error instanceof Error ? error.message : error}`);
         }
@@ -214,6 +217,8 @@ function transactionOver(
     async removeText(_agent, seqs) {
       for (const seq of seqs) await sql`delete from entry_text where rowid = ${seq}`.execute(tx);
     },
+    indexMemory: (row) => indexMemory(tx, row),
+    removeMemoryText: (nums) => removeMemoryText(tx, nums),
   };
 }
 
