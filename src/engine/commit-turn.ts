@@ -5,6 +5,7 @@ import { appendEntries, messageDraft } from "../transcript/index.ts";
 import type { TurnFacts } from "./compaction.ts";
 import { mayCompact } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
+import { extractJob, mayExtract } from "./memory-settings.ts";
 import { noteTokens } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
 import { compactJob } from "./work.ts";
@@ -29,8 +30,11 @@ export async function commitTurn(
 ): Promise<CommittedTurn> {
   checkKey(key);
   const { agent, conversation } = session;
-  const work = mayCompact(host.loaded.config, session).may;
-  const jobs = work ? [compactJob(host, session, { because: "turn", ...facts })] : [];
+  const { config } = host.loaded;
+  const jobs = [
+    ...(mayCompact(config, session).may ? [compactJob(host, session, { because: "turn", ...facts })] : []),
+    ...(mayExtract(config, session) ? [extractJob(host, session, "turn")] : []),
+  ];
   const committed = await host.store.transaction(async (tx): Promise<CommittedTurn> => {
     await tx.lock(`turn ${agent} ${conversation} ${key}`);
     const known = await tx.db
@@ -49,7 +53,7 @@ export async function commitTurn(
     return { ...result, status: "committed" };
   });
   if (committed.status === "committed") await noteTokens(host, facts);
-  if (work) host.workSoon();
+  if (jobs.length > 0) host.workSoon();
   return committed;
 }
 

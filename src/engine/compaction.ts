@@ -9,9 +9,11 @@ import {
   type Summarise,
 } from "../context/index.ts";
 import { addNotice, type Session, sessionBegin } from "../session/index.ts";
+import { enqueueJob } from "../store/index.ts";
 import { appendEntries } from "../transcript/index.ts";
 import { bootstrapTokens, type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
+import { extractJob, mayExtract } from "./memory-settings.ts";
 import { summariserFor } from "./summariser.ts";
 import { refOf } from "./transcripts.ts";
 
@@ -172,6 +174,10 @@ async function sweep(
   plan: SweepPlan,
 ): Promise<CompactResult> {
   const started = performance.now();
+  if (trigger !== "import" && mayExtract(host.loaded.config, session)) {
+    // Memories are drawn before what they come from leaves the context; what was imported is left to its next turn.
+    await host.store.transaction((tx) => enqueueJob(tx, extractJob(host, session, "compaction"), host.clock.now()));
+  }
   const options = {
     policy: plan.policy,
     targetTokens: plan.targetTokens,

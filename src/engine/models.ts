@@ -14,7 +14,7 @@ import type { Schema, Store } from "../store/index.ts";
 /** The models a program brings along, by what they are for. Where one is missing, the settings name it. */
 export type Models = { [Purpose in GeneratePurpose]?: Generate };
 
-/** What writes summaries, describes large files and answers from the history; absent where neither names a model. */
+/** What writes summaries, describes large files, answers and remembers; absent where neither names a model. */
 export function modelsOf(
   parts: { loaded: LoadedConfig; store: Store; clock: Clock; random: Random },
   brought: Models,
@@ -35,7 +35,12 @@ export function modelsOf(
   };
   const model = (purpose: GeneratePurpose): Generate | undefined =>
     brought[purpose] ?? configuredModel(config.models, purpose, options);
-  return { summary: model("summary"), largeFile: model("largeFile"), expansion: model("expansion") };
+  return {
+    summary: model("summary"),
+    largeFile: model("largeFile"),
+    expansion: model("expansion"),
+    memory: model("memory"),
+  };
 }
 
 /** The state of models in the store: a restart forgets nothing, and several processes share one budget. */

@@ -7,6 +7,7 @@ import { enqueueJob, type NewJob } from "../store/index.ts";
 import { compactAfterTurn, compactImported, compactLeftBehind, type TurnFacts } from "./compaction.ts";
 import { mayCompact } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
+import { extraction, leftBehind } from "./memory-work.ts";
 
 /** What a job of the context was caused by. */
 const compactPayload = z.object({
@@ -60,6 +61,9 @@ export function workOf(host: EngineHost): Work {
       "compact turn": compaction(host),
       "compact new": compaction(host),
       "compact import": compaction(host),
+      "extract memories": extraction(host, false),
+      "extract all memories": extraction(host, true),
+      "memories left behind": leftBehind(host),
     },
   });
   let upkeep: NodeJS.Timeout | undefined;

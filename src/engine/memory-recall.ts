@@ -1,0 +1,110 @@
+import type { AssembleOptions, Note, TraceItem } from "../context/index.ts";
+import { toolCallsOf } from "../domain/index.ts";
+import {
+  blockOf,
+  findMemories,
+  type Recorded,
+  recallQuery,
+  recordedSince,
+  recordRecall,
+  samePrompt,
+  turnsAgo,
+  wantsRecall,
+} from "../memory/index.ts";
+import type { Session } from "../session/index.ts";
+import { headOf, readTail } from "../transcript/index.ts";
+import type { EngineHost } from "./host.ts";
+import { memoryHost, readerOf } from "./memory-settings.ts";
+
+/** What memories have to do with a view, and how to write down that they were shown. */
+export interface Beside extends Pick<AssembleOptions, "notes" | "fresh"> {
+  record?: () => Promise<void>;
+}
+
+/** The least a memory must fit a prompt to come along unasked. */
+const relevanceLeast = 0.2;
+/** The largest share of a budget that memories take. */
+const budgetShare = 0.2;
+
+/**
+ * Memories for a view. What a prompt brings up stands behind the newest message and stays there in the views to come, so
+ * that their beginnings are the same; it is not brought up again for some turns.
+ */
+export async function memoriesBeside(
+  host: EngineHost,
+  session: Session,
+  request: { prompt?: string; budgetTokens: number },
+): Promise<Beside> {
+  const { store } = host;
+  const { memory } = host.loaded.config;
+  if (!memory.recall) return {};
+  const head = await headOf(store, session);
+  const notes = async (from: number): Promise<ReadonlyMap<number, Note>> => {
+    const recorded = await recordedSince(store, session, from);
+    return new Map(recorded.map(({ seq, block, tokens }) => [seq, { text: block, tokens }]));
+  };
+  const { prompt } = request;
+  if (prompt === undefined || !wantsRecall(prompt)) return { notes };
+  const at = head ?? { branch: 0, seq: 0 };
+  const ref = { agent: session.agent, conversation: session.conversation, branch: at.branch };
+  const lately = await recordedSince(store, session, await turnsAgo(store, ref, memory.recallRepeatTurns));
+  const [last] = lately;
+  // The same prompt of the same turn has its memories already.
+  if (last && samePrompt(last, prompt) && last.seq >= (await turnsAgo(store, ref, 2))) return { notes };
+  if (await awaitsResults(host, session)) return { notes };
+  const before = lately.filter((one) => one.seq !== at.seq);
+  const fresh = await freshBlock(host, session, { ...request, prompt, before });
+  const others = async (from: number) => new Map([...(await notes(from))].filter(([seq]) => seq !== at.seq));
+  if (!fresh) return { notes: others };
+  const { memories, ...shown } = fresh;
+  const record = async () => {
+    const { agent, conversation } = session;
+    const { text: block, tokens } = shown;
+    const time = host.clock.now();
+    await recordRecall(store, { agent, conversation, seq: at.seq, time, prompt, block, tokens, memories });
+    host.accesses.note(memories);
+  };
+  return { notes: others, fresh: shown, record };
+}
+
+async function freshBlock(
+  host: EngineHost,
+  session: Session,
+  { prompt, budgetTokens, before }: { prompt: string; budgetTokens: number; before: readonly Recorded[] },
+): Promise<(Note & { trace: TraceItem[]; memories: string[] }) | undefined> {
+  const { memory } = host.loaded.config;
+  const shown = new Set(before.flatMap((one) => one.memories));
+  const reader = readerOf(host.loaded.config, { agent: session.agent });
+  const limit = memory.recallMaxItems + shown.size;
+  const query = recallQuery(prompt);
+  const found = await findMemories({ ...memoryHost(host), now: host.clock.now() }, reader, { query, limit });
+  const fitting = found.hits.filter((hit) => hit.relevance >= relevanceLeast);
+  const hits = fitting.filter((hit) => !shown.has(hit.memory.id)).slice(0, memory.recallMaxItems);
+  const block = blockOf(hits, Math.min(memory.recallMaxTokens, Math.floor(budgetTokens * budgetShare)));
+  if (!block) return undefined;
+  const trace = (id: string, isIn: boolean, why: string): TraceItem => ({
+    kind: "memory",
+    id,
+    tokens: isIn ? Math.ceil(block.tokens / block.memories.length) : 0,
+    in: isIn,
+    why,
+  });
+  return {
+    text: block.text,
+    tokens: block.tokens,
+    memories: block.memories.map((one) => one.id),
+    trace: [
+      ...block.memories.map((one) => trace(one.id, true, "fits the prompt")),
+      ...block.leftOut.map((one) => trace(one.id, false, "over the budget of memories")),
+      ...fitting
+        .filter((hit) => shown.has(hit.memory.id))
+        .map((hit) => trace(hit.memory.id, false, "shown a few turns ago")),
+    ],
+  };
+}
+
+/** Nothing may stand between a call of a tool and its result. */
+async function awaitsResults({ store }: EngineHost, session: Session): Promise<boolean> {
+  const [newest] = (await readTail(store, session, { limit: 1, content: "reference" })).entries;
+  return newest?.type === "message" && toolCallsOf(newest.message).length > 0;
+}
