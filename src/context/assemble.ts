@@ -26,7 +26,9 @@ export interface AssembleOptions {
   /** What was put beside messages of the branch before; it stays where it was put. */
   notes?: (from: number) => Promise<ReadonlyMap<number, Note>>;
   /** What is put beside the newest message now. */
-  fresh?: Note & { trace: TraceItem[] };
+  fresh?: Note;
+  /** What became of what might have been put there. */
+  freshTrace?: TraceItem[];
 }
 
 /** Something that stands behind a message and is not part of the log. */
@@ -63,7 +65,7 @@ export async function assemble(
   const { fresh } = options;
   const budgetTokens = options.budgetTokens - (fresh?.tokens ?? 0);
   const choice = await choose(store, ref, frontier, policy, { ...options, budgetTokens });
-  const trace = [...choice.trace, ...(fresh?.trace ?? [])];
+  const trace = [...choice.trace, ...(options.freshTrace ?? [])];
   const inView = new Set(choice.raw.map((one) => one.entry.seq));
   const messages: Message[] = [
     ...choice.summaries.map((summary): Message => ({ role: "user", content: choice.xml.get(summary.id) ?? "" })),

@@ -8,6 +8,7 @@ import {
   messagesSince,
   type Summarise,
 } from "../context/index.ts";
+import { hasUnseen } from "../memory/index.ts";
 import { addNotice, type Session, sessionBegin } from "../session/index.ts";
 import { enqueueJob } from "../store/index.ts";
 import { appendEntries } from "../transcript/index.ts";
@@ -174,10 +175,7 @@ async function sweep(
   plan: SweepPlan,
 ): Promise<CompactResult> {
   const started = performance.now();
-  if (trigger !== "import" && mayExtract(host.loaded.config, session)) {
-    // Memories are drawn before what they come from leaves the context; what was imported is left to its next turn.
-    await host.store.transaction((tx) => enqueueJob(tx, extractJob(host, session, "compaction"), host.clock.now()));
-  }
+  if (trigger !== "import") await extractBefore(host, session);
   const options = {
     policy: plan.policy,
     targetTokens: plan.targetTokens,
@@ -213,6 +211,12 @@ async function sweep(
     },
   });
   return result;
+}
+
+/** Memories are drawn before what they come from leaves the context; what was imported is left to its next turn. */
+async function extractBefore(host: EngineHost, session: Session): Promise<void> {
+  if (!mayExtract(host.loaded.config, session) || !(await hasUnseen(host.store, session))) return;
+  await host.store.transaction((tx) => enqueueJob(tx, extractJob(host, session, "compaction"), host.clock.now()));
 }
 
 /** What a model began and what is built in ended. */

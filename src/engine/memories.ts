@@ -28,6 +28,7 @@ import {
   type Recorded,
   type Review,
   recordedSince,
+  sourcesFor,
   statsOf,
   storeMemory,
   type Upkeep,
@@ -36,6 +37,7 @@ import {
   worthAt,
 } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
+import { readTail } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { memoryHost, readerOf } from "./memory-settings.ts";
 import { extractFrom } from "./memory-work.ts";
@@ -66,8 +68,11 @@ export interface Forgotten {
 
 /** What is worth keeping. */
 export interface Memories {
-  /** Keeps a fact; what is known already is not kept twice. Says what became of it, with the memory it is in now. */
-  add(request: NewMemory & AskedBy): Promise<Applied & { current: Memory }>;
+  /**
+   * Keeps a fact; what is known already is not kept twice. Says what became of it, with the memory it is in now. With a
+   * session, the words of its last messages that say it become its evidence.
+   */
+  add(request: NewMemory & AskedBy & { session?: Session }): Promise<Applied & { current: Memory }>;
   /** What is remembered about something, the best first. It counts as a use. */
   recall(request: Partial<FindRequest> & Pick<FindRequest, "query"> & AskedBy): Promise<FoundMemories>;
   list(request?: MemoryFilter & { limit?: number; offset?: number } & AskedBy): Promise<MemoryPage>;
@@ -92,6 +97,8 @@ export interface Memories {
   maintain(options?: { signal?: AbortSignal }): Promise<Upkeep>;
 }
 
+/** How far back in a session the words of a new memory are looked for. */
+const evidenceEntries = 20;
 const limitMax = 1_000;
 const curveDays = 90;
 /** How much better than the next a match has to be to be the one that is meant. */
@@ -113,9 +120,11 @@ export function memoriesOf(host: EngineHost): Memories {
     };
   };
   return {
-    async add({ as, ...wanted }) {
+    async add({ as, session, ...wanted }) {
       const by = reader({ as });
-      const applied = await storeMemory(memoryHost(host), by, wanted);
+      const said = session ? (await readTail(store, session, { limit: evidenceEntries })).entries : [];
+      const sources = wanted.sources ?? (session ? sourcesFor(wanted.text, said, session.agent) : []);
+      const applied = await storeMemory(memoryHost(host), by, { ...wanted, sources });
       const id = applied.memory ?? applied.match ?? "";
       return { ...applied, current: await getMemory(store.db, { ...by, system: true }, id) };
     },

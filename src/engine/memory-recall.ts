@@ -1,6 +1,7 @@
 import type { AssembleOptions, Note, TraceItem } from "../context/index.ts";
 import { toolCallsOf } from "../domain/index.ts";
 import {
+  type Block,
   blockOf,
   findMemories,
   type Recorded,
@@ -17,7 +18,7 @@ import type { EngineHost } from "./host.ts";
 import { memoryHost, readerOf } from "./memory-settings.ts";
 
 /** What memories have to do with a view, and how to write down that they were shown. */
-export interface Beside extends Pick<AssembleOptions, "notes" | "fresh"> {
+export interface Beside extends Pick<AssembleOptions, "notes" | "fresh" | "freshTrace"> {
   record?: () => Promise<void>;
 }
 
@@ -53,25 +54,25 @@ export async function memoriesBeside(
   if (last && samePrompt(last, prompt) && last.seq >= (await turnsAgo(store, ref, 2))) return { notes };
   if (await awaitsResults(host, session)) return { notes };
   const before = lately.filter((one) => one.seq !== at.seq);
-  const fresh = await freshBlock(host, session, { ...request, prompt, before });
+  const { block, trace } = await freshBlock(host, session, { ...request, prompt, before });
   const others = async (from: number) => new Map([...(await notes(from))].filter(([seq]) => seq !== at.seq));
-  if (!fresh) return { notes: others };
-  const { memories, ...shown } = fresh;
+  if (!block) return { notes: others, freshTrace: trace };
+  const { text, tokens } = block;
+  const memories = block.memories.map((one) => one.id);
   const record = async () => {
     const { agent, conversation } = session;
-    const { text: block, tokens } = shown;
     const time = host.clock.now();
-    await recordRecall(store, { agent, conversation, seq: at.seq, time, prompt, block, tokens, memories });
+    await recordRecall(store, { agent, conversation, seq: at.seq, time, prompt, block: text, tokens, memories });
     host.accesses.note(memories);
   };
-  return { notes: others, fresh: shown, record };
+  return { notes: others, fresh: { text, tokens }, freshTrace: trace, record };
 }
 
 async function freshBlock(
   host: EngineHost,
   session: Session,
   { prompt, budgetTokens, before }: { prompt: string; budgetTokens: number; before: readonly Recorded[] },
-): Promise<(Note & { trace: TraceItem[]; memories: string[] }) | undefined> {
+): Promise<{ block?: Block; trace: TraceItem[] }> {
   const { memory } = host.loaded.config;
   const shown = new Set(before.flatMap((one) => one.memories));
   const reader = readerOf(host.loaded.config, { agent: session.agent });
@@ -81,26 +82,21 @@ async function freshBlock(
   const fitting = found.hits.filter((hit) => hit.relevance >= relevanceLeast);
   const hits = fitting.filter((hit) => !shown.has(hit.memory.id)).slice(0, memory.recallMaxItems);
   const block = blockOf(hits, Math.min(memory.recallMaxTokens, Math.floor(budgetTokens * budgetShare)));
-  if (!block) return undefined;
-  const trace = (id: string, isIn: boolean, why: string): TraceItem => ({
+  const traced = (id: string, tokens: number, why: string): TraceItem => ({
     kind: "memory",
     id,
-    tokens: isIn ? Math.ceil(block.tokens / block.memories.length) : 0,
-    in: isIn,
+    tokens,
+    in: tokens > 0,
     why,
   });
-  return {
-    text: block.text,
-    tokens: block.tokens,
-    memories: block.memories.map((one) => one.id),
-    trace: [
-      ...block.memories.map((one) => trace(one.id, true, "fits the prompt")),
-      ...block.leftOut.map((one) => trace(one.id, false, "over the budget of memories")),
-      ...fitting
-        .filter((hit) => shown.has(hit.memory.id))
-        .map((hit) => trace(hit.memory.id, false, "shown a few turns ago")),
-    ],
-  };
+  const each = block ? Math.ceil(block.tokens / block.memories.length) : 0;
+  const repeated = fitting.filter((hit) => shown.has(hit.memory.id));
+  const trace = [
+    ...(block?.memories ?? []).map((one) => traced(one.id, each, "fits the prompt")),
+    ...(block?.leftOut ?? []).map((one) => traced(one.id, 0, "over the budget of memories")),
+    ...repeated.map((hit) => traced(hit.memory.id, 0, "shown a few turns ago")),
+  ];
+  return { ...(block ? { block } : {}), trace };
 }
 
 /** Nothing may stand between a call of a tool and its result. */

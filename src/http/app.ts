@@ -37,7 +37,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   app.use(timeout(host.settings.requestTimeoutMs, () => new HTTPException(504)));
   app.use("/api/*", authenticate(host));
   app.use("/api", authenticate(host));
-  // The tools read, though every message of MCP is a POST.
+  // Every message of MCP is a POST; whoever may only read is offered only the tools that do.
   app.use("/mcp", authenticate(host, "read"));
   app.use(limitBody(host));
 

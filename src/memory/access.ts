@@ -61,8 +61,8 @@ export function accessesOf(host: Pick<MemoryHost, "store" | "clock" | "random">,
     },
     flush,
     async stop() {
-      clearTimeout(timer);
-      await flush();
+      // Whether a write that failed was done is not known; the second one finds out.
+      await flush().catch(() => flush());
     },
   };
 }

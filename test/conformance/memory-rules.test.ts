@@ -47,7 +47,9 @@ onEveryEngine("memory by rules", (get) => {
     ] as const) {
       expect(await recalled(agent, query), query).toContain(now);
       expect(await recalled(agent, query), query).not.toContain(then);
-      expect(await recalled(agent, query, { includeHistory: true }), query).toEqual(expect.arrayContaining([now, then]));
+      expect(await recalled(agent, query, { includeHistory: true }), query).toEqual(
+        expect.arrayContaining([now, then]),
+      );
       expect(await recalled(agent, query, { asOf: begun + day }), query).toContain(then);
       expect(await recalled(agent, query, { asOf: begun + day }), query).not.toContain(now);
       const { hits } = await varve.memory.recall({ as: { agent }, query, limit: 1 });

@@ -36,6 +36,20 @@ export async function readUnseen(store: Store, ref: ConversationRef): Promise<Un
   return { from, to: entries.at(-1)?.seq ?? from, entries, more: entries.length < page.length };
 }
 
+/** Whether anything was said behind the cursor of a conversation. */
+export async function hasUnseen(store: Store, ref: ConversationRef): Promise<boolean> {
+  const row = await store.db
+    .selectFrom("entries")
+    .select("seq")
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where("seq", ">", (await cursorOf(store, ref)) ?? 0)
+    .where("kind", "in", ["user", "assistant"])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 async function cursorOf(store: Pick<Store, "db"> | Pick<StoreTransaction, "db">, ref: ConversationRef) {
   const row = await store.db
     .selectFrom("memory_cursors")
