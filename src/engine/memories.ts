@@ -78,6 +78,8 @@ export interface Memories {
   list(request?: MemoryFilter & { limit?: number; offset?: number } & AskedBy): Promise<MemoryPage>;
   /** A memory with the words it rests on. */
   get(id: string, request?: AskedBy): Promise<OpenedMemory>;
+  /** The id of the memory that words fit, when it is clear which one; an id stays itself. */
+  named(words: string, request?: AskedBy & { scopes?: string[] }): Promise<string>;
   /** Every version of it, the oldest first. */
   history(id: string, request?: AskedBy): Promise<Memory[]>;
   update(id: string, patch: MemoryPatch, request?: AskedBy): Promise<Memory>;
@@ -99,6 +101,7 @@ export interface Memories {
 
 /** How far back in a session the words of a new memory are looked for. */
 const evidenceEntries = 20;
+const idForm = /^mem_[0-9a-z]{19}$/;
 const limitMax = 1_000;
 const curveDays = 90;
 /** How much better than the next a match has to be to be the one that is meant. */
@@ -136,6 +139,9 @@ export function memoriesOf(host: EngineHost): Memories {
     list: ({ as, limit, offset = 0, ...filter } = {}) =>
       listMemories(parts(), reader({ as }), { ...filter, limit: limitOf(limit, 50), offset }),
     get: (id, request) => open(id, reader(request)),
+    async named(words, { as, scopes } = {}) {
+      return idForm.test(words) ? words : theOneMeant(host, reader({ as }), { query: words, scopes });
+    },
     history: (id, request) => historyOf(store.db, reader(request), id),
     update: (id, patch, request) => updateMemory(memoryHost(host), reader(request), id, patch),
     async forget(what, { as, purge = false } = {}) {

@@ -13,6 +13,7 @@ import { addEventRoute } from "./routes/events.ts";
 import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
+import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
@@ -48,6 +49,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   addMessageRoutes(app, host);
   addContextRoutes(app, host);
   addRecallRoutes(app, host);
+  addMemoryRoutes(app, host);
   addExportRoute(app, host);
   addEventRoute(app, host);
   addDocumentRoute(app);
