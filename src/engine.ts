@@ -12,6 +12,7 @@ import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.
 import type { EngineEvent } from "./engine/events.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
+import { type Memories, memoriesOf } from "./engine/memories.ts";
 import { type Models, modelsOf } from "./engine/models.ts";
 import { findPassages } from "./engine/passages.ts";
 import { type Search, searchOf } from "./engine/search.ts";
@@ -20,6 +21,7 @@ import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
+import { accessesOf, type MemoryVectors } from "./memory/index.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
@@ -35,6 +37,8 @@ export interface OpenOptions {
   clock?: Clock;
   random?: Random;
   models?: Models;
+  /** What turns the texts of memories into vectors. Without it they are compared and found by their words. */
+  memoryVectors?: MemoryVectors;
   /**
    * Whether work that turns leave behind, such as compaction, is done in the background of this process. On when absent;
    * off, it waits for another process or for `work.drain()`.
@@ -44,6 +48,9 @@ export interface OpenOptions {
   tap?: StoreTap;
 }
 
+/** Uses of memories are counted together for so long before they are written. */
+const accessDebounceMs = 2_000;
+
 /** Everything Varve does, behind one door. */
 export interface Varve {
   readonly settings: LoadedConfig;
@@ -51,6 +58,7 @@ export interface Varve {
   readonly transcripts: Transcripts;
   readonly context: Context;
   readonly search: Search;
+  readonly memory: Memories;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal says stop. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
@@ -93,8 +101,11 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     tap: options.tap,
   });
   const listeners = new Set<(event: EngineEvent) => void>();
+  const accesses = accessesOf({ store, clock, random }, accessDebounceMs);
   const host: EngineHost = {
     loaded,
+    accesses,
+    memoryVectors: options.memoryVectors,
     store,
     clock,
     random,
@@ -117,6 +128,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     transcripts: transcriptsOf(host),
     context: contextOf(host),
     search,
+    memory: memoriesOf(host),
     import: (paths, request) => importInto(host, paths, request),
     watch: (paths, request) => watchPaths(host, paths, request),
     status: () => statusOf(host, version, search),
@@ -133,7 +145,11 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       closing ??= (async () => {
         await work.stop();
         await closeSearch();
-        await store.close();
+        try {
+          await accesses.stop();
+        } finally {
+          await store.close();
+        }
       })();
       return closing;
     },
@@ -164,6 +180,7 @@ export type { AssembleRequest, Context, ContextOverview } from "./engine/context
 export type { EngineEvent } from "./engine/events.ts";
 export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
 export type { ImportRequest } from "./engine/imports.ts";
+export type { AskedBy, Forgotten, Memories, OpenedMemory } from "./engine/memories.ts";
 export type { Models } from "./engine/models.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
@@ -172,6 +189,14 @@ export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
 export type { Work } from "./engine/work.ts";
+export {
+  type Category,
+  categoryNames,
+  type Memory,
+  type MemoryStats,
+  type MemoryVectors,
+  type Review,
+} from "./memory/index.ts";
 export {
   type CatchUpResult,
   type Confidence,

@@ -1,6 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { exportFormats, profiles, sourceNames, version } from "../engine.ts";
 import { examples } from "./examples.ts";
+import { addMemory } from "./memory-program.ts";
 
 /** Every command, with what it does loaded only when it runs: a command starts fast because it loads little. */
 export function buildProgram(): Command {
@@ -16,6 +17,7 @@ export function buildProgram(): Command {
   addSessions(program);
   addContext(program);
   addGrep(program);
+  addMemory(program);
   addCare(program);
   addConfig(program);
   addMcp(program);

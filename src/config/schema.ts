@@ -3,6 +3,7 @@ import { contextSection } from "./sections/context.ts";
 import { gatewaySection } from "./sections/gateway.ts";
 import { general } from "./sections/general.ts";
 import { cronSection, importSection, logSection } from "./sections/keeping.ts";
+import { memorySection } from "./sections/memory.ts";
 import { modelsSection } from "./sections/models.ts";
 import { searchSection } from "./sections/search.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
@@ -23,6 +24,7 @@ export const configSchema = z.strictObject({
   store: storeSection.prefault({}),
   models: modelsSection.prefault({}),
   search: searchSection.prefault({}),
+  memory: memorySection.prefault({}),
   import: importSection.prefault({}),
   log: logSection.prefault({}),
 });

@@ -23,6 +23,18 @@ export interface AssembleOptions {
   begin?: { seq: number; retainDepth: number };
   /** Whether heartbeats that were answered with nothing to say are left out, once a compaction has passed them. */
   withoutHeartbeats?: boolean;
+  /** What was put beside messages of the branch before; it stays where it was put. */
+  notes?: (from: number) => Promise<ReadonlyMap<number, Note>>;
+  /** What is put beside the newest message now. */
+  fresh?: Note;
+  /** What became of what might have been put there. */
+  freshTrace?: TraceItem[];
+}
+
+/** Something that stands behind a message and is not part of the log. */
+export interface Note {
+  text: string;
+  tokens: number;
 }
 
 export interface ContextView {
@@ -52,14 +64,17 @@ export async function assemble(
 ): Promise<ContextView> {
   checkBudget(options.budgetTokens);
   const frontier = await loadFrontier(store, ref);
-  const choice = await choose(store, ref, frontier, policy, options);
-  const trace = choice.trace;
+  const { fresh } = options;
+  const budgetTokens = options.budgetTokens - (fresh?.tokens ?? 0);
+  const choice = await choose(store, ref, frontier, policy, { ...options, budgetTokens });
+  const trace = [...choice.trace, ...(options.freshTrace ?? [])];
   const inView = new Set(choice.raw.map((one) => one.entry.seq));
   const messages: Message[] = [
     ...choice.summaries.map((summary): Message => ({ role: "user", content: choice.xml.get(summary.id) ?? "" })),
-    ...choice.raw.map((one) => one.message),
+    ...choice.raw.flatMap((one): Message[] => (one.note ? [one.message, noteMessage(one.note)] : [one.message])),
+    ...(fresh ? [noteMessage(fresh)] : []),
   ];
-  let estimatedTokens = choice.tokens;
+  let estimatedTokens = choice.tokens + (fresh?.tokens ?? 0);
   if (options.prompt !== undefined) {
     const room = Math.min(options.budgetTokens - estimatedTokens, recallTokensMax);
     const recalled = await recallBlock(find, ref, { prompt: options.prompt, tokens: room, inView });
@@ -79,10 +94,16 @@ export async function assemble(
   };
 }
 
+function noteMessage({ text }: Note): Message {
+  return { role: "user", content: text };
+}
+
+type SeenEntry = SaidEntry & { note?: Note };
+
 interface Choice {
   summaries: StoredSummary[];
   xml: Map<string, string>;
-  raw: SaidEntry[];
+  raw: SeenEntry[];
   tokens: number;
   trace: TraceItem[];
 }
@@ -183,7 +204,7 @@ async function rawWithin(
   ref: ConversationRef,
   frontier: Frontier,
   options: AssembleOptions,
-): Promise<{ raw: SaidEntry[]; complete: boolean }> {
+): Promise<{ raw: SeenEntry[]; complete: boolean }> {
   const begin = options.begin?.seq ?? 0;
   for (let count = 128; ; count *= 2) {
     const newest = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax));
@@ -192,9 +213,21 @@ async function rawWithin(
     const complete = newest.length < Math.min(count, rawPageMax);
     const enough = begin > 0 && (newest[0]?.entry.seq ?? begin) < begin;
     if (complete || enough || tokens > options.budgetTokens || count >= rawPageMax) {
-      return { raw, complete: complete || enough };
+      return { raw: await withNotes(raw, options), complete: complete || enough };
     }
   }
+}
+
+/** A note counts as part of the message it stands behind: both are in view, or neither. */
+async function withNotes(raw: SaidEntry[], { notes }: AssembleOptions): Promise<SeenEntry[]> {
+  const first = raw[0];
+  if (!notes || !first) return raw;
+  const beside = await notes(first.entry.seq);
+  if (beside.size === 0) return raw;
+  return raw.map((one) => {
+    const note = beside.get(one.entry.seq);
+    return note ? { ...one, note, item: { ...one.item, tokens: one.item.tokens + note.tokens } } : one;
+  });
 }
 
 /** What a compaction made of the messages before it: old tool results cut short, idle heartbeats gone. */

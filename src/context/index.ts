@@ -1,4 +1,4 @@
-export { type AssembleOptions, assemble, type ContextView } from "./assemble.ts";
+export { type AssembleOptions, assemble, type ContextView, type Note } from "./assemble.ts";
 export { checkDag } from "./check-dag.ts";
 export { type CompactHost, type CompactOptions, type CompactResult, compact, summaryTokens } from "./compact.ts";
 export type { StoredSummary } from "./dag.ts";

@@ -1,6 +1,6 @@
 /** What became of one item of the context, and why. */
 export interface TraceItem {
-  kind: "summary" | "message" | "recall";
+  kind: "summary" | "message" | "recall" | "memory";
   id: string;
   tokens: number;
   in: boolean;

@@ -6,6 +6,7 @@ import type { TurnFacts } from "./compaction.ts";
 import { mayCompact } from "./context-settings.ts";
 import { describeLater } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
+import { extractJob, mayExtract } from "./memory-settings.ts";
 import { noteTokens } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
 import { compactJob } from "./work.ts";
@@ -30,8 +31,11 @@ export async function commitTurn(
 ): Promise<CommittedTurn> {
   checkKey(key);
   const { agent, conversation } = session;
-  const work = mayCompact(host.loaded.config, session).may;
-  const jobs = work ? [compactJob(host, session, { because: "turn", ...facts })] : [];
+  const { config } = host.loaded;
+  const jobs = [
+    ...(mayCompact(config, session).may ? [compactJob(host, session, { because: "turn", ...facts })] : []),
+    ...(mayExtract(config, session) ? [extractJob(host, session, "turn")] : []),
+  ];
   const committed = await host.store.transaction(async (tx): Promise<CommittedTurn> => {
     await tx.lock(`turn ${agent} ${conversation} ${key}`);
     const known = await tx.db
@@ -53,7 +57,7 @@ export async function commitTurn(
     await noteTokens(host, facts);
     await describeLater(host, session, committed);
   }
-  if (work) host.workSoon();
+  if (jobs.length > 0) host.workSoon();
   return committed;
 }
 

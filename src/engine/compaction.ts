@@ -8,10 +8,13 @@ import {
   messagesSince,
   type Summarise,
 } from "../context/index.ts";
+import { hasUnseen } from "../memory/index.ts";
 import { addNotice, type Session, sessionBegin } from "../session/index.ts";
+import { enqueueJob } from "../store/index.ts";
 import { appendEntries } from "../transcript/index.ts";
 import { bootstrapTokens, type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
 import type { EngineHost } from "./host.ts";
+import { extractJob, mayExtract } from "./memory-settings.ts";
 import { summariserFor } from "./summariser.ts";
 import { refOf } from "./transcripts.ts";
 
@@ -178,6 +181,7 @@ async function sweep(
   plan: SweepPlan,
 ): Promise<CompactResult> {
   const started = performance.now();
+  if (trigger !== "import") await extractBefore(host, session);
   const options = {
     policy: plan.policy,
     targetTokens: plan.targetTokens,
@@ -213,6 +217,12 @@ async function sweep(
     },
   });
   return result;
+}
+
+/** Memories are drawn before what they come from leaves the context; what was imported is left to its next turn. */
+async function extractBefore(host: EngineHost, session: Session): Promise<void> {
+  if (!mayExtract(host.loaded.config, session) || !(await hasUnseen(host.store, session))) return;
+  await host.store.transaction((tx) => enqueueJob(tx, extractJob(host, session, "compaction"), host.clock.now()));
 }
 
 /** What a model began and what is built in ended. */

@@ -24,6 +24,8 @@ import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts 
 import { type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
 import { describeLater } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
+import { memoriesBeside } from "./memory-recall.ts";
+import { extractJob, mayExtract } from "./memory-settings.ts";
 import { type Recall, recallOf } from "./recall.ts";
 import { noteTokens, tokenRatio } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
@@ -38,7 +40,11 @@ export interface ContextOverview {
 }
 
 export type AssembleRequest = Partial<Pick<AssembleOptions, "budgetTokens">> &
-  Pick<AssembleOptions, "prompt" | "provider"> & { model?: string };
+  Pick<AssembleOptions, "prompt" | "provider"> & {
+    model?: string;
+    /** Whether the memories that come with the prompt are written down as shown; on when absent, off for a look only. */
+    record?: boolean;
+  };
 
 /** What the model sees. */
 export interface Context extends Recall {
@@ -82,9 +88,10 @@ export function contextOf(host: EngineHost): Context {
     commitTurn: (session, key, messages, facts) => commitTurn(host, session, key, messages, facts),
     async afterTurn(session, facts = {}) {
       await noteTokens(host, facts);
-      if (!mayCompact(config, session).may) return;
-      await enqueue(host, compactJob(host, session, { because: "turn", ...facts }));
-      host.workSoon();
+      const may = { compact: mayCompact(config, session).may, extract: mayExtract(config, session) };
+      if (may.compact) await enqueue(host, compactJob(host, session, { because: "turn", ...facts }));
+      if (may.extract) await enqueue(host, extractJob(host, session, "turn"));
+      if (may.compact || may.extract) host.workSoon();
     },
     async prepare(session, facts = {}) {
       const limit = config.context.maxActiveTranscriptBytes;
@@ -128,13 +135,17 @@ async function assembleFor(host: EngineHost, session: Session, request: Assemble
   const asked = request.budgetTokens ?? windowBudget(settings);
   const ratio = await tokenRatio(host, request.model);
   const begin = await sessionBegin(host, session);
+  const budgetTokens = Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio);
+  const { record, ...beside } = await memoriesBeside(host, session, { prompt: request.prompt, budgetTokens });
   const view = await assemble(host, refOf(session), policyOf(settings), {
-    budgetTokens: Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio),
+    budgetTokens,
+    ...beside,
     provider: request.provider,
     prompt: settings.promptAware ? request.prompt : undefined,
     withoutHeartbeats: settings.pruneHeartbeatOk,
     ...(begin === undefined ? {} : { begin: { seq: begin, retainDepth: settings.newSessionRetainDepth } }),
   });
+  if (request.record !== false) await record?.();
   return ratio === 1 ? view : { ...view, estimatedTokens: Math.ceil(view.estimatedTokens * ratio) };
 }
 

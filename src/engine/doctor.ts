@@ -2,6 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
+import { rebuildMemoryText } from "../memory/index.ts";
 import { staleLeases } from "../store/index.ts";
 import {
   checkLog,
@@ -111,7 +112,8 @@ async function mend(host: EngineHost, finding: Finding, options: DoctorOptions):
 
 async function rebuildText(host: EngineHost): Promise<string> {
   const { entries } = await host.store.rebuildText((rows) => wordsOfRows(host.store, rows));
-  return `full-text index built anew from ${entries} entries`;
+  const { memories } = await rebuildMemoryText(host.store);
+  return `full-text index built anew from ${entries} entries and ${memories} memories`;
 }
 
 /** Legacy stores are looked for where older agents keep them, inside the home. */

@@ -1,5 +1,5 @@
 /** Something the engine did by itself or on request, told to whoever opened it. */
-export type EngineEvent = CompactionEvent | JobFailedEvent;
+export type EngineEvent = CompactionEvent | JobFailedEvent | MemoriesEvent;
 
 export interface CompactionEvent {
   type: "compaction";
@@ -26,4 +26,20 @@ export interface JobFailedEvent {
   /** What the job is for, most often a session's key. */
   key: string;
   data: { kind: string; error: string; attempts: number };
+}
+
+/** Memories were drawn from a conversation. */
+export interface MemoriesEvent {
+  type: "memories";
+  agent: string;
+  key: string;
+  data: {
+    messages: number;
+    /** How often each decision was taken. */
+    decisions: Record<string, number>;
+    held: number;
+    rejected: number;
+    dropped: Record<string, number>;
+    notes: string[];
+  };
 }

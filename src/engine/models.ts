@@ -18,7 +18,7 @@ export type Models = { [Purpose in GeneratePurpose]?: Generate } & {
   embedder?: Embedder;
 };
 
-/** What writes summaries, describes large files and answers from the history; absent where neither names a model. */
+/** What writes summaries, describes large files, answers and remembers; absent where neither names a model. */
 export function modelsOf(
   parts: { loaded: LoadedConfig; store: Store; clock: Clock; random: Random },
   brought: Models,
@@ -45,6 +45,7 @@ export function modelsOf(
     largeFile: model("largeFile"),
     expansion: model("expansion"),
     ...(embedder === undefined ? {} : { embedder }),
+    memory: model("memory"),
   };
 }
 

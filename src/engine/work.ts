@@ -8,6 +8,7 @@ import { compactAfterTurn, compactImported, compactLeftBehind, type TurnFacts } 
 import { mayCompact } from "./context-settings.ts";
 import { describeFileKind, describingFiles } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
+import { extraction, leftBehind } from "./memory-work.ts";
 
 /** What a job of the context was caused by. */
 const compactPayload = z.object({
@@ -62,6 +63,9 @@ export function workOf(host: EngineHost): Work {
       "compact new": compaction(host),
       "compact import": compaction(host),
       [describeFileKind]: describingFiles(host),
+      "extract memories": extraction(host, false),
+      "extract all memories": extraction(host, true),
+      "memories left behind": leftBehind(host),
     },
   });
   let upkeep: NodeJS.Timeout | undefined;

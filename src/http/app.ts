@@ -13,6 +13,7 @@ import { addEventRoute } from "./routes/events.ts";
 import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
+import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
@@ -38,7 +39,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   app.use(timeout(host.settings.requestTimeoutMs, () => new HTTPException(504)));
   app.use("/api/*", authenticate(host));
   app.use("/api", authenticate(host));
-  // The tools read, though every message of MCP is a POST.
+  // Every message of MCP is a POST; whoever may only read is offered only the tools that do.
   app.use("/mcp", authenticate(host, "read"));
   app.use(limitBody(host));
 
@@ -50,6 +51,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   addContextRoutes(app, host);
   addRecallRoutes(app, host);
   addSearchRoute(app, host);
+  addMemoryRoutes(app, host);
   addExportRoute(app, host);
   addEventRoute(app, host);
   addDocumentRoute(app);

@@ -8,7 +8,8 @@ export type GatewayEventType =
   | "session.restored"
   | "session.deleted"
   | "compaction"
-  | "job.failed";
+  | "job.failed"
+  | "memories";
 
 /** Something that was changed through this gateway. */
 export interface GatewayEvent {

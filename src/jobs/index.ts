@@ -1,1 +1,1 @@
-export { type JobHandler, JobWorker, type JobWorkerOptions } from "./worker.ts";
+export { type JobHandler, JobWorker, type JobWorkerOptions, type Postponed } from "./worker.ts";

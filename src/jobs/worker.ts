@@ -2,8 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, newId, type Random } from "../domain/index.ts";
 import { extendJob, failJob, finishJob, type JobTable, leaseJob, type Store } from "../store/index.ts";
 
+/** A job that is not done and has not failed: it goes on at a time. */
+export interface Postponed {
+  againAt: number;
+  because: string;
+}
+
 /** Does one job. It may run twice (a crash after the work, before the end is written), so it must be idempotent. */
-export type JobHandler = (job: { agent: string; key: string; payload: unknown }, signal: AbortSignal) => Promise<void>;
+export type JobHandler = (
+  job: { agent: string; key: string; payload: unknown },
+  signal: AbortSignal,
+  postpone: (until: Postponed) => void,
+) => Promise<void>;
 
 export interface JobWorkerOptions {
   store: Store;
@@ -59,8 +69,12 @@ export class JobWorker {
     );
     beat.unref();
     try {
-      await handler?.({ agent: job.agent, key: job.key, payload: JSON.parse(job.payload) }, this.stopping.signal);
-      await finishJob(store, job);
+      const request = { agent: job.agent, key: job.key, payload: JSON.parse(job.payload) };
+      const until: Postponed[] = [];
+      await handler?.(request, this.stopping.signal, (one) => until.push(one));
+      const postponed = until.at(-1);
+      if (postponed) await failJob(store, job, postponed.because, postponed.againAt, clock.now());
+      else await finishJob(store, job);
     } catch (error) {
       this.options.onError?.(job, error);
       const message = error instanceof Error ? error.message : String(error);

@@ -17,6 +17,8 @@ const uses: Readonly<Record<string, string>> = {
   lcm_describe: "lcm_describe opens a citation",
   lcm_expand: "lcm_expand opens summaries down to the messages",
   lcm_expand_query: "lcm_expand_query answers a question from the history",
+  memory_recall: "memory_recall finds facts that were kept, with what they rest on",
+  memory_store: "memory_store keeps a fact for later conversations",
   session_list: "session_list shows which conversations there are",
 };
 

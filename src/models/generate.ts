@@ -1,5 +1,5 @@
 /** What a model is asked for; each has its own chain of models and its own budget. */
-export type GeneratePurpose = "summary" | "largeFile" | "expansion";
+export type GeneratePurpose = "summary" | "largeFile" | "expansion" | "memory";
 
 /** What a model is asked once. */
 export interface GenerateRequest {

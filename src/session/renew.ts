@@ -68,12 +68,20 @@ export async function renewSession(
   await pointAt(tx, session, opened.sessionId, opensIn, now);
   // What leaves the context is summarised in the background, so that it can be found by what it was about.
   if (kind === "new") await enqueueJob(tx, leftBehindJob(host, agent, key), now);
+  await enqueueJob(tx, memoriesJob(host, session), now);
   return readBack(tx, agent, key);
 }
 
 function leftBehindJob(host: SessionHost, agent: string, key: string): NewJob {
   const id = newId(host.clock, host.random);
   return { agent, id, kind: "compact new", key, payload: JSON.stringify({ because: "new" }), runAt: host.clock.now() };
+}
+
+/** What was said before is read to its end for memories, also when its conversation is archived now. */
+function memoriesJob(host: SessionHost, { agent, key, sessionId, conversation, transcript }: Session): NewJob {
+  const id = newId(host.clock, host.random);
+  const payload = JSON.stringify({ key, conversation, transcript });
+  return { agent, id, kind: "memories left behind", key: `${key} ${sessionId}`, payload, runAt: host.clock.now() };
 }
 
 async function pointAt(

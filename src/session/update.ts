@@ -95,6 +95,8 @@ const ownedTables = [
   "entry_vectors",
   "entry_tokens",
   "document_vectors",
+  "memory_cursors",
+  "memory_recalls",
 ] as const;
 
 /** Removes a session with everything in it. Refused while a fork still points into it. */

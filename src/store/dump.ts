@@ -30,6 +30,16 @@ export const dumpedTables = [
   "grants",
   "model_states",
   "token_ratios",
+  "memories",
+  "memory_sources",
+  "memory_relations",
+  "memory_support",
+  "memory_vectors",
+  "memory_reviews",
+  "memory_cursors",
+  "memory_recalls",
+  "memory_accesses",
+  "memory_spend",
 ] as const satisfies readonly (keyof Schema)[];
 
 const pageRows = 1000;
@@ -78,11 +88,23 @@ function fileError(error: unknown, file: string): unknown {
 
 async function* linesOf(tx: Tx, engine: EngineName): AsyncGenerator<string> {
   yield lineOf({ varveDump: 1, schemaVersion: await schemaVersion(tx, engine) });
+  const present = await presentTables(tx, engine);
   for (const table of dumpedTables) {
+    // A database that is about to be brought up to date has no newer tables yet.
+    if (!present.has(table)) continue;
     yield lineOf({ table });
     for await (const rows of pagesOf(tx, table)) yield rows.map(lineOf).join("");
   }
   yield lineOf({ end: true });
+}
+
+async function presentTables(tx: Tx, engine: EngineName): Promise<Set<string>> {
+  const found =
+    engine === "postgres"
+      ? await sql<{ name: string }>`select table_name as name from information_schema.tables
+          where table_schema = current_schema()`.execute(tx)
+      : await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(tx);
+  return new Set(found.rows.map((row) => row.name));
 }
 
 function lineOf(value: unknown): string {
@@ -167,6 +189,7 @@ async function alignCounters(tx: Tx, engine: EngineName): Promise<void> {
     ["conversation_id", sql`select coalesce(max(id), 0) as value from conversations`],
     ["transcript_id", sql`select coalesce(max(id), 0) as value from transcripts`],
     ["entry_seq", sql`select coalesce(max(seq), 0) as value from entries`],
+    ["memory_number", sql`select coalesce(max(num), 0) as value from memories`],
   ] as const;
   for (const [counter, query] of highest) {
     const value = ((await query.execute(tx)).rows[0] as { value: number } | undefined)?.value ?? 0;

@@ -19,6 +19,8 @@ export interface Store {
   countText(query: CountQuery): Promise<{ counts: number[]; of: number }>;
   /** The messages around each of some, on their own branches; those themselves included. */
   neighbours(agent: string, seqs: number[], radius: number): Promise<PlacedEntry[]>;
+  /** Memories whose text matches, best first. The scopes are part of the question to the database. */
+  matchMemories(query: MemoryTextQuery): Promise<MemoryTextMatch[]>;
   /** Takes a backup while others read and write; returns the file it wrote. */
   backup(file: string): Promise<BackupResult>;
   /** Writes every table as compressed JSON lines, which either engine can restore. */
@@ -37,9 +39,34 @@ export interface StoreTransaction {
   /** Waits until no other transaction holds this name; held until this one ends. Take it before touching rows. */
   lock(name: string): Promise<void>;
   /** A new number for a row: conversations and transcripts are numbered by the store. */
-  nextNumber(counter: "conversation_id" | "transcript_id"): Promise<number>;
+  nextNumber(counter: "conversation_id" | "transcript_id" | "memory_number"): Promise<number>;
   /** Removes the text of entries from the index. */
   removeText(agent: string, seqs: number[]): Promise<void>;
+  /** Puts the words of a memory into its index, in the place of those before. */
+  indexMemory(row: MemoryWords): Promise<void>;
+  removeMemoryText(nums: number[]): Promise<void>;
+}
+
+export interface MemoryWords {
+  scope: string;
+  num: number;
+  words: string;
+}
+
+export interface MemoryTextQuery {
+  /** All of them when absent; nothing is found in an empty list. */
+  scopes?: readonly string[];
+  /** Words as they were prepared for the index; one matching word is enough. */
+  words: string[];
+  /** What was believed at this time; also what is believed no longer when absent. */
+  validAt?: number;
+  category?: string;
+  limit: number;
+}
+
+export interface MemoryTextMatch {
+  id: string;
+  score: number;
 }
 
 /** An entry ready to be written. */

@@ -1,4 +1,16 @@
 import type { Generated, Kysely, Transaction } from "kysely";
+import type {
+  MemoryAccessTable,
+  MemoryCursorTable,
+  MemoryRecallTable,
+  MemoryRelationTable,
+  MemoryReviewTable,
+  MemorySourceTable,
+  MemorySpendTable,
+  MemorySupportTable,
+  MemoryTable,
+  MemoryVectorTable,
+} from "./memory-schema.ts";
 
 /**
  * The tables, the same on every engine. Times are milliseconds since 1970; JSON is text, so that what is read is
@@ -33,6 +45,16 @@ export interface Schema {
   entry_tokens: EntryTokensTable;
   document_vectors: DocumentVectorTable;
   search_states: SearchStateTable;
+  memories: MemoryTable;
+  memory_sources: MemorySourceTable;
+  memory_relations: MemoryRelationTable;
+  memory_support: MemorySupportTable;
+  memory_vectors: MemoryVectorTable;
+  memory_reviews: MemoryReviewTable;
+  memory_cursors: MemoryCursorTable;
+  memory_recalls: MemoryRecallTable;
+  memory_accesses: MemoryAccessTable;
+  memory_spend: MemorySpendTable;
 }
 
 export type Db = Kysely<Schema>;

@@ -13,6 +13,10 @@ export interface ToolOptions {
   agent?: string;
   /** Whether nothing of another agent may be seen. */
   onlyAgent?: boolean;
+  /** The only scopes of memories that may be seen and written; what the settings open for the agent when absent. */
+  scopes?: readonly string[];
+  /** Whether only tools that change nothing are offered. */
+  readOnly?: boolean;
   /** The session the tools are used in, or its key: its own conversation is meant when none is named. */
   session?: Session | string;
   /** The id of the grant that a delegated reader works under. */

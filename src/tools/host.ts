@@ -1,4 +1,14 @@
 import type { Description, Expansion, Grant, GrepMode, GrepResult, GrepScope, GrepSort } from "../context/index.ts";
+import type {
+  Applied,
+  Category,
+  FoundMemories,
+  Memory,
+  MemoryPage,
+  MemoryPatch,
+  MemoryStats,
+  NewMemory,
+} from "../memory/index.ts";
 import type { ResultKind, SearchAnswer } from "../search/index.ts";
 import type { Session, SessionPage } from "../session/index.ts";
 
@@ -71,6 +81,18 @@ export interface Overview {
   rawTokens: number;
 }
 
+/** Whose memories are meant, and which scopes of them are open. */
+export interface MemoryAsker {
+  as?: { agent?: string; scopes?: readonly string[] };
+}
+
+export interface MemoryQuestion extends MemoryAsker {
+  scopes?: string[];
+  category?: Category;
+  limit?: number;
+  offset?: number;
+}
+
 /** What the tools need of the engine, and no more. */
 export interface ToolHost {
   readonly context: {
@@ -83,6 +105,19 @@ export interface ToolHost {
   };
   readonly search: {
     find(query: string, request?: SearchQuestion): Promise<SearchAnswer>;
+  };
+  readonly memory: {
+    add(request: NewMemory & MemoryAsker & { session?: Session }): Promise<Applied & { current: Memory }>;
+    recall(
+      request: MemoryQuestion & { query: string; asOf?: number; includeHistory?: boolean; signal?: AbortSignal },
+    ): Promise<FoundMemories>;
+    list(request?: MemoryQuestion): Promise<MemoryPage>;
+    update(id: string, patch: MemoryPatch, request?: MemoryAsker): Promise<Memory>;
+    forget(
+      what: { id: string } | { query: string; scopes?: string[] },
+      request?: MemoryAsker & { purge?: boolean },
+    ): Promise<{ memories: string[]; purged: boolean; backups: string[] }>;
+    stats(request?: MemoryQuestion): Promise<MemoryStats>;
   };
   readonly sessions: {
     get(name: string, agent?: string): Promise<Session>;

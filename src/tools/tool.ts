@@ -35,6 +35,14 @@ export const readOnly: ToolAnnotations = {
   openWorldHint: false,
 };
 
+/** For tools that write memories: nothing is lost by it, but it is no reading either. */
+export const writes: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};
+
 /** Checks a definition's types against each other, then lets it stand beside others. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType>(tool: Tool<I, O>): Tool {
   return tool as unknown as Tool;

@@ -43,7 +43,8 @@ describe("every tool", () => {
   it("has a description, and schemas that a client can read", async () => {
     for (const tool of await stage.varve.tools()) {
       expect(tool.description.length, tool.name).toBeGreaterThan(80);
-      expect(tool.annotations.readOnlyHint, tool.name).toBe(true);
+      const isWriting = ["memory_store", "memory_update", "memory_forget"].includes(tool.name);
+      expect(tool.annotations.readOnlyHint, tool.name).toBe(!isWriting);
       const input = z.toJSONSchema(tool.input, { io: "input" });
       expect(input, tool.name).toMatchObject({ type: "object", additionalProperties: false });
       for (const [field, schema] of Object.entries(input.properties ?? {})) {
@@ -60,6 +61,11 @@ describe("every tool", () => {
       ["lcm_describe", { id: stage.roots[0] }],
       ["lcm_expand", { summaryIds: stage.roots }],
       ["lcm_expand_query", { prompt: "vault" }],
+      ["memory_store", { text: "The vault code is ZX-4711." }],
+      ["memory_recall", { query: "vault code" }],
+      ["memory_list", { category: "entities" }],
+      ["memory_stats", {}],
+      ["memory_forget", { query: "vault code" }],
       ["session_list", {}],
       ["session_status", { key: sessionId }],
       ["session_status", { key }],
@@ -91,6 +97,12 @@ describe("open to the owner", () => {
       "lcm_expand",
       "lcm_expand_query",
       "memory_search",
+      "memory_recall",
+      "memory_store",
+      "memory_update",
+      "memory_forget",
+      "memory_list",
+      "memory_stats",
       "session_list",
       "session_status",
     ]);
@@ -173,7 +185,7 @@ describe("delegated with a grant", () => {
       code: "NOT_FOUND",
     });
     expect((await stage.call("lcm_expand", { summaryIds: stage.roots }, { grant })).markdown).toContain("lcm_expand: ");
-    for (const tool of ["lcm_expand_query", "session_list", "session_status"]) {
+    for (const tool of ["lcm_expand_query", "memory_recall", "memory_store", "session_list", "session_status"]) {
       await expect(stage.call(tool, { prompt: "x" }, { grant })).rejects.toMatchObject({ code: "REFUSED" });
     }
   });

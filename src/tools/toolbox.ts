@@ -5,7 +5,12 @@ import { lcmDescribe } from "./lcm-describe.ts";
 import { lcmExpand } from "./lcm-expand.ts";
 import { lcmExpandQuery } from "./lcm-expand-query.ts";
 import { lcmGrep } from "./lcm-grep.ts";
+import { memoryForget } from "./memory-forget.ts";
+import { memoryList, memoryStats } from "./memory-list.ts";
+import { memoryRecall } from "./memory-recall.ts";
 import { memorySearch } from "./memory-search.ts";
+import { memoryStore } from "./memory-store.ts";
+import { memoryUpdate } from "./memory-update.ts";
 import { parseInput } from "./parse-input.ts";
 import { sessionList } from "./session-list.ts";
 import { sessionStatus } from "./session-status.ts";
@@ -18,6 +23,12 @@ export const allTools: readonly Tool[] = [
   lcmExpand,
   lcmExpandQuery,
   memorySearch,
+  memoryRecall,
+  memoryStore,
+  memoryUpdate,
+  memoryForget,
+  memoryList,
+  memoryStats,
   sessionList,
   sessionStatus,
 ];
@@ -41,18 +52,24 @@ export function openToolbox(host: ToolHost, options: ToolOptions = {}): Toolbox 
       remedy: "Give either a session or a grant.",
     });
   }
-  const setting = settingOf(options);
   const bound = allTools.map((tool) => bind(tool, { ...options, host }));
-  const offered = new Set(allTools.filter((tool) => tool.notIn[setting] === undefined).map((tool) => tool.name));
+  const offered = new Set(allTools.filter((tool) => insteadOf(tool, options) === undefined).map((tool) => tool.name));
   return {
     tools: bound.filter((tool) => offered.has(tool.name)),
     find: (name) => bound.find((tool) => tool.name === name),
   };
 }
 
+/** Why a tool is not offered here, with what to do instead; undefined when it is. */
+function insteadOf({ notIn, annotations }: Tool, options: ToolOptions): string | undefined {
+  const instead = notIn[settingOf(options)];
+  if (instead !== undefined || !options.readOnly || annotations.readOnlyHint) return instead;
+  return "Only reading is allowed here.";
+}
+
 function bind(tool: Tool, context: ToolContext): BoundTool {
-  const { run, notIn, ...definition } = tool;
-  const instead = notIn[settingOf(context)];
+  const { run, notIn: _, ...definition } = tool;
+  const instead = insteadOf(tool, context);
   return {
     ...definition,
     async run(input, { signal } = {}) {

@@ -64,7 +64,10 @@ describe.each(settings)("/mcp with a client that speaks %s", (mode) => {
   test("lists its tools and recalls, with a token that may only read", async () => {
     const client = await connect("reader", mode);
     expect(client.getProtocolEra()).toBe(mode === "auto" ? "modern" : "legacy");
-    expect((await client.listTools()).tools).toHaveLength(7);
+    const { tools } = await client.listTools();
+    expect(tools).toHaveLength(10);
+    expect(tools.every((tool) => tool.annotations?.readOnlyHint)).toBe(true);
+    expect(await call(client, "memory_store", { text: "The vault is open." })).toMatchObject({ isError: true });
     await recallAll(client, "ZX-4711");
     await client.close();
   });

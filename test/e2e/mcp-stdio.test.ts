@@ -84,10 +84,19 @@ describe.each(settings)("varve mcp with a client that speaks %s", (mode) => {
         "lcm_expand",
         "lcm_expand_query",
         "memory_search",
+        "memory_recall",
+        "memory_store",
+        "memory_update",
+        "memory_forget",
+        "memory_list",
+        "memory_stats",
         "session_list",
         "session_status",
       ]);
-      for (const tool of tools) expect(tool).toMatchObject({ annotations: { readOnlyHint: true }, outputSchema: {} });
+      for (const tool of tools) {
+        const readOnlyHint = !/_(?:store|update|forget)$/.test(tool.name);
+        expect(tool).toMatchObject({ annotations: { readOnlyHint }, outputSchema: {} });
+      }
       await recallAll(client, "ZX-4711");
     }));
 

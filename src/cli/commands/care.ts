@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { restoreBackup, type Status } from "../../engine.ts";
+import { type EngineEvent, restoreBackup, type Status } from "../../engine.ts";
 import { type CommonOptions, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
@@ -100,15 +100,25 @@ export async function restoreCommand(file: string, flags: CommonOptions & { yes?
   output.result(result);
 }
 
+function wordsOf(event: EngineEvent): string {
+  switch (event.type) {
+    case "compaction":
+      return `${event.data.status}, ${number(event.data.tokensBefore)} → ${number(event.data.tokensAfter)} tokens`;
+    case "job.failed":
+      return `${event.data.kind} failed: ${event.data.error}`;
+    case "memories": {
+      const decisions = Object.entries(event.data.decisions).map(([decision, count]) => `${count} ${decision}`);
+      return `memories of ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
+    }
+  }
+}
+
 /** What the gateway does in the background, for those who run none. */
 export async function maintainCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const done: string[] = [];
     varve.onEvent((event) => {
-      const words =
-        event.type === "compaction"
-          ? `${event.key}: ${event.data.status}, ${number(event.data.tokensBefore)} → ${number(event.data.tokensAfter)} tokens`
-          : `${event.key}: ${event.data.kind} failed: ${event.data.error}`;
+      const words = `${event.key}: ${wordsOf(event)}`;
       done.push(words);
       output.say(words);
     });

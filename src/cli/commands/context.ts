@@ -73,6 +73,7 @@ export async function assembleCommand(name: string, flags: ContextFlags): Promis
     const view = await varve.context.assemble(session, {
       budgetTokens: flags.budget ?? defaultBudget,
       prompt: flags.prompt,
+      record: false,
     });
     for (const message of view.messages) output.show(`${message.role}: ${textOfEntry({ type: "message", message })}\n`);
     const left = view.trace.filter((item) => !item.in).length;

@@ -33,6 +33,12 @@ export const modelsSection = z.strictObject({
   expansionFallbacks: fallbacks.describe(
     "Models that answer from the history when the first one cannot, in this order.",
   ),
+  memory: reference
+    .optional()
+    .describe(
+      "The model that draws memories from conversations and reconciles them, as provider/model. Built-in rules do it when not set.",
+    ),
+  memoryFallbacks: fallbacks.describe("Models that work on memories when the first one cannot, in this order."),
   providers: z
     .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, ., - and _"), provider)
     .default({})

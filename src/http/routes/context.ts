@@ -5,6 +5,7 @@ import { messageSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
 import { sessionOf } from "../session-of.ts";
+import { mayDo } from "../tokens.ts";
 import { named } from "./sessions.ts";
 
 const tags = ["context"];
@@ -78,6 +79,10 @@ const assemble = createRoute({
         .optional()
         .describe("Whose rules the messages keep."),
       model: text(200).optional(),
+      record: z
+        .enum(["0", "1"])
+        .optional()
+        .describe("1 writes down which memories came along, so that they stay in view; a look leaves no trace."),
     }),
   },
   responses: { 200: jsonContent(viewSchema, "The view."), ...failures },
@@ -151,9 +156,10 @@ export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
     return reply(c, treeSchema, { nodes: await varve.context.tree(session) });
   });
   addRoute(app, assemble, async (c) => {
-    const { agent, budget, ...options } = c.req.valid("query");
+    const { agent, budget, record, ...options } = c.req.valid("query");
     const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, agent);
-    return reply(c, viewSchema, await varve.context.assemble(session, { ...options, budgetTokens: budget }));
+    const seen = { budgetTokens: budget, record: record === "1" && mayDo(c.get("caller"), "write") };
+    return reply(c, viewSchema, await varve.context.assemble(session, { ...options, ...seen }));
   });
   addRoute(app, compact, async (c) => {
     const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);

@@ -1,7 +1,7 @@
 import { keyLengthMax, VarveError } from "../../domain/index.ts";
 import type { McpDoor, McpOptions } from "../../mcp/index.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
-import type { Caller } from "../tokens.ts";
+import { type Caller, mayDo } from "../tokens.ts";
 
 /** The tools over MCP. The package behind it is large, so it is loaded when somebody first asks. */
 export function addMcpRoute(app: GatewayApp, host: GatewayHost): void {
@@ -40,6 +40,10 @@ function settingFor(caller: Caller, session: string | undefined, grant: string |
       },
     );
   }
-  const bound = caller.agent === undefined ? {} : { agent: caller.agent, onlyAgent: true };
+  const bound = {
+    ...(caller.agent === undefined ? {} : { agent: caller.agent, onlyAgent: true }),
+    ...(caller.scopes === undefined ? {} : { scopes: caller.scopes }),
+    ...(mayDo(caller, "write") ? {} : { readOnly: true }),
+  };
   return { ...bound, ...(session === undefined ? {} : { session }), ...(grant === undefined ? {} : { grant }) };
 }

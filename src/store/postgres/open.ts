@@ -13,6 +13,7 @@ import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.t
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
 import { Lanes } from "./lanes.ts";
+import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
@@ -82,6 +83,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
+    matchMemories: (query) => matchMemories(db, query),
     backup: (file) => dumpTables(db, "postgres", file),
     dump: (file) => dumpTables(db, "postgres", file),
     async checkIntegrity() {
@@ -144,6 +146,8 @@ function transactionOver(tx: Tx): StoreTransaction {
     async removeText(agent, seqs) {
       await sql`delete from entry_text where agent = ${agent} and seq = any(${seqs}::bigint[])`.execute(tx);
     },
+    indexMemory: (row) => indexMemory(tx, row),
+    removeMemoryText: (nums) => removeMemoryText(tx, nums),
   };
 }
 

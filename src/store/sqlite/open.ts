@@ -12,6 +12,7 @@ import { backupInto } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
 import { sqliteError } from "./errors.ts";
+import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const busyAttemptsMax = 3;
@@ -131,6 +132,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),
     neighbours: (agent, seqs, radius) => neighbours(readDb, agent, seqs, radius),
+    matchMemories: (query) => matchMemories(readDb, query),
     async backup(target) {
       return backupInto(writer ?? reader(), target);
     },
@@ -146,6 +148,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       if (writer) {
         try {
           await sql`insert into entry_text (entry_text) values ('integrity-check')`.execute(writeDb);
+          await sql`insert into memory_text (memory_text) values ('integrity-check')`.execute(writeDb);
         } catch (error) {
           faults.push(`full-text index: ${error instanceof Error ? error.message : error}`);
         }
@@ -206,6 +209,8 @@ function transactionOver(
     async removeText(_agent, seqs) {
       for (const seq of seqs) await sql`delete from entry_text where rowid = ${seq}`.execute(tx);
     },
+    indexMemory: (row) => indexMemory(tx, row),
+    removeMemoryText: (nums) => removeMemoryText(tx, nums),
   };
 }
 

@@ -1,0 +1,106 @@
+import type { AssembleOptions, Note, TraceItem } from "../context/index.ts";
+import { toolCallsOf } from "../domain/index.ts";
+import {
+  type Block,
+  blockOf,
+  findMemories,
+  type Recorded,
+  recallQuery,
+  recordedSince,
+  recordRecall,
+  samePrompt,
+  turnsAgo,
+  wantsRecall,
+} from "../memory/index.ts";
+import type { Session } from "../session/index.ts";
+import { headOf, readTail } from "../transcript/index.ts";
+import type { EngineHost } from "./host.ts";
+import { memoryHost, readerOf } from "./memory-settings.ts";
+
+/** What memories have to do with a view, and how to write down that they were shown. */
+export interface Beside extends Pick<AssembleOptions, "notes" | "fresh" | "freshTrace"> {
+  record?: () => Promise<void>;
+}
+
+/** The least a memory must fit a prompt to come along unasked. */
+const relevanceLeast = 0.2;
+/** The largest share of a budget that memories take. */
+const budgetShare = 0.2;
+
+/**
+ * Memories for a view. What a prompt brings up stands behind the newest message and stays there in the views to come, so
+ * that their beginnings are the same; it is not brought up again for some turns.
+ */
+export async function memoriesBeside(
+  host: EngineHost,
+  session: Session,
+  request: { prompt?: string; budgetTokens: number },
+): Promise<Beside> {
+  const { store } = host;
+  const { memory } = host.loaded.config;
+  if (!memory.recall) return {};
+  const head = await headOf(store, session);
+  const notes = async (from: number): Promise<ReadonlyMap<number, Note>> => {
+    const recorded = await recordedSince(store, session, from);
+    return new Map(recorded.map(({ seq, block, tokens }) => [seq, { text: block, tokens }]));
+  };
+  const { prompt } = request;
+  if (prompt === undefined || !wantsRecall(prompt)) return { notes };
+  const at = head ?? { branch: 0, seq: 0 };
+  const ref = { agent: session.agent, conversation: session.conversation, branch: at.branch };
+  const lately = await recordedSince(store, session, await turnsAgo(store, ref, memory.recallRepeatTurns));
+  const [last] = lately;
+  // The same prompt of the same turn has its memories already.
+  if (last && samePrompt(last, prompt) && last.seq >= (await turnsAgo(store, ref, 2))) return { notes };
+  if (await awaitsResults(host, session)) return { notes };
+  const before = lately.filter((one) => one.seq !== at.seq);
+  const { block, trace } = await freshBlock(host, session, { ...request, prompt, before });
+  const others = async (from: number) => new Map([...(await notes(from))].filter(([seq]) => seq !== at.seq));
+  if (!block) return { notes: others, freshTrace: trace };
+  const { text, tokens } = block;
+  const memories = block.memories.map((one) => one.id);
+  const record = async () => {
+    const { agent, conversation } = session;
+    const time = host.clock.now();
+    await recordRecall(store, { agent, conversation, seq: at.seq, time, prompt, block: text, tokens, memories });
+    host.accesses.note(memories);
+  };
+  return { notes: others, fresh: { text, tokens }, freshTrace: trace, record };
+}
+
+async function freshBlock(
+  host: EngineHost,
+  session: Session,
+  { prompt, budgetTokens, before }: { prompt: string; budgetTokens: number; before: readonly Recorded[] },
+): Promise<{ block?: Block; trace: TraceItem[] }> {
+  const { memory } = host.loaded.config;
+  const shown = new Set(before.flatMap((one) => one.memories));
+  const reader = readerOf(host.loaded.config, { agent: session.agent });
+  const limit = memory.recallMaxItems + shown.size;
+  const query = recallQuery(prompt);
+  const found = await findMemories({ ...memoryHost(host), now: host.clock.now() }, reader, { query, limit });
+  const fitting = found.hits.filter((hit) => hit.relevance >= relevanceLeast);
+  const hits = fitting.filter((hit) => !shown.has(hit.memory.id)).slice(0, memory.recallMaxItems);
+  const block = blockOf(hits, Math.min(memory.recallMaxTokens, Math.floor(budgetTokens * budgetShare)));
+  const traced = (id: string, tokens: number, why: string): TraceItem => ({
+    kind: "memory",
+    id,
+    tokens,
+    in: tokens > 0,
+    why,
+  });
+  const each = block ? Math.ceil(block.tokens / block.memories.length) : 0;
+  const repeated = fitting.filter((hit) => shown.has(hit.memory.id));
+  const trace = [
+    ...(block?.memories ?? []).map((one) => traced(one.id, each, "fits the prompt")),
+    ...(block?.leftOut ?? []).map((one) => traced(one.id, 0, "over the budget of memories")),
+    ...repeated.map((hit) => traced(hit.memory.id, 0, "shown a few turns ago")),
+  ];
+  return { ...(block ? { block } : {}), trace };
+}
+
+/** Nothing may stand between a call of a tool and its result. */
+async function awaitsResults({ store }: EngineHost, session: Session): Promise<boolean> {
+  const [newest] = (await readTail(store, session, { limit: 1, content: "reference" })).entries;
+  return newest?.type === "message" && toolCallsOf(newest.message).length > 0;
+}

@@ -1,0 +1,102 @@
+import { z } from "@hono/zod-openapi";
+import { categoryNames } from "../../engine.ts";
+
+export const memorySchema = z
+  .object({
+    id: z.string(),
+    root: z.string().describe("The id of its first version."),
+    version: z.number(),
+    agent: z.string(),
+    scope: z.string(),
+    category: z.enum(categoryNames),
+    abstract: z.string(),
+    overview: z.string(),
+    content: z.string(),
+    importance: z.number(),
+    confidence: z.number(),
+    tier: z.enum(["core", "working", "peripheral"]),
+    temporalType: z.enum(["static", "dynamic"]),
+    createdAt: z.number(),
+    lastAccessedAt: z.number().optional(),
+    accessCount: z.number(),
+    validFrom: z.number(),
+    invalidatedAt: z.number().optional(),
+    expiresAt: z.number().optional(),
+    forgottenAt: z.number().optional(),
+    supersedes: z.string().optional(),
+    supersededBy: z.string().optional(),
+    factKey: z.string().optional(),
+    trust: z.enum(["owner", "agent", "untrusted", "system"]),
+    extractor: z.string(),
+    fiction: z.boolean(),
+    relations: z.array(z.object({ memory: z.string(), kind: z.string(), label: z.string() })),
+    support: z.record(z.string(), z.object({ confirmed: z.number(), contradicted: z.number() })),
+    sources: z.array(
+      z.object({ agent: z.string(), sessionId: z.string(), seq: z.number(), start: z.number(), end: z.number() }),
+    ),
+  })
+  .openapi("Memory");
+
+export const appliedSchema = z.object({
+  decision: z.enum(["create", "skip", "merge", "support", "contextualize", "contradict", "supersede"]),
+  reason: z.string(),
+  memory: z.string().optional(),
+  match: z.string().optional(),
+  current: memorySchema,
+});
+
+export const hitSchema = z.object({
+  memory: memorySchema,
+  score: z.number(),
+  relevance: z.number(),
+  factor: z.number(),
+  expired: z.boolean(),
+  outdated: z.boolean(),
+});
+
+export const openedSchema = z.object({
+  memory: memorySchema,
+  evidence: z.array(
+    z.object({
+      citation: z.string(),
+      sessionId: z.string(),
+      time: z.number(),
+      role: z.string(),
+      quote: z.string(),
+      text: z.string(),
+    }),
+  ),
+  missing: z.array(z.string()),
+  worth: z.object({
+    recency: z.number(),
+    frequency: z.number(),
+    intrinsic: z.number(),
+    composite: z.number(),
+    stale: z.boolean(),
+  }),
+  curve: z.array(z.object({ day: z.number(), worth: z.number() })),
+});
+
+const counts = z.record(z.string(), z.number());
+export const statsSchema = z.object({
+  total: z.number(),
+  current: z.number(),
+  history: z.number(),
+  forgotten: z.number(),
+  held: z.number(),
+  byScope: counts,
+  byCategory: counts,
+  byTier: counts,
+  byExtractor: counts,
+});
+
+export const reviewSchema = z.object({
+  id: z.string(),
+  scope: z.string(),
+  agent: z.string(),
+  state: z.string(),
+  candidate: z.object({ category: z.string(), abstract: z.string(), content: z.string() }),
+  score: z.number(),
+  features: counts,
+  createdAt: z.number(),
+});

@@ -1,0 +1,201 @@
+import type { StoreTransaction } from "../store/index.ts";
+import { type ContextLabel, categories, type Levels, type Memory, type MemoryDraft } from "./memory.ts";
+import type { Candidate } from "./near.ts";
+import { memoriesOf } from "./rows.ts";
+import {
+  addSources,
+  closeVersion,
+  confirm,
+  countAccess,
+  insertMemory,
+  joinSources,
+  relate,
+  setConfidence,
+  strengthened,
+  type WriteSources,
+  weakened,
+} from "./write.ts";
+
+export const decisionKinds = [
+  "create",
+  "skip",
+  "merge",
+  "support",
+  "contextualize",
+  "contradict",
+  "supersede",
+] as const;
+export type DecisionKind = (typeof decisionKinds)[number];
+
+/** What is to become of a candidate. All but `create` are about a memory that is there. */
+export interface Decision {
+  kind: DecisionKind;
+  match?: string;
+  label: ContextLabel;
+  reason: string;
+  /** What a model made of both, for a merge. */
+  merged?: Levels;
+}
+
+/** What became of it. */
+export interface Applied {
+  decision: DecisionKind;
+  reason: string;
+  /** The memory that was written. */
+  memory?: string;
+  /** The memory it was held against. */
+  match?: string;
+}
+
+export interface Place {
+  agent: string;
+  scope: string;
+}
+
+/** How far a chain of versions is followed to the one that is believed now. */
+const versionsMax = 1_000;
+
+/**
+ * Carries out a decision inside the transaction of its batch. What it is about is read again here: an earlier candidate
+ * of the same batch, or another process, may have changed it since.
+ */
+export async function applyDecision(
+  tx: StoreTransaction,
+  candidate: Candidate,
+  decision: Decision,
+  place: Place,
+  sources: WriteSources,
+): Promise<Applied> {
+  const match = decision.match === undefined ? undefined : await believedNow(tx, decision.match, place.scope);
+  const kind = match ? allowed(decision.kind, candidate.draft, match) : "create";
+  const { reason, label } = decision;
+  const draft = { ...candidate.draft, label };
+  const insert = (more: {
+    draft?: MemoryDraft;
+    after?: Memory;
+    lineage?: Memory;
+    until?: { time: number; by: string };
+  }) => insertMemory(tx, more.draft ?? draft, { ...place, ...more, vector: candidate.vector }, sources);
+  if (!match || kind === "create") return { decision: "create", reason, memory: await insert({}) };
+  const done = { decision: kind, reason, match: match.id };
+  switch (kind) {
+    case "skip":
+      await countAccess(tx, match.id, 1, sources.clock.now());
+      return done;
+    case "support":
+      await confirm(tx, match.id, label, 1);
+      await setConfidence(tx, match.id, strengthened(match.confidence));
+      await addSources(
+        tx,
+        match.id,
+        joinSources(match.sources, draft.sources).slice(match.sources.length),
+        match.sources.length,
+      );
+      return done;
+    case "merge":
+      return { ...done, memory: await merge(tx, match, draft, decision.merged, insert) };
+    case "supersede":
+      return { ...done, memory: await supersede(tx, match, draft, insert) };
+    case "contextualize": {
+      const memory = await insert({});
+      await relate(tx, memory, match.id, { kind: "contextualizes", label }, sources.clock.now());
+      return { ...done, memory };
+    }
+    case "contradict": {
+      await confirm(tx, match.id, label, -1);
+      await setConfidence(tx, match.id, weakened(match.confidence));
+      const replaces = categories[draft.category].versioned && draft.category === match.category && label === "general";
+      const memory = replaces ? await supersede(tx, match, draft, insert) : await insert({});
+      await relate(tx, memory, match.id, { kind: "contradicts", label }, sources.clock.now());
+      return { ...done, memory };
+    }
+  }
+}
+
+/** What the categories allow: events and cases are only ever added to, and not everything has versions. */
+function allowed(kind: DecisionKind, draft: MemoryDraft, match: Memory): DecisionKind {
+  const rules = categories[draft.category];
+  const sameCategory = draft.category === match.category;
+  if (draft.category === "profile" && sameCategory && kind !== "skip" && kind !== "support") return "merge";
+  if (kind === "merge") return rules.merges && sameCategory ? "merge" : "create";
+  if (kind === "supersede") {
+    if (rules.versioned && sameCategory) return "supersede";
+    return rules.merges && sameCategory ? "merge" : "create";
+  }
+  return kind;
+}
+
+type Insert = (more: {
+  draft?: MemoryDraft;
+  after?: Memory;
+  lineage?: Memory;
+  until?: { time: number; by: string };
+}) => Promise<string>;
+
+async function merge(
+  tx: StoreTransaction,
+  match: Memory,
+  draft: MemoryDraft,
+  merged: Levels | undefined,
+  insert: Insert,
+): Promise<string> {
+  const time = Math.max(draft.validFrom, match.validFrom);
+  const both: MemoryDraft = {
+    ...draft,
+    ...(merged ?? joinLevels(match, draft)),
+    importance: Math.max(match.importance, draft.importance),
+    confidence: Math.max(match.confidence, draft.confidence),
+    validFrom: time,
+    sources: joinSources(match.sources, draft.sources),
+    fiction: match.fiction && draft.fiction,
+  };
+  const memory = await insert({ draft: both, after: match });
+  await closeVersion(tx, match.id, time, memory);
+  await inherit(tx, match, memory);
+  return memory;
+}
+
+/** Without a model: another value of the same fact takes its place, anything else is added behind it. */
+export function joinLevels(match: Memory, draft: MemoryDraft): Levels {
+  if (match.factKey !== undefined && match.factKey === draft.factKey) return draft;
+  const join = (first: string, second: string) => (first.includes(second) ? first : `${first}\n${second}`);
+  return {
+    abstract: join(match.abstract, draft.abstract).replaceAll("\n", " "),
+    overview: join(match.overview, draft.overview),
+    content: join(match.content, draft.content),
+  };
+}
+
+/** Support and relations stay with the newest version of a merged memory. */
+async function inherit(tx: StoreTransaction, match: Memory, memory: string): Promise<void> {
+  await tx.db.deleteFrom("memory_support").where("memory", "=", memory).execute();
+  const support = Object.entries(match.support).map(([label, counts]) => ({ memory, label, ...counts }));
+  if (support.length > 0) await tx.db.insertInto("memory_support").values(support).execute();
+  for (const relation of match.relations) await relate(tx, memory, relation.memory, relation, match.createdAt);
+}
+
+/** What was said earlier than what is believed now does not replace it: it is written into the past. */
+async function supersede(tx: StoreTransaction, match: Memory, draft: MemoryDraft, insert: Insert): Promise<string> {
+  const keyed = { ...draft, factKey: match.factKey ?? draft.factKey };
+  if (draft.validFrom < match.validFrom) {
+    return insert({ draft: keyed, lineage: match, until: { time: match.validFrom, by: match.id } });
+  }
+  const memory = await insert({ draft: keyed, after: match });
+  await closeVersion(tx, match.id, draft.validFrom, memory);
+  return memory;
+}
+
+async function believedNow(tx: StoreTransaction, id: string, scope: string): Promise<Memory | undefined> {
+  let next: string | null = id;
+  for (let step = 0; next !== null && step < versionsMax; step += 1) {
+    const row: Awaited<ReturnType<typeof rowOf>> = await rowOf(tx, next, scope);
+    if (!row) return undefined;
+    if (row.invalidated_at === null) return (await memoriesOf(tx.db, [row]))[0];
+    next = row.superseded_by;
+  }
+  return undefined;
+}
+
+function rowOf(tx: StoreTransaction, id: string, scope: string) {
+  return tx.db.selectFrom("memories").selectAll().where("id", "=", id).where("scope", "=", scope).executeTakeFirst();
+}

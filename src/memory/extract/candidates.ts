@@ -1,0 +1,109 @@
+import type { MemoryHost } from "../host.ts";
+import type { MemoryDraft } from "../memory.ts";
+import type { Candidate } from "../near.ts";
+import { cosine, wordCosine } from "../similarity.ts";
+import { candidatesMax, extractByModel } from "./by-model.ts";
+import { type Found, grounded } from "./candidate.ts";
+import { extractByRules } from "./rules.ts";
+import type { Spoken } from "./spoken.ts";
+
+export type ExtractionPolicy = "full" | "episodic" | "none";
+
+/** What was found in a batch, and what of it was left out and why. */
+export interface Gathered {
+  candidates: Candidate[];
+  dropped: { ungrounded: number; duplicates: number; echoes: number; malformed: number; policy: number };
+  calls: number;
+  tokens: number;
+  notes: string[];
+}
+
+const duplicateAbove = 0.85;
+const echoFrom = 0.6;
+/** Without a model there is no limit to what a person may ask to be remembered, but for this one. */
+const rulesMax = 20;
+const episodic: readonly string[] = ["events", "cases"];
+
+/** What a stretch of a conversation holds that may be written. Models are asked here, outside of any transaction. */
+export async function gather(
+  host: MemoryHost,
+  spoken: readonly Spoken[],
+  options: { policy: ExtractionPolicy; recalled: readonly string[]; signal?: AbortSignal },
+): Promise<Gathered> {
+  const { found, ...cost } = await findIn(host, spoken, options.signal);
+  const dropped = { ungrounded: 0, duplicates: 0, echoes: 0, malformed: cost.malformed, policy: 0 };
+  const drafts: MemoryDraft[] = [];
+  for (const one of found) {
+    const draft = grounded(one, spoken, host.timeZone);
+    if (!draft) dropped.ungrounded += 1;
+    else if (options.policy === "episodic" && !episodic.includes(draft.category)) dropped.policy += 1;
+    else if (isEcho(draft, options.recalled)) dropped.echoes += 1;
+    else drafts.push(draft);
+  }
+  const embedded = await embed(host, drafts, options.signal);
+  const candidates = withoutTwins(embedded);
+  dropped.duplicates = embedded.length - candidates.length;
+  return { candidates, dropped, calls: cost.calls, tokens: cost.tokens, notes: cost.notes };
+}
+
+interface FoundIn {
+  found: Found[];
+  malformed: number;
+  calls: number;
+  tokens: number;
+  notes: string[];
+}
+
+async function findIn(host: MemoryHost, spoken: readonly Spoken[], signal?: AbortSignal): Promise<FoundIn> {
+  const notes: string[] = [];
+  let [calls, tokens, malformed] = [0, 0, 0];
+  if (host.generate) {
+    const told = await extractByModel(host.generate, spoken, signal);
+    [calls, tokens, malformed] = [1, told.tokens, told.malformed];
+    if (told.fault === undefined) return { found: told.found, malformed, calls, tokens, notes };
+    notes.push(`the model's answer could not be used (${told.fault}); the built-in rules read these messages`);
+  }
+  const { found, leftOut } = extractByRules(spoken, host.generate ? candidatesMax : rulesMax);
+  if (leftOut > 0) notes.push(`${leftOut} further statements were left out`);
+  return { found, malformed, calls, tokens, notes };
+}
+
+/** What an assistant says of what it was just reminded of is no news. */
+function isEcho(draft: MemoryDraft, recalled: readonly string[]): boolean {
+  return draft.trust === "agent" && recalled.some((text) => wordCosine(draft.abstract, text) >= echoFrom);
+}
+
+/** All of them or a failure: a memory that cannot be found by its meaning must not stand beside others that can. */
+export async function embed(
+  { vectors }: Pick<MemoryHost, "vectors">,
+  drafts: readonly MemoryDraft[],
+  signal?: AbortSignal,
+): Promise<Candidate[]> {
+  if (!vectors || drafts.length === 0) return drafts.map((draft) => ({ draft }));
+  const made = await vectors.embed(
+    drafts.map((draft) => draft.abstract),
+    signal,
+  );
+  return drafts.map((draft, index) => {
+    const vector = made?.[index];
+    return vector ? { draft, vector: { model: vectors.model, vector } } : { draft };
+  });
+}
+
+/** Of two that say the same, the later is dropped; two values of one fact do not say the same. */
+function withoutTwins(candidates: readonly Candidate[]): Candidate[] {
+  const kept: Candidate[] = [];
+  for (const one of candidates) {
+    if (!kept.some((other) => areTwins(one, other))) kept.push(one);
+  }
+  return kept;
+}
+
+function areTwins(a: Candidate, b: Candidate): boolean {
+  const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
+  if (figures(a.draft.abstract) !== figures(b.draft.abstract)) return false;
+  const words = wordCosine(a.draft.abstract, b.draft.abstract);
+  const alike = a.vector && b.vector ? cosine(a.vector.vector, b.vector.vector) : words;
+  const sameFact = a.draft.factKey !== undefined && a.draft.factKey === b.draft.factKey;
+  return (sameFact ? Math.min(words, alike) : alike) > duplicateAbove;
+}

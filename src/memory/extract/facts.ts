@@ -1,0 +1,245 @@
+import type { Category } from "../memory.ts";
+
+/** What a sentence says, read by patterns. */
+export interface Fact {
+  category: Category;
+  factKey?: string;
+  /** Whether the speaker asked to remember it. */
+  explicit: boolean;
+  /** The sentence, or the part of it that is to be remembered. */
+  text: string;
+}
+
+type Read = (groups: Record<string, string | undefined>) => Omit<Fact, "text" | "explicit">;
+
+interface Pattern {
+  form: RegExp;
+  read: Read;
+}
+
+const explicitForms: readonly RegExp[] = [
+  /^(?:(?:please|also|and|but|ok(?:ay)?|so)[, ]+)*(?:remember|memori[sz]e|note|keep in mind|don'?t forget|make a note|save to memory)(?: this| for later)?(?:\s*[:,]|\s+that\b)?\s+(?<rest>.+)$/iu,
+  /^(?:bitte )?(?:merk(?:e)? dir|denk daran|vergiss nicht|erinner dich(?: daran)?)(?: bitte)?\s*[:,]?\s*(?:dass )?(?<rest>.+)$/iu,
+  /^(?:s'il te plaît,? )?(?:souviens-toi|retiens|n'oublie pas|note)(?: bien)?\s*[:,]?\s*(?:que |qu')(?<rest>.+)$/iu,
+  /^(?:por favor,? )?(?:recuerda|acuérdate(?: de)?|no olvides|ten en cuenta)\s*[:,]?\s*(?:que )?(?<rest>.+)$/iu,
+  /^(?:per favore,? )?(?:ricorda(?:ti)?|non dimenticare)\s*[:,]?\s*(?:che )?(?<rest>.+)$/iu,
+  /^(?:por favor,? )?(?:lembre-se|lembra-te)(?: de)?\s*[:,]?\s*(?:que )?(?<rest>.+)$/iu,
+  /^(?:请|帮我)?(?:记住|记下|别忘了|不要忘记)[：:，,\s]*(?<rest>.+)$/u,
+  /^(?<rest>.+?)(?:ことを|を|って)?覚えて(?:おいて|ね|ください).*$/u,
+];
+const askedToRemember = /\b(?:remember|note|forget) (?:to|when|how|what|where|why|who|if|me)\b/i;
+
+const key = (kind: string, about: string | undefined) => `${kind}:${normalKey(about ?? "")}`;
+
+const is = `(?:is now|are now|is|are|was changed to|(?:has |have )?changed to|(?:has |have )?moved to|=)`;
+const tail = String.raw`(?<value>\S.*?)[.!。！]?$`;
+const english = (form: string) =>
+  new RegExp(`^(?:(?:well|so|ok|okay|actually|by the way|btw|oh|and|but|also|fyi|correction)[,:]? )*${form}`, "iu");
+
+const patterns: readonly Pattern[] = [
+  // Who somebody is.
+  {
+    form: english(`(?:my name is|i am called|i'm called|you can call me|call me) ${tail}`),
+    read: () => ({ category: "profile", factKey: "profile:name" }),
+  },
+  {
+    form: /^(?:ich heiße|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|我叫|我的名字是|私の名前は) ?(?<value>\S.*)$/iu,
+    read: () => ({ category: "profile", factKey: "profile:name" }),
+  },
+  {
+    form: english(`(?:my birthday is|i was born (?:on|in)) ${tail}`),
+    read: () => ({ category: "profile", factKey: "profile:birthday" }),
+  },
+  {
+    form: english(
+      String.raw`i(?:'m| am) (?:a|an) (?<value>(?:[\p{L}-]+ ){0,3}(?:engineer|developer|designer|teacher|doctor|nurse|student|lawyer|scientist|researcher|manager|writer|artist|musician|vegetarian|vegan|architect|programmer|consultant|founder|journalist|translator))\b.*$`,
+    ),
+    read: (g) => ({
+      category: "profile",
+      factKey: /veg(?:an|etarian)/i.test(g.value ?? "") ? "profile:diet" : "profile:occupation",
+    }),
+  },
+  // What may change: where somebody lives and works.
+  {
+    form: english(`i(?: now| currently)? live in ${tail}`),
+    read: () => ({ category: "entities", factKey: "entities:home" }),
+  },
+  {
+    form: english(`i(?:'ve| have| just| recently)*(?: just)? moved to ${tail}`),
+    read: () => ({ category: "entities", factKey: "entities:home" }),
+  },
+  {
+    form: /^(?:ich wohne (?:jetzt )?in|ich bin nach .+ gezogen|j'habite à|vivo en|abito a|我住在|我搬到了?) ?(?<value>\S.*)$/iu,
+    read: () => ({ category: "entities", factKey: "entities:home" }),
+  },
+  {
+    form: english(`i(?: now| currently)? work (?:at|for) ${tail}`),
+    read: () => ({ category: "entities", factKey: "entities:employer" }),
+  },
+  {
+    form: /^(?:ich arbeite (?:jetzt )?bei|je travaille chez|trabajo en|我在(?=.+工作)) ?(?<value>\S.*)$/iu,
+    read: () => ({ category: "entities", factKey: "entities:employer" }),
+  },
+  // What somebody likes.
+  {
+    form: english(`my (?:new )?favou?rite (?<about>.+?) ${is} ${tail}`),
+    read: (g) => ({ category: "preferences", factKey: key("favourite", g.about) }),
+  },
+  {
+    form: /^mein(?:e)? lieblings-?(?<about>\p{L}+) ist (?<value>\S.*)$/iu,
+    read: (g) => ({ category: "preferences", factKey: key("favourite", g.about) }),
+  },
+  {
+    form: /^我最喜欢的(?<about>.+?)是(?<value>.+)$/u,
+    read: (g) => ({ category: "preferences", factKey: key("favourite", g.about) }),
+  },
+  {
+    form: english(
+      String.raw`i(?:'d)?(?: now| would| really| always)* (?:prefer|rather use|like to use) (?<value>\S.*?) (?:for|in|when|on) (?<about>[^.]+?)[.!]?$`,
+    ),
+    read: (g) => ({ category: "preferences", factKey: key("prefer for", g.about) }),
+  },
+  {
+    form: english(
+      String.raw`i(?:'d)?(?: now| would| really| always| much)* (?:prefer|rather have) (?<value>\S.*?) (?:to|over|than) (?<other>\S.*?)[.!]?$`,
+    ),
+    read: (g) => ({
+      category: "preferences",
+      factKey: key("prefer of", [normalKey(g.value ?? ""), normalKey(g.other ?? "")].sort().join(" ")),
+    }),
+  },
+  {
+    form: english(
+      String.raw`i(?: really| also| just| still| absolutely| do not| don't| no longer| now)* (?:like|love|enjoy|hate|dislike|prefer|can't stand|cannot stand)(?: anymore)? (?<about>\S.*?)(?: any ?more)?[.!]?$`,
+    ),
+    read: (g) => ({ category: "preferences", factKey: key("like", g.about) }),
+  },
+  {
+    form: /^(?:ich (?:mag|liebe|hasse|bevorzuge)|j(?:e |')(?:n')?(?:aime|adore|déteste|préfère)(?: pas| plus)?|(?:ya )?(?:no )?me gusta|odio|prefiero|preferisco|我(?:更|很|不|也)*(?:喜欢|讨厌|爱)) ?(?<about>\S.*?)(?: (?:nicht|nicht mehr))?[.!。！]?$/iu,
+    read: (g) => ({ category: "preferences", factKey: key("like", g.about) }),
+  },
+  {
+    form: english(String.raw`(?:from now on|please always|please never|always|never)[, ]+(?<value>\S.*)$`),
+    read: () => ({ category: "preferences" }),
+  },
+  {
+    form: /^(?:ab jetzt|von nun an|bitte immer|bitte nie|dorénavant|à partir de maintenant|a partir de ahora|从现在起|以后(?:请|都)?)[, ，]*(?<value>\S.*)$/iu,
+    read: () => ({ category: "preferences" }),
+  },
+  // What was decided.
+  {
+    form: english(
+      String.raw`(?:we|i)(?:'ve| have|'ll| will| are going to|'re going to)?(?: now| both| finally)* (?:decided to |agreed to |chose to |switched to |moved to )?(?:use|using|go with|going with|switch to|choose|chose|adopt) (?<value>\S.*?) (?:for|as) (?<about>[^.]+?)(?: (?:because|since|instead)\b.*)?[.!]?$`,
+    ),
+    read: (g) => ({ category: "entities", factKey: key("choice for", g.about) }),
+  },
+  {
+    form: english(
+      String.raw`(?:let's|let us) (?:use|go with|switch to|choose) (?<value>\S.*?) (?:for|as) (?<about>[^.]+?)[.!]?$`,
+    ),
+    read: (g) => ({ category: "entities", factKey: key("choice for", g.about) }),
+  },
+  {
+    form: english(
+      String.raw`(?:(?:we|i)(?:'ve| have)?(?: now| both| finally| all)* (?:decided|agreed|settled|chose)(?: on| to| that)?|the decision is(?: to| that)?|let's go with|it was decided that?) (?<value>\S.*)$`,
+    ),
+    read: () => ({ category: "events" }),
+  },
+  {
+    form: /^(?:wir haben (?:uns )?(?:entschieden|beschlossen|geeinigt)|wir nehmen|nous avons décidé|on a décidé|hemos decidido|decidimos|abbiamo deciso|我们决定|决定了) ?(?<value>\S.*)$/iu,
+    read: () => ({ category: "events" }),
+  },
+  // What something is: somebody's own, or what is said to have changed.
+  {
+    form: english(`(?:my|our) (?<about>[^,;?]{2,60}?) ${is} ${tail}`),
+    read: (g) => ({ category: "entities", factKey: key("own", g.about) }),
+  },
+  {
+    form: /^(?:mein(?:e)?|unser(?:e)?) (?<about>[^,;?]{2,60}?) (?:ist|sind) (?:jetzt )?(?<value>\S.*)$/iu,
+    read: (g) => ({ category: "entities", factKey: key("own", g.about) }),
+  },
+  {
+    form: /^我的(?<about>[^，,？]{1,20}?)(?:现在)?是(?<value>.+)$/u,
+    read: (g) => ({ category: "entities", factKey: key("own", g.about) }),
+  },
+  {
+    form: /^(?:correction|actually|update)[,:]? (?:the |our )?(?<about>[^,;?]{2,60}?) (?:is|are) (?<value>\S.*)$/iu,
+    read: (g) => ({ category: "entities", factKey: key("the", g.about) }),
+  },
+  {
+    form: english(
+      `(?:the |our )?(?<about>[^,;?]{2,60}?) (?:is now|are now|(?:has |was |were )?changed (?:from .+ )?to|(?:has )?moved to|was renamed to) ${tail}`,
+    ),
+    read: (g) => ({ category: "entities", factKey: key("the", g.about) }),
+  },
+];
+
+/** Only what somebody asked to remember is read this freely. */
+const freely: readonly Pattern[] = [
+  {
+    form: /^(?:the |our |a |an )?(?<about>[^,;?]{2,60}?) (?:is|are) (?<value>\S.*)$/iu,
+    read: (g) => ({ category: "entities", factKey: key("the", g.about) }),
+  },
+  {
+    form: /^(?:der |die |das )?(?<about>[^,;?]{2,60}?) (?:ist|sind) (?<value>\S.*)$/iu,
+    read: (g) => ({ category: "entities", factKey: key("the", g.about) }),
+  },
+  {
+    form: /^(?:le |la |les |el |los |las )?(?<about>[^,;?]{2,60}?) (?:est|sont|es|son|è|é) (?<value>\S.*)$/iu,
+    read: (g) => ({ category: "entities", factKey: key("the", g.about) }),
+  },
+  {
+    form: /^(?<about>[^，,？]{1,20}?)(?:现在)?是(?<value>.+)$/u,
+    read: (g) => ({ category: "entities", factKey: key("the", g.about) }),
+  },
+];
+
+const sentenceCharsMax = 600;
+
+/** What a sentence of a person says that is worth keeping, if anything. */
+export function factOf(sentence: string): Fact | undefined {
+  const text = sentence.trim();
+  if (text.length > sentenceCharsMax) return undefined;
+  const rest = askedToRemember.test(text) ? undefined : explicitRest(text);
+  if (rest !== undefined) {
+    const known = match(rest, patterns) ?? match(rest, freely) ?? { category: "entities" as const };
+    return { ...known, explicit: true, text: rest };
+  }
+  if (/[?？]\s*$/.test(text)) return undefined;
+  const known = match(text, patterns);
+  return known && { ...known, explicit: false, text };
+}
+
+export function isExplicit(sentence: string): boolean {
+  return !askedToRemember.test(sentence) && explicitRest(sentence.trim()) !== undefined;
+}
+
+function explicitRest(text: string): string | undefined {
+  for (const form of explicitForms) {
+    const rest = form.exec(text)?.groups?.rest?.trim();
+    if (rest !== undefined && /[\p{L}\p{N}]/u.test(rest)) return /[?？]$/.test(rest) ? undefined : rest;
+  }
+  return undefined;
+}
+
+function match(text: string, among: readonly Pattern[]): Omit<Fact, "text" | "explicit"> | undefined {
+  for (const { form, read } of among) {
+    const found = form.exec(text);
+    if (found) return read(found.groups ?? {});
+  }
+  return undefined;
+}
+
+const articles =
+  /\b(?:the|a|an|my|our|his|her|their|your|new|current|der|die|das|le|la|les|el|los|las|really|much)\b/giu;
+
+/** A name for what a fact is about that does not depend on how it was written. */
+export function normalKey(about: string): string {
+  return about
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(articles, " ")
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
+    .slice(0, 120);
+}

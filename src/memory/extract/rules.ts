@@ -1,0 +1,61 @@
+import { categories } from "../memory.ts";
+import { rougeL } from "../similarity.ts";
+import type { Found } from "./candidate.ts";
+import { factOf, isExplicit } from "./facts.ts";
+import { isRecallQuestion, type Spoken, sentencesOf } from "./spoken.ts";
+
+const explicitConfidence = 0.95;
+const statedConfidence = 0.7;
+const explicitBonus = 0.1;
+
+/** What people said that is worth keeping, by patterns alone. What is asked for to be remembered comes first. */
+export function extractByRules(spoken: readonly Spoken[], max: number): { found: Found[]; leftOut: number } {
+  const all: (Found & { explicit: boolean })[] = [];
+  for (const one of spoken) {
+    if (one.role !== "user") continue;
+    for (const span of sentencesOf(one)) {
+      const sentence = one.text.slice(span.start, span.end);
+      if (isRecallQuestion(sentence)) continue;
+      const fact = factOf(sentence);
+      if (!fact) continue;
+      const { category, explicit } = fact;
+      all.push({
+        category,
+        factKey: fact.factKey,
+        abstract: asSentence(fact.text),
+        overview: `- ${fact.text}`,
+        content: sentence,
+        importance: Math.min(1, categories[category].importance + (explicit ? explicitBonus : 0)),
+        confidence: explicit ? explicitConfidence : statedConfidence,
+        fiction: false,
+        label: "general",
+        extractor: "rules",
+        support: [{ seq: one.seq, span }],
+        explicit,
+      });
+    }
+  }
+  // The order of speech is kept: of two values of one fact in a batch, the later has to win.
+  const best = all.toSorted((a, b) => Number(b.explicit) - Number(a.explicit) || scoreOf(b) - scoreOf(a)).slice(0, max);
+  const chosen = new Set(best);
+  const found = all.filter((one) => chosen.has(one)).map(({ explicit: _, ...one }) => one);
+  return { found, leftOut: all.length - found.length };
+}
+
+/** Whether somebody asked to have something remembered: that is not put off until more was said. */
+export function asksToRemember(spoken: readonly Spoken[]): boolean {
+  return spoken.some(
+    (one) => one.role === "user" && sentencesOf(one).some(({ start, end }) => isExplicit(one.text.slice(start, end))),
+  );
+}
+
+/** A sentence is worth more the more its category is, and when it is short enough to be a fact. */
+function scoreOf(found: Found): number {
+  const brevity = found.content.length <= 200 ? 1 : 200 / found.content.length;
+  return categories[found.category].typePrior * brevity + rougeL(found.abstract, found.content) * 0.1;
+}
+
+function asSentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?。！？]$/.test(first) ? first : `${first}.`;
+}

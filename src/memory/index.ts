@@ -1,0 +1,32 @@
+export { type Accesses, accessesOf } from "./access.ts";
+export { type AdmissionName, admissionPresets } from "./admission.ts";
+export { decayCurve, type Worth, worthAt } from "./decay.ts";
+export type { Applied, DecisionKind } from "./decisions.ts";
+export { type Extraction, type ExtractOptions, extractBatch } from "./extract/run.ts";
+export { hasUnseen } from "./extract/unseen.ts";
+export type { MemoryHost } from "./host.ts";
+export { decideReview, forgetMemory, type MemoryPatch, type NewMemory, storeMemory, updateMemory } from "./keep.ts";
+export { type Category, categoryNames, type Memory } from "./memory.ts";
+export { purgeMemory } from "./purge.ts";
+export {
+  type Evidence,
+  evidenceOf,
+  getMemory,
+  historyOf,
+  listMemories,
+  type MemoryFilter,
+  type MemoryPage,
+  type MemoryStats,
+  statsOf,
+} from "./read.ts";
+export { rebuildMemoryText } from "./rebuild.ts";
+export { type Block, blockOf } from "./recall/block.ts";
+export { type FindRequest, type FoundMemories, findMemories, type Hit } from "./recall/find.ts";
+export { type Recorded, recordedSince, recordRecall, samePrompt, turnsAgo } from "./recall/recorded.ts";
+export { recallQuery, wantsRecall } from "./recall/when.ts";
+export { reflect } from "./reflect.ts";
+export { listReviews, type Review } from "./review.ts";
+export { type Reader, writeScope } from "./scopes.ts";
+export { sourcesFor } from "./sources-for.ts";
+export { keepUp, type Upkeep } from "./upkeep.ts";
+export type { MemoryVectors } from "./vectors.ts";

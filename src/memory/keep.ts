@@ -1,0 +1,178 @@
+import { VarveError } from "../domain/index.ts";
+import { type Applied, applyDecision } from "./decisions.ts";
+import { embed } from "./extract/candidates.ts";
+import { comparable, decideByRules, shownMax } from "./extract/decide.ts";
+import { factOf } from "./extract/facts.ts";
+import type { MemoryHost } from "./host.ts";
+import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
+import { nearest } from "./near.ts";
+import { getMemory } from "./read.ts";
+import { closeReview, getReview } from "./review.ts";
+import { type Reader, writeScope } from "./scopes.ts";
+import { temporalOf } from "./temporal.ts";
+import { closeVersion, insertMemory } from "./write.ts";
+
+export interface NewMemory {
+  text: string;
+  category?: Category;
+  importance?: number;
+  scope?: string;
+  validFrom?: number;
+  /** Written as it is, also when the same is known. */
+  force?: boolean;
+  trust?: Trust;
+  sources?: Source[];
+}
+
+const givenImportance = 0.7;
+const givenConfidence = 0.9;
+const abstractCharsMax = 300;
+
+/** Keeps what somebody wrote down by hand. What is known already is not kept twice unless that is asked for. */
+export async function storeMemory(host: MemoryHost, reader: Reader, wanted: NewMemory): Promise<Applied> {
+  const scope = writeScope(reader, wanted.scope);
+  const place = { agent: reader.agent, scope };
+  const [candidate] = await embed(host, [draftOf(host, wanted)]);
+  if (!candidate) throw new VarveError("INTERNAL", "A memory got lost on its way.");
+  const near = wanted.force ? [] : await nearest(host.store, scope, candidate, shownMax);
+  const decision = decideByRules(candidate, comparable(near, candidate.vector !== undefined));
+  return host.store.transaction(async (tx) => {
+    await tx.lock(`memories ${scope}`);
+    return applyDecision(tx, candidate, decision, place, host);
+  });
+}
+
+function draftOf(host: MemoryHost, wanted: NewMemory): MemoryDraft {
+  const text = checkText(wanted.text);
+  const fact = factOf(text) ?? factOf(`Remember that ${text}`);
+  const now = host.clock.now();
+  const category = wanted.category ?? fact?.category ?? "entities";
+  return {
+    category,
+    ...levelsOf(text),
+    importance: share(wanted.importance ?? givenImportance, "importance"),
+    confidence: givenConfidence,
+    ...temporalOf(text, wanted.validFrom ?? now, host.timeZone),
+    validFrom: wanted.validFrom ?? now,
+    ...(fact?.factKey === undefined || fact.category !== category ? {} : { factKey: fact.factKey }),
+    trust: wanted.trust ?? "owner",
+    extractor: "store",
+    fiction: false,
+    label: "general",
+    sources: wanted.sources ?? [],
+  };
+}
+
+function levelsOf(text: string): Pick<MemoryDraft, "abstract" | "overview" | "content"> {
+  const first = /^[\s\S]*?[.!?。！？](?=\s|$)|^[^\n]+/.exec(text)?.[0] ?? text;
+  const abstract = first.length > abstractCharsMax ? `${first.slice(0, abstractCharsMax).toWellFormed()}…` : first;
+  return { abstract: abstract.replaceAll(/\s+/g, " "), overview: `- ${abstract}`, content: text };
+}
+
+export interface MemoryPatch {
+  text?: string;
+  importance?: number;
+  category?: Category;
+}
+
+/** Changes a memory by another version; the one before stays readable behind it. */
+export async function updateMemory(host: MemoryHost, reader: Reader, id: string, patch: MemoryPatch): Promise<Memory> {
+  if (patch.text === undefined && patch.importance === undefined && patch.category === undefined) {
+    throw new VarveError("BAD_REQUEST", "Nothing to change is named.", {
+      remedy: "Send text, importance or category.",
+    });
+  }
+  const before = await believed(host, reader, id);
+  const now = host.clock.now();
+  const { text } = patch;
+  const draft: MemoryDraft = {
+    ...before,
+    ...(text === undefined ? {} : { ...levelsOf(checkText(text)), ...temporalOf(text, now, host.timeZone) }),
+    importance: share(patch.importance ?? before.importance, "importance"),
+    category: patch.category ?? before.category,
+    validFrom: Math.max(now, before.validFrom),
+    extractor: "store",
+    label: "general",
+  };
+  const [candidate] = await embed(host, [draft]);
+  const memory = await host.store.transaction(async (tx) => {
+    await tx.lock(`memories ${before.scope}`);
+    const current = await getMemory(tx.db, reader, id);
+    if (current.invalidatedAt !== undefined) throw changed(current);
+    const place = { agent: reader.agent, scope: before.scope, after: before, vector: candidate?.vector };
+    const written = await insertMemory(tx, draft, place, host);
+    await closeVersion(tx, id, draft.validFrom, written);
+    return written;
+  });
+  return getMemory(host.store.db, reader, memory);
+}
+
+/** Stops believing a memory; history still has it. */
+export async function forgetMemory(host: MemoryHost, reader: Reader, id: string): Promise<Memory> {
+  const { scope } = await believed(host, reader, id);
+  const now = host.clock.now();
+  await host.store.transaction(async (tx) => {
+    await tx.lock(`memories ${scope}`);
+    await tx.db
+      .updateTable("memories")
+      .set({ invalidated_at: now, forgotten_at: now })
+      .where("id", "=", id)
+      .where("scope", "=", scope)
+      .where("invalidated_at", "is", null)
+      .execute();
+  });
+  return getMemory(host.store.db, reader, id);
+}
+
+/** Takes what was held for review into the store, or turns it away. */
+export async function decideReview(
+  host: MemoryHost,
+  reader: Reader,
+  id: string,
+  verdict: "accepted" | "rejected",
+): Promise<Applied | undefined> {
+  const review = await getReview(host.store.db, reader, id);
+  const { scope } = review;
+  const [candidate] = verdict === "accepted" ? await embed(host, [review.candidate]) : [];
+  const near = candidate ? await nearest(host.store, scope, candidate, shownMax) : [];
+  return host.store.transaction(async (tx) => {
+    await tx.lock(`memories ${scope}`);
+    if (!(await closeReview(tx, id, verdict, host.clock.now()))) {
+      throw new VarveError("CONFLICT", `${id} was decided on meanwhile.`, { remedy: "List what still waits." });
+    }
+    if (!candidate) return undefined;
+    const decision = decideByRules(candidate, comparable(near, candidate.vector !== undefined));
+    return applyDecision(tx, candidate, decision, { agent: review.agent, scope }, host);
+  });
+}
+
+async function believed(host: MemoryHost, reader: Reader, id: string): Promise<Memory> {
+  const memory = await getMemory(host.store.db, reader, id);
+  if (memory.invalidatedAt === undefined) return memory;
+  throw changed(memory);
+}
+
+function changed({ id, supersededBy, forgottenAt }: Memory): VarveError {
+  const what = forgottenAt === undefined ? `was replaced by ${supersededBy}` : "was forgotten";
+  return new VarveError("CONFLICT", `The memory ${id} ${what}.`, {
+    remedy: supersededBy === undefined ? "Store it anew if it holds again." : `Use ${supersededBy}.`,
+  });
+}
+
+const textCharsMax = 20_000;
+
+function checkText(text: string): string {
+  const trimmed = text.trim();
+  const isText = trimmed !== "" && trimmed.length <= textCharsMax && !trimmed.includes("\u0000");
+  if (isText && trimmed.isWellFormed()) return trimmed;
+  throw new VarveError("BAD_REQUEST", `A memory has 1 to ${textCharsMax} characters, without NUL or broken ones.`, {
+    remedy: "Send one fact as text.",
+  });
+}
+
+function share(value: number, name: string): number {
+  if (value >= 0 && value <= 1) return value;
+  throw new VarveError("BAD_REQUEST", `${name} ${value} is not a number from 0 to 1.`, {
+    remedy: `Leave ${name} out for ${categories.entities.importance}.`,
+  });
+}

@@ -1,0 +1,54 @@
+import type { StoreTransaction } from "../store/index.ts";
+import type { MemoryHost } from "./host.ts";
+import type { Memory, MemoryDraft } from "./memory.ts";
+import { historyOf } from "./read.ts";
+import type { Reader } from "./scopes.ts";
+import { wordCosine } from "./similarity.ts";
+
+const sameFrom = 0.6;
+
+/** Erases a memory with all of its versions, wherever something of it is kept. How many versions there were. */
+export async function purgeMemory(
+  host: Pick<MemoryHost, "store">,
+  reader: Reader,
+  id: string,
+): Promise<{ versions: string[] }> {
+  return host.store.transaction(async (tx) => {
+    const versions = await historyOf(tx.db, reader, id);
+    const ids = versions.map((one) => one.id);
+    const rows = await tx.db.selectFrom("memories").select("num").where("id", "in", ids).execute();
+    await tx.removeMemoryText(rows.map((row) => row.num));
+    for (const table of ["memory_sources", "memory_support", "memory_vectors", "memory_relations"] as const) {
+      await tx.db.deleteFrom(table).where("memory", "in", ids).execute();
+    }
+    await tx.db.deleteFrom("memory_relations").where("other", "in", ids).execute();
+    await tx.db
+      .updateTable("memories")
+      .set({ supersedes: null })
+      .where("supersedes", "in", ids)
+      .where("id", "not in", ids)
+      .execute();
+    // A block that showed it holds its words.
+    for (const one of ids) {
+      await tx.db.deleteFrom("memory_recalls").where("memories", "like", `%"${one}"%`).execute();
+    }
+    await purgeReviews(tx, versions);
+    await tx.db.deleteFrom("memories").where("id", "in", ids).execute();
+    return { versions: ids };
+  });
+}
+
+/** Candidates that say the same and were never decided on. */
+async function purgeReviews(tx: StoreTransaction, versions: readonly Memory[]): Promise<void> {
+  const scopes = [...new Set(versions.map((one) => one.scope))];
+  const rows = await tx.db
+    .selectFrom("memory_reviews")
+    .select(["id", "candidate"])
+    .where("scope", "in", scopes)
+    .execute();
+  for (const row of rows) {
+    const { abstract } = JSON.parse(row.candidate) as MemoryDraft;
+    if (!versions.some((one) => wordCosine(one.abstract, abstract) >= sameFrom)) continue;
+    await tx.db.deleteFrom("memory_reviews").where("id", "=", row.id).execute();
+  }
+}

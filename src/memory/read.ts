@@ -1,0 +1,170 @@
+import { VarveError } from "../domain/index.ts";
+import type { Db, Store, Tx } from "../store/index.ts";
+import { readEntries, textOfEntry } from "../transcript/index.ts";
+import type { Category, Memory, Source } from "./memory.ts";
+import { memoriesOf } from "./rows.ts";
+import { narrowed, type Reader, scopesOf } from "./scopes.ts";
+
+/** Which memories are meant. The scopes of the reader bound every one of these questions inside the database. */
+export interface MemoryFilter {
+  scopes?: readonly string[];
+  category?: Category;
+  /** What was believed at this time; what is believed now when absent. */
+  asOf?: number;
+  /** Also what is believed no longer. */
+  includeHistory?: boolean;
+}
+
+export interface MemoryPage {
+  memories: Memory[];
+  total: number;
+}
+
+/** The newest first. */
+export async function listMemories(
+  { store, now }: { store: Store; now: number },
+  reader: Reader,
+  filter: MemoryFilter & { limit: number; offset: number },
+): Promise<MemoryPage> {
+  const seen = narrowed(reader, filter.scopes);
+  if (seen?.length === 0) return { memories: [], total: 0 };
+  const query = filtered(store.db, seen, filter, now);
+  const count = await query.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
+  const rows = await query
+    .selectAll()
+    .orderBy("created_at", "desc")
+    .orderBy("num", "desc")
+    .limit(filter.limit)
+    .offset(filter.offset)
+    .execute();
+  return { memories: await memoriesOf(store.db, rows), total: Number(count?.n ?? 0) };
+}
+
+export function filtered(db: Db | Tx, seen: readonly string[] | undefined, filter: MemoryFilter, now: number) {
+  const at = filter.asOf ?? now;
+  let query = db.selectFrom("memories");
+  if (seen !== undefined) query = query.where("scope", "in", seen);
+  if (filter.category !== undefined) query = query.where("category", "=", filter.category);
+  if (filter.includeHistory) return filter.asOf === undefined ? query : query.where("valid_from", "<=", at);
+  return query
+    .where("valid_from", "<=", at)
+    .where((where) => where.or([where("invalidated_at", "is", null), where("invalidated_at", ">", at)]));
+}
+
+/** Memories by their ids, in the order of the ids; those that are not the reader's are left out. */
+export async function readMemories(db: Db | Tx, reader: Reader, ids: readonly string[]): Promise<Memory[]> {
+  const seen = scopesOf(reader);
+  if (ids.length === 0 || seen?.length === 0) return [];
+  let query = db.selectFrom("memories").selectAll().where("id", "in", ids);
+  if (seen !== undefined) query = query.where("scope", "in", seen);
+  const found = new Map((await memoriesOf(db, await query.execute())).map((memory) => [memory.id, memory]));
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** One memory. A foreign one is answered exactly like one that does not exist. */
+export async function getMemory(db: Db | Tx, reader: Reader, id: string): Promise<Memory> {
+  const [memory] = await readMemories(db, reader, [id]);
+  if (memory) return memory;
+  throw new VarveError("NOT_FOUND", `There is no memory ${JSON.stringify(id.slice(0, 100))}.`, {
+    remedy: "Send an id such as mem_… that memory_recall or memory_list shows.",
+  });
+}
+
+/** Every version of a memory, the oldest first, by the id of any of them. */
+export async function historyOf(db: Db | Tx, reader: Reader, id: string): Promise<Memory[]> {
+  const { root } = await getMemory(db, reader, id);
+  const seen = scopesOf(reader);
+  let query = db.selectFrom("memories").selectAll().where("root", "=", root);
+  if (seen !== undefined) query = query.where("scope", "in", seen);
+  return memoriesOf(db, await query.orderBy("valid_from").orderBy("version").execute());
+}
+
+/** What a memory rests on, word for word. */
+export interface Evidence {
+  citation: string;
+  sessionId: string;
+  time: number;
+  role: string;
+  /** The words it rests on; the range of the source in the text of the message. */
+  quote: string;
+  /** The whole text of the message. */
+  text: string;
+}
+
+/** The evidence of a memory, opened in the log; messages that were deleted are named in `missing`. */
+export async function evidenceOf(
+  store: Store,
+  memory: Pick<Memory, "sources">,
+): Promise<{ evidence: Evidence[]; missing: string[] }> {
+  const evidence: Evidence[] = [];
+  const missing: string[] = [];
+  for (const source of memory.sources) {
+    const found = await openSource(store, source);
+    if (found) evidence.push(found);
+    else missing.push(`msg#${source.seq}`);
+  }
+  return { evidence, missing };
+}
+
+async function openSource(store: Store, source: Source): Promise<Evidence | undefined> {
+  const [entry] = await readEntries(store, source.agent, [source.seq]);
+  if (!entry) return undefined;
+  const text = textOfEntry(entry);
+  return {
+    citation: `msg#${source.seq}`,
+    sessionId: source.sessionId,
+    time: entry.time,
+    role: entry.type === "message" ? entry.message.role : entry.type,
+    quote: text.slice(source.start, source.end),
+    text,
+  };
+}
+
+export interface MemoryStats {
+  total: number;
+  current: number;
+  history: number;
+  forgotten: number;
+  held: number;
+  byScope: Record<string, number>;
+  byCategory: Record<string, number>;
+  byTier: Record<string, number>;
+  byExtractor: Record<string, number>;
+}
+
+export async function statsOf(
+  { store, now }: { store: Store; now: number },
+  reader: Reader,
+  filter: Pick<MemoryFilter, "scopes" | "category">,
+): Promise<MemoryStats> {
+  const seen = narrowed(reader, filter.scopes);
+  const empty = { total: 0, current: 0, history: 0, forgotten: 0, held: 0 };
+  if (seen?.length === 0) return { ...empty, byScope: {}, byCategory: {}, byTier: {}, byExtractor: {} };
+  const all = filtered(store.db, seen, { ...filter, includeHistory: true }, now);
+  const believed = filtered(store.db, seen, filter, now);
+  const count = async (query: typeof all) =>
+    Number((await query.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst())?.n ?? 0);
+  const by = async (column: "scope" | "category" | "tier" | "extractor") => {
+    const rows = await believed
+      .select((eb) => [column, eb.fn.countAll<number>().as("n")])
+      .groupBy(column)
+      .orderBy(column)
+      .execute();
+    return Object.fromEntries(rows.map((row) => [row[column], Number(row.n)]));
+  };
+  let reviews = store.db.selectFrom("memory_reviews").where("state", "=", "held");
+  if (seen !== undefined) reviews = reviews.where("scope", "in", seen);
+  const held = await reviews.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
+  const [total, current] = [await count(all), await count(believed)];
+  return {
+    total,
+    current,
+    history: total - current,
+    forgotten: await count(all.where("forgotten_at", "is not", null)),
+    held: Number(held?.n ?? 0),
+    byScope: await by("scope"),
+    byCategory: await by("category"),
+    byTier: await by("tier"),
+    byExtractor: await by("extractor"),
+  };
+}

@@ -1,0 +1,73 @@
+import type { Store } from "../../store/index.ts";
+
+/** What was put beside a message, and why. */
+export interface Recorded {
+  agent: string;
+  conversation: number;
+  /** The entry it stands behind. */
+  seq: number;
+  time: number;
+  prompt: string;
+  block: string;
+  tokens: number;
+  memories: string[];
+}
+
+const promptCharsMax = 2_000;
+
+/** Writes down what a prompt brought up. The same place is written once for each prompt. */
+export async function recordRecall(store: Store, recalled: Recorded): Promise<void> {
+  const { memories, prompt, ...rest } = recalled;
+  const row = { ...rest, prompt: prompt.slice(0, promptCharsMax).toWellFormed(), memories: JSON.stringify(memories) };
+  await store.transaction(({ db }) =>
+    db
+      .insertInto("memory_recalls")
+      .values(row)
+      .onConflict((conflict) => conflict.columns(["agent", "conversation", "seq"]).doUpdateSet(row))
+      .execute(),
+  );
+}
+
+/** What stands behind the entries from one on, the newest first. */
+export async function recordedSince(
+  store: Store,
+  ref: { agent: string; conversation: number },
+  seq: number,
+  limit = 1_000,
+): Promise<Recorded[]> {
+  const rows = await store.db
+    .selectFrom("memory_recalls")
+    .selectAll()
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where("seq", ">=", seq)
+    .orderBy("seq", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, memories: JSON.parse(row.memories) as string[] }));
+}
+
+/** The entry of a branch that its last so many turns begin with; 0 when it had fewer. */
+export async function turnsAgo(
+  store: Store,
+  ref: { agent: string; conversation: number; branch: number },
+  turns: number,
+): Promise<number> {
+  if (turns < 1) return Number.MAX_SAFE_INTEGER;
+  const row = await store.db
+    .selectFrom("entries")
+    .select("seq")
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where("branch", "=", ref.branch)
+    .where("kind", "=", "user")
+    .orderBy("seq", "desc")
+    .offset(turns - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+export function samePrompt(recorded: Pick<Recorded, "prompt">, prompt: string): boolean {
+  return recorded.prompt === prompt.slice(0, promptCharsMax).toWellFormed();
+}

@@ -1,0 +1,96 @@
+import { newId, VarveError } from "../domain/index.ts";
+import type { Db, StoreTransaction, Tx } from "../store/index.ts";
+import type { Admission } from "./admission.ts";
+import type { Place } from "./decisions.ts";
+import type { MemoryDraft } from "./memory.ts";
+import { narrowed, type Reader } from "./scopes.ts";
+import type { WriteSources } from "./write.ts";
+
+/** A candidate between the two thresholds of admission. */
+export interface Review {
+  id: string;
+  scope: string;
+  agent: string;
+  state: "held" | "accepted" | "rejected";
+  candidate: MemoryDraft;
+  score: number;
+  features: Admission["features"];
+  createdAt: number;
+}
+
+export async function holdForReview(
+  tx: StoreTransaction,
+  draft: MemoryDraft,
+  admission: Admission,
+  place: Place,
+  { clock, random }: WriteSources,
+): Promise<string> {
+  const id = `rev_${newId(clock, random)}`;
+  await tx.db
+    .insertInto("memory_reviews")
+    .values({
+      id,
+      ...place,
+      state: "held",
+      candidate: JSON.stringify(draft),
+      score: admission.score,
+      features: JSON.stringify(admission.features),
+      created_at: clock.now(),
+    })
+    .execute();
+  return id;
+}
+
+const reviewsMax = 1_000;
+
+/** What waits for a decision, the oldest first. */
+export async function listReviews(
+  db: Db | Tx,
+  reader: Reader,
+  filter: { scopes?: readonly string[]; id?: string; limit?: number },
+): Promise<Review[]> {
+  const seen = narrowed(reader, filter.scopes);
+  if (seen?.length === 0) return [];
+  let query = db.selectFrom("memory_reviews").selectAll().where("state", "=", "held");
+  if (seen !== undefined) query = query.where("scope", "in", seen);
+  if (filter.id !== undefined) query = query.where("id", "=", filter.id);
+  const rows = await query
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(filter.limit ?? reviewsMax)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    scope: row.scope,
+    agent: row.agent,
+    state: row.state as Review["state"],
+    candidate: JSON.parse(row.candidate) as MemoryDraft,
+    score: row.score,
+    features: JSON.parse(row.features) as Admission["features"],
+    createdAt: row.created_at,
+  }));
+}
+
+export async function getReview(db: Db | Tx, reader: Reader, id: string): Promise<Review> {
+  const [review] = await listReviews(db, reader, { id });
+  if (review) return review;
+  throw new VarveError("NOT_FOUND", `Nothing waits for a decision under ${JSON.stringify(id.slice(0, 100))}.`, {
+    remedy: "`varve memory review` lists what does.",
+  });
+}
+
+/** Ends the waiting; false when somebody else did before. */
+export async function closeReview(
+  tx: StoreTransaction,
+  id: string,
+  state: "accepted" | "rejected",
+  now: number,
+): Promise<boolean> {
+  const done = await tx.db
+    .updateTable("memory_reviews")
+    .set({ state, decided_at: now })
+    .where("id", "=", id)
+    .where("state", "=", "held")
+    .executeTakeFirst();
+  return Number(done.numUpdatedRows) === 1;
+}

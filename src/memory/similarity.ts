@@ -1,0 +1,118 @@
+/**
+ * How alike two texts are by their words alone: words in lower case with their commonest endings off, and every pair of
+ * neighbours in scripts that write without spaces.
+ */
+const stopWords = new Set(
+  (
+    "a an and any are as at be been but by can could did do does for from had has have he her him his how i if in is it its " +
+    "me my of on or our she so some that the their them then there they this to was we were what when where which who why " +
+    "will with would you your user users about into not " +
+    "der die das ein eine einen und oder ist sind ich du er sie es wir ihr mein meine dein im in den dem zu mit von für auf " +
+    "le la les un une des et est je tu il elle nous vous mon ma mes de du au en que qui " +
+    "el los las una y es yo mi mis tu su con por para del al"
+  ).split(" "),
+);
+const word = /[\p{L}\p{N}][\p{L}\p{N}_'’-]*/gu;
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+const unspacedRun = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
+
+/** The terms of a text in order, stop words left out unless nothing else is there. */
+export function termsOf(text: string): string[] {
+  const all = allTerms(text);
+  const telling = all.filter((term) => !stopWords.has(term));
+  return telling.length > 0 ? telling : all;
+}
+
+function allTerms(text: string): string[] {
+  const plain = text.normalize("NFKC").toLowerCase();
+  const terms: string[] = [];
+  for (const [match] of plain.matchAll(word)) {
+    if (!unspaced.test(match)) {
+      terms.push(stem(match.replaceAll("’", "'").replace(/'s$/, "")));
+      continue;
+    }
+    for (const [run] of match.matchAll(unspacedRun)) terms.push(...pairs(run));
+    for (const rest of match.split(unspacedRun)) if (rest !== "") terms.push(stem(rest));
+  }
+  return terms;
+}
+
+function pairs(run: string): string[] {
+  const characters = [...run];
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+}
+
+function stem(term: string): string {
+  if (term.length <= 4 || stopWords.has(term)) return term.length === 4 ? term.replace(/s$/, "") : term;
+  return term.replace(/(?:ings?|ed|es|s|ly)$/, "").replace(/e$/, "");
+}
+
+/** The terms as the text index looks for them: a pair of an unspaced script is a phrase of two. */
+export function indexTerms(text: string, max = 40): string[] {
+  const plain = text.normalize("NFKC").toLowerCase();
+  const words: string[] = [];
+  for (const [match] of plain.matchAll(word)) {
+    if (unspaced.test(match)) {
+      for (const [run] of match.matchAll(unspacedRun)) words.push(...pairs(run).map((pair) => [...pair].join(" ")));
+    } else words.push(match);
+  }
+  const telling = words.filter((one) => !stopWords.has(one));
+  return [...new Set(telling.length > 0 ? telling : words)].slice(0, max);
+}
+
+/** The cosine of two texts as bags of terms. */
+export function wordCosine(a: string, b: string): number {
+  const [left, right] = [countsOf(termsOf(a)), countsOf(termsOf(b))];
+  let dot = 0;
+  for (const [term, count] of left) dot += count * (right.get(term) ?? 0);
+  const length = (counts: Map<string, number>) => Math.sqrt([...counts.values()].reduce((sum, n) => sum + n * n, 0));
+  const lengths = length(left) * length(right);
+  return lengths === 0 ? 0 : dot / lengths;
+}
+
+function countsOf(terms: string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}
+
+export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let [dot, left, right] = [0, 0, 0];
+  for (let index = 0; index < a.length; index += 1) {
+    const [x, y] = [a[index] ?? 0, b[index] ?? 0];
+    dot += x * y;
+    left += x * x;
+    right += y * y;
+  }
+  return left === 0 || right === 0 ? 0 : dot / Math.sqrt(left * right);
+}
+
+/** The share of a text's different terms that another text holds. */
+export function coverage(text: string, within: string): number {
+  const terms = new Set(termsOf(text));
+  if (terms.size === 0) return 0;
+  const held = new Set(allTerms(within));
+  let found = 0;
+  for (const term of terms) if (held.has(term)) found += 1;
+  return found / terms.size;
+}
+
+const longestTerms = 400;
+
+/** ROUGE-L: the F1 of the longest common subsequence of terms. */
+export function rougeL(candidate: string, reference: string): number {
+  const a = termsOf(candidate).slice(0, longestTerms);
+  const b = termsOf(reference).slice(0, longestTerms);
+  if (a.length === 0 || b.length === 0) return 0;
+  let before = new Array<number>(b.length + 1).fill(0);
+  for (const term of a) {
+    const row = [0];
+    for (let index = 0; index < b.length; index += 1) {
+      row.push(b[index] === term ? (before[index] ?? 0) + 1 : Math.max(row[index] ?? 0, before[index + 1] ?? 0));
+    }
+    before = row;
+  }
+  const common = before[b.length] ?? 0;
+  return common === 0 ? 0 : (2 * common) / (a.length + b.length);
+}

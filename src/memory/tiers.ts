@@ -1,0 +1,18 @@
+import { type DecayFacts, dayMs, worthAt } from "./decay.ts";
+import type { Tier } from "./memory.ts";
+
+/** Where a memory belongs by what it is worth and how often it was used. One step at a time. */
+export function nextTier(facts: DecayFacts, now: number): Tier {
+  const { composite } = worthAt(facts, now);
+  const { accessCount, importance } = facts;
+  const ageDays = (now - facts.createdAt) / dayMs;
+  switch (facts.tier) {
+    case "peripheral":
+      return accessCount >= 3 && composite >= 0.4 ? "working" : "peripheral";
+    case "working":
+      if (accessCount >= 10 && composite >= 0.7 && importance >= 0.8) return "core";
+      return composite < 0.15 || (ageDays > 60 && accessCount < 3) ? "peripheral" : "working";
+    case "core":
+      return composite < 0.15 && accessCount < 3 ? "working" : "core";
+  }
+}

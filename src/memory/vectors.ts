@@ -1,0 +1,6 @@
+/** What turns texts into vectors. Undefined where there is nothing that can; a failure is thrown. */
+export interface MemoryVectors {
+  /** Vectors of different models are never compared. */
+  readonly model: string;
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<ArrayLike<number>[] | undefined>;
+}

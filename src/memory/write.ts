@@ -1,0 +1,192 @@
+import { type Clock, newId, type Random } from "../domain/index.ts";
+import { indexWords, type MemoryTable, type StoreTransaction } from "../store/index.ts";
+import type { ContextLabel, Levels, Memory, MemoryDraft, Relation, Source, Tier } from "./memory.ts";
+
+/** What writing needs beside a transaction. */
+export interface WriteSources {
+  clock: Clock;
+  random: Random;
+}
+
+/** Where a new version stands. */
+export interface Placement {
+  agent: string;
+  scope: string;
+  /** The version it takes the place of. */
+  after?: Memory;
+  /** The memory it is a version of without taking the place of any: see `until`. */
+  lineage?: Memory;
+  /** Written into the past: what is believed no longer, and by what it was followed. */
+  until?: { time: number; by: string };
+  vector?: { model: string; vector: ArrayLike<number> };
+}
+
+const startTier: Tier = "working";
+/** How much of the way to certainty one more confirmation goes, and how much of it a contradiction takes away. */
+const confirmStep = 0.2;
+const contradictStep = 0.2;
+
+/** Writes a memory, or another version of one. The version before is closed by the caller, who knows why. */
+export async function insertMemory(
+  tx: StoreTransaction,
+  draft: MemoryDraft,
+  place: Placement,
+  { clock, random }: WriteSources,
+): Promise<string> {
+  const { after, lineage = place.after, until } = place;
+  const now = clock.now();
+  const id = `mem_${newId(clock, random)}`;
+  const num = await tx.nextNumber("memory_number");
+  const row: MemoryTable = {
+    num,
+    scope: place.scope,
+    id,
+    root: lineage?.root ?? id,
+    version: lineage ? await nextVersion(tx, lineage.root) : 1,
+    agent: place.agent,
+    category: draft.category,
+    abstract: draft.abstract,
+    overview: draft.overview,
+    content: draft.content,
+    importance: draft.importance,
+    confidence: draft.confidence,
+    tier: after?.tier ?? startTier,
+    temporal_type: draft.temporalType,
+    created_at: now,
+    last_accessed_at: after?.lastAccessedAt ?? null,
+    access_count: after?.accessCount ?? 0,
+    valid_from: draft.validFrom,
+    invalidated_at: until?.time ?? null,
+    expires_at: draft.expiresAt ?? null,
+    forgotten_at: null,
+    supersedes: after?.id ?? null,
+    superseded_by: until?.by ?? null,
+    fact_key: draft.factKey ?? after?.factKey ?? null,
+    trust: draft.trust,
+    extractor: draft.extractor,
+    fiction: draft.fiction ? 1 : 0,
+  };
+  await tx.db.insertInto("memories").values(row).execute();
+  await addSources(tx, id, draft.sources, 0);
+  await confirm(tx, id, draft.label, 1);
+  await tx.indexMemory({ scope: place.scope, num, words: wordsOf(draft) });
+  if (place.vector) await writeVector(tx, id, place.vector);
+  return id;
+}
+
+async function nextVersion(tx: StoreTransaction, root: string): Promise<number> {
+  const row = await tx.db
+    .selectFrom("memories")
+    .select((eb) => eb.fn.max("version").as("version"))
+    .where("root", "=", root)
+    .executeTakeFirst();
+  return Number(row?.version ?? 0) + 1;
+}
+
+export function wordsOf({ abstract, overview, content }: Levels): string {
+  return indexWords([...new Set([abstract, overview, content])].join("\n"));
+}
+
+/** Closes a version: it stays readable, and was believed until then. */
+export async function closeVersion(tx: StoreTransaction, id: string, time: number, by: string): Promise<void> {
+  await tx.db
+    .updateTable("memories")
+    .set({ invalidated_at: time, superseded_by: by })
+    .where("id", "=", id)
+    .where("invalidated_at", "is", null)
+    .execute();
+}
+
+export async function addSources(
+  tx: StoreTransaction,
+  memory: string,
+  sources: readonly Source[],
+  from: number,
+): Promise<void> {
+  if (sources.length === 0) return;
+  const rows = sources.map((source, index) => ({
+    memory,
+    position: from + index,
+    agent: source.agent,
+    session_id: source.sessionId,
+    seq: source.seq,
+    start_at: source.start,
+    end_at: source.end,
+  }));
+  await tx.db.insertInto("memory_sources").values(rows).execute();
+}
+
+/** Evidence of both, each place once. */
+export function joinSources(first: readonly Source[], second: readonly Source[]): Source[] {
+  const name = ({ agent, seq, start, end }: Source) => `${agent} ${seq} ${start} ${end}`;
+  return [...new Map([...first, ...second].map((source) => [name(source), source])).values()];
+}
+
+/** One more voice for a memory under a label, or against it. */
+export async function confirm(tx: StoreTransaction, memory: string, label: ContextLabel, by: 1 | -1): Promise<void> {
+  const [confirmed, contradicted] = by === 1 ? [1, 0] : [0, 1];
+  await tx.db
+    .insertInto("memory_support")
+    .values({ memory, label, confirmed, contradicted })
+    .onConflict((conflict) =>
+      conflict.columns(["memory", "label"]).doUpdateSet((eb) => ({
+        confirmed: eb("memory_support.confirmed", "+", confirmed),
+        contradicted: eb("memory_support.contradicted", "+", contradicted),
+      })),
+    )
+    .execute();
+}
+
+export async function setConfidence(tx: StoreTransaction, id: string, confidence: number): Promise<void> {
+  await tx.db.updateTable("memories").set({ confidence }).where("id", "=", id).execute();
+}
+
+export function strengthened(confidence: number): number {
+  return confidence + (1 - confidence) * confirmStep;
+}
+
+export function weakened(confidence: number): number {
+  return confidence * (1 - contradictStep);
+}
+
+export async function relate(
+  tx: StoreTransaction,
+  memory: string,
+  other: string,
+  { kind, label }: Pick<Relation, "kind" | "label">,
+  now: number,
+): Promise<void> {
+  await tx.db
+    .insertInto("memory_relations")
+    .values({ memory, other, kind, label, created_at: now })
+    .onConflict((conflict) => conflict.columns(["memory", "other", "kind", "label"]).doNothing())
+    .execute();
+}
+
+export async function countAccess(tx: StoreTransaction, id: string, times: number, lastAt: number): Promise<void> {
+  await tx.db
+    .updateTable("memories")
+    .set((eb) => ({ access_count: eb("access_count", "+", times), last_accessed_at: lastAt }))
+    .where("id", "=", id)
+    .execute();
+}
+
+async function writeVector(
+  tx: StoreTransaction,
+  memory: string,
+  { model, vector }: { model: string; vector: ArrayLike<number> },
+): Promise<void> {
+  await tx.db
+    .insertInto("memory_vectors")
+    .values({ memory, model, vector: encodeVector(vector) })
+    .execute();
+}
+
+export function encodeVector(vector: ArrayLike<number>): string {
+  return Buffer.from(Float32Array.from(vector).buffer).toString("base64");
+}
+
+export function decodeVector(text: string): Float32Array {
+  const bytes = Uint8Array.from(Buffer.from(text, "base64"));
+  return new Float32Array(bytes.buffer);
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { cuts, note, whole } from "./fields.ts";
+import { askerOf, category, memoryBlock, notDelegated, readScope, remembered, scopesOf } from "./memory-fields.ts";
+import { notice } from "./quote.ts";
+import { fitting, page } from "./room.ts";
+import { defineTool, readOnly } from "./tool.ts";
+
+const fields = {
+  scope: readScope,
+  category: category.describe("Only this kind: profile, preferences, entities, events, cases or patterns."),
+  limit: whole(1, 200).default(50).describe("How many, 1 to 200. 50 when absent."),
+  offset: whole(0, 1_000_000).default(0).describe("How many to pass over, for the next page. 0 when absent."),
+};
+
+export const memoryList = defineTool({
+  name: "memory_list",
+  title: "List memories",
+  description:
+    "Lists what is remembered, the newest first, page by page: every fact that is believed now, with its category, its " +
+    "scope and the messages it rests on. Use memory_recall to find something; use this to look everything through.",
+  input: z.strictObject(fields),
+  output: z.object({ note, memories: z.array(remembered), total: z.number(), cuts }),
+  annotations: readOnly,
+  notIn: notDelegated,
+  async run(context, { scope, ...asked }) {
+    const { as } = await askerOf(context);
+    const found = await context.host.memory.list({ ...asked, ...scopesOf(scope), as });
+    const { kept } = fitting(found.memories.map((memory) => memoryBlock(memory)));
+    const next = asked.offset + kept.length;
+    const said = next < found.total ? [`there are ${found.total} in all; send offset ${next} for the next`] : [];
+    return {
+      markdown: page(
+        `memory_list: ${kept.length} of ${found.total} memories`,
+        kept.length === 0 ? ["Nothing is remembered here."] : [notice, ...kept.map(({ words }) => words)],
+        said,
+      ),
+      structured: { note: notice, memories: kept.map(({ value }) => value), total: found.total, cuts: said },
+    };
+  },
+});
+
+const counts = z.record(z.string(), z.number());
+
+export const memoryStats = defineTool({
+  name: "memory_stats",
+  title: "Count memories",
+  description:
+    "Counts what is remembered: how much is believed now, how much is history, how much waits for a person to decide, " +
+    "and how it is spread over scopes, categories, tiers and what wrote it. limit and offset have no effect.",
+  input: z.strictObject(fields),
+  output: z.object({
+    total: z.number(),
+    current: z.number(),
+    history: z.number(),
+    forgotten: z.number(),
+    held: z.number(),
+    byScope: counts,
+    byCategory: counts,
+    byTier: counts,
+    byExtractor: counts,
+  }),
+  annotations: readOnly,
+  notIn: notDelegated,
+  async run(context, { scope, category: kind }) {
+    const { as } = await askerOf(context);
+    const stats = await context.host.memory.stats({ category: kind, ...scopesOf(scope), as });
+    const spread = (title: string, found: Record<string, number>) =>
+      `- ${title}: ${
+        Object.entries(found)
+          .map(([key, count]) => `${key.replaceAll(/\s+/g, " ")} ${count}`)
+          .join(", ") || "none"
+      }`;
+    const lines = [
+      `${stats.current} are believed now, ${stats.history} are history (${stats.forgotten} of them forgotten), ${stats.held} wait for a decision.`,
+      [
+        spread("scopes", stats.byScope),
+        spread("categories", stats.byCategory),
+        spread("tiers", stats.byTier),
+        spread("written by", stats.byExtractor),
+      ].join("\n"),
+    ];
+    return { markdown: page(`memory_stats: ${stats.total} memories`, lines, []), structured: { ...stats } };
+  },
+});

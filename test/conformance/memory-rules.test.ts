@@ -1,0 +1,141 @@
+/** Memories without any model: what people ask to remember, like, decide and change. */
+import { expect, test } from "vitest";
+import type { Message } from "../../src/domain/index.ts";
+import type { Session } from "../../src/engine.ts";
+import { onEveryEngine } from "../support/engines.ts";
+
+const day = 86_400_000;
+
+onEveryEngine("memory by rules", (get) => {
+  let turns = 0;
+  const say = async (session: Session, user: string, assistant = "Noted.") => {
+    turns += 1;
+    const messages: Message[] = [
+      { role: "user", content: user },
+      { role: "assistant", content: assistant },
+    ];
+    return get().varve.context.commitTurn(session, `turn-${turns}`, messages);
+  };
+  const agentSession = (agent: string) => get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:anna` });
+  const recalled = async (agent: string, query: string, more = {}) =>
+    (await get().varve.memory.recall({ as: { agent }, query, ...more })).hits.map((hit) => hit.memory.content);
+
+  test("what is asked to be remembered, liked, decided and changed is found, and what it replaced only in history", async () => {
+    const under = get();
+    const { varve, clock } = under;
+    const agent = "anna";
+    const session = await agentSession(agent);
+    const begun = clock.now();
+    await say(session, "Please remember that the vault code is 4711.");
+    await say(session, "My favourite colour is blue. What a day!");
+    await say(session, "We decided to ship the beta in March.");
+    await say(session, "I live in Berlin.");
+    await varve.work.drain();
+    expect(await recalled(agent, "vault code")).toEqual(["Please remember that the vault code is 4711."]);
+    expect((await recalled(agent, "favourite colour"))[0]).toBe("My favourite colour is blue.");
+    expect((await recalled(agent, "when does the beta ship"))[0]).toBe("We decided to ship the beta in March.");
+    clock.advance(30 * day);
+    const changed = clock.now();
+    await say(session, "My favourite colour is green now.");
+    await say(session, "I just moved to Lisbon.");
+    await say(session, "Remember: the vault code is 9000.");
+    await varve.work.drain();
+    for (const [query, now, then] of [
+      ["favourite colour", "My favourite colour is green now.", "My favourite colour is blue."],
+      ["where do I live: Berlin or Lisbon", "I just moved to Lisbon.", "I live in Berlin."],
+      ["vault code", "Remember: the vault code is 9000.", "Please remember that the vault code is 4711."],
+    ] as const) {
+      expect(await recalled(agent, query), query).toContain(now);
+      expect(await recalled(agent, query), query).not.toContain(then);
+      expect(await recalled(agent, query, { includeHistory: true }), query).toEqual(
+        expect.arrayContaining([now, then]),
+      );
+      expect(await recalled(agent, query, { asOf: begun + day }), query).toContain(then);
+      expect(await recalled(agent, query, { asOf: begun + day }), query).not.toContain(now);
+      const { hits } = await varve.memory.recall({ as: { agent }, query, limit: 1 });
+      const id = hits[0]?.memory.id ?? "";
+      const history = await varve.memory.history(id, { as: { agent } });
+      expect(history.map((one) => one.content)).toEqual([then, now]);
+      expect(history[0]).toMatchObject({ invalidatedAt: changed, supersededBy: id, version: 1 });
+      expect(history[1]).toMatchObject({ validFrom: changed, supersedes: history[0]?.id, version: 2 });
+    }
+  });
+
+  test("the evidence of each opens the exact words of its message", async () => {
+    const { varve } = get();
+    const { memories } = await varve.memory.list({ as: { agent: "anna" }, includeHistory: true });
+    expect(memories.length).toBeGreaterThan(6);
+    for (const { id, content } of memories) {
+      const { evidence, missing } = await varve.memory.get(id, { as: { agent: "anna" } });
+      expect(missing).toEqual([]);
+      expect(evidence.map((one) => one.quote)).toEqual([content]);
+      const described = await varve.context.describe(evidence[0]?.citation ?? "", { agent: "anna" });
+      expect(described).toMatchObject({ kind: "message", entry: { message: { content: evidence[0]?.text } } });
+    }
+  });
+
+  test("the same said again is support, not another memory", async () => {
+    const { varve } = get();
+    const session = await agentSession("repeat");
+    await say(session, "Remember that I like green tea.");
+    await varve.work.drain();
+    await say(session, "As I said: remember that I like green tea.");
+    await say(session, "Remember that I like green tea!");
+    await varve.work.drain();
+    const { memories, total } = await varve.memory.list({ as: { agent: "repeat" } });
+    expect(total).toBe(1);
+    expect(memories[0]?.support.general?.confirmed).toBe(2);
+    expect(memories[0]?.confidence).toBeGreaterThan(0.95);
+    expect(memories[0]?.sources).toHaveLength(2);
+  });
+
+  test("several languages are understood", async () => {
+    const { varve } = get();
+    const session = await agentSession("polyglot");
+    for (const text of [
+      "Merk dir, dass der Schlüssel unter der Matte liegt.",
+      "Je préfère le thé vert.",
+      "Recuerda que el perro se llama Bruno.",
+      "请记住我的航班号是CA981。",
+      "我喜欢喝乌龙茶。",
+    ])
+      await say(session, text);
+    await varve.work.drain();
+    expect((await varve.memory.stats({ as: { agent: "polyglot" } })).current).toBe(5);
+    expect(await recalled("polyglot", "我的航班号是多少")).toContain("请记住我的航班号是CA981。");
+    expect(await recalled("polyglot", "Wo liegt der Schlüssel?")).toContain(
+      "Merk dir, dass der Schlüssel unter der Matte liegt.",
+    );
+  });
+
+  test("small talk, questions, tools and code leave nothing behind", async () => {
+    const { varve } = get();
+    const session = await agentSession("quiet");
+    await varve.context.commitTurn(session, "quiet", [
+      { role: "user", content: "hello" },
+      { role: "user", content: "Do you remember what my favourite colour is?" },
+      { role: "user", content: "What is my name?" },
+      { role: "user", content: "```\nMy name is Code.\n```" },
+      { role: "system", content: "My name is System." },
+      { role: "tool", content: [{ type: "tool_result", callId: "c", output: "My name is Tool." }] },
+      { role: "assistant", content: "My favourite colour is red." },
+      { role: "user", content: "/remember" },
+    ]);
+    await varve.work.drain();
+    expect((await varve.memory.stats({ as: { agent: "quiet" } })).total).toBe(0);
+  });
+
+  test("an expired plan ranks lower and says so", async () => {
+    const { varve, clock } = get();
+    const session = await agentSession("plans");
+    await say(session, "Remember that my dentist appointment is on 2026-12-01.");
+    await varve.work.drain();
+    const find = async () => (await varve.memory.recall({ as: { agent: "plans" }, query: "dentist" })).hits[0];
+    const before = await find();
+    expect(before).toMatchObject({ expired: false, memory: { temporalType: "dynamic" } });
+    clock.time = Math.max(clock.time, Date.UTC(2026, 11, 3));
+    const after = await find();
+    expect(after).toMatchObject({ expired: true });
+    expect(after?.score).toBeLessThan(before?.score ?? 0);
+  });
+});

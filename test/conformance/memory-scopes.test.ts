@@ -1,0 +1,158 @@
+/** Scopes bound every way of reading; what is purged is gone; a portable backup carries memories along. */
+import { expect, test } from "vitest";
+import type { OpenOptions, Session } from "../../src/engine.ts";
+import { openToolbox } from "../../src/tools/index.ts";
+import { onEveryEngine } from "../support/engines.ts";
+
+const secret = "HERON-7";
+
+onEveryEngine("memory scopes", (get) => {
+  const say = async (session: Session, text: string) => {
+    await get().varve.context.commitTurn(session, `scope-${text}`, [{ role: "user", content: text }]);
+    await get().varve.work.drain();
+  };
+  const foreign = [
+    { name: "another agent", as: { agent: "stranger" } },
+    { name: "a list without it", as: { agent: "owner", scopes: ["project:x", "global"] } },
+    { name: "an empty list", as: { agent: "owner", scopes: [] } },
+  ];
+
+  test("a walk over every way of reading finds nothing in a foreign scope", async () => {
+    const { varve } = get();
+    const session = await varve.sessions.resolve({ key: "agent:owner:chat:direct:olga" });
+    await say(session, `Remember that the password is ${secret}.`);
+    await say(session, `Remember that the password is ${secret}-NEW.`);
+    const own = await varve.memory.list({ as: { agent: "owner" }, includeHistory: true });
+    expect(own.total).toBe(2);
+    const scopes = ["agent:owner"];
+    for (const { name, as } of foreign) {
+      const found: unknown[] = [
+        await varve.memory.list({ as }),
+        await varve.memory.list({ as, includeHistory: true, scopes }),
+        await varve.memory.list({ as, asOf: own.memories[1]?.validFrom, scopes }),
+        await varve.memory.recall({ as, query: "password" }),
+        await varve.memory.recall({ as, query: `password ${secret}`, includeHistory: true, scopes, limit: 100 }),
+        await varve.memory.stats({ as, scopes }),
+        await varve.memory.reviews({ as, scopes }),
+      ];
+      const { agent } = as;
+      const toolbox = openToolbox(varve, { agent, scopes: as.scopes ?? undefined, onlyAgent: true });
+      const tool = (tool: string, input: object) => toolbox.find(tool)?.run(input);
+      found.push(
+        await tool("memory_recall", { query: "password" }),
+        await tool("memory_recall", { query: "password", scope: "agent:owner", includeHistory: true }),
+        await tool("memory_list", {}),
+        await tool("memory_list", { scope: "agent:owner" }),
+        await tool("memory_stats", { scope: "agent:owner" }),
+      );
+      expect(JSON.stringify(found), name).not.toContain(secret);
+      for (const { id } of own.memories) {
+        for (const opened of [
+          () => varve.memory.get(id, { as }),
+          () => varve.memory.history(id, { as }),
+          () => varve.memory.update(id, { text: "mine now" }, { as }),
+          () => varve.memory.forget({ id }, { as }),
+          () => varve.memory.forget({ id }, { as, purge: true }),
+          () => tool("memory_update", { memoryId: id, text: "mine now" }) ?? Promise.reject(new Error("no tool")),
+          () => tool("memory_forget", { memoryId: id }) ?? Promise.reject(new Error("no tool")),
+        ]) {
+          await expect(opened(), name).rejects.toMatchObject({
+            code: "NOT_FOUND",
+            message: expect.not.stringContaining(secret),
+          });
+        }
+      }
+      await expect(varve.memory.forget({ query: "password", scopes }, { as }), name).rejects.toMatchObject({
+        code: "NOT_FOUND",
+      });
+      await expect(varve.memory.add({ as, text: "x is y", scope: "agent:owner" }), name).rejects.toMatchObject({
+        code: "REFUSED",
+      });
+    }
+    const other = await varve.sessions.resolve({ key: "agent:stranger:chat:direct:sam" });
+    const prompt = `What is the password ${secret}?`;
+    const view = await varve.context.assemble(other, { budgetTokens: 8_000, prompt });
+    expect(JSON.stringify(view)).not.toContain("Remember that the password");
+    expect(await varve.memory.list({ as: { agent: "owner" }, includeHistory: true })).toEqual(own);
+    // Internal callers see everything, and what everybody shares is everybody's.
+    expect((await varve.memory.list({ as: { system: true }, scopes })).total).toBe(1);
+    await varve.memory.add({ as: { agent: "owner" }, text: "The office opens at eight.", scope: "global" });
+    const shared = await varve.memory.recall({ as: { agent: "stranger" }, query: "office opens" });
+    expect(shared.hits).toHaveLength(1);
+  });
+
+  test("what is forgotten stays in history, and what is purged is nowhere", async () => {
+    const under = get();
+    const { varve } = under;
+    const as = { agent: "purger" };
+    const session = await varve.sessions.resolve({ key: "agent:purger:chat:direct:pia" });
+    await say(session, "My locker number is 113.");
+    await varve.memory.extract(session);
+    await say(session, "My locker number is 114.");
+    await varve.memory.extract(session);
+    const [memory] = (await varve.memory.recall({ as, query: "locker number" })).hits.map((hit) => hit.memory);
+    const id = memory?.id ?? "";
+    await varve.context.assemble(session, { budgetTokens: 8_000, prompt: "What is my locker number?" });
+    expect(await varve.memory.shown(session)).toHaveLength(1);
+
+    expect(await varve.memory.forget({ query: "locker number" }, { as })).toMatchObject({
+      memories: [id],
+      purged: false,
+    });
+    expect((await varve.memory.recall({ as, query: "locker number" })).hits).toEqual([]);
+    expect((await varve.memory.history(id, { as })).at(-1)).toMatchObject({ id, forgottenAt: under.clock.now() });
+    await expect(varve.memory.forget({ id }, { as })).rejects.toMatchObject({ code: "CONFLICT" });
+
+    const backup = await varve.backup(undefined);
+    const purged = await varve.memory.forget({ id }, { as, purge: true });
+    expect(purged).toMatchObject({ purged: true, backups: [backup.file] });
+    expect(purged.memories).toHaveLength(2);
+    expect((await varve.memory.stats({ as, scopes: ["agent:purger"] })).total).toBe(0);
+    expect(await varve.memory.shown(session)).toEqual([]);
+    const all = { query: "locker number", includeHistory: true };
+    expect((await varve.memory.recall({ as, ...all })).hits).toEqual([]);
+    await expect(varve.memory.history(id, { as })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await varve.doctor()).findings.flatMap((finding) => finding.faults)).toEqual([]);
+  });
+
+  test("the text index is built anew, and a session that is deleted leaves its memories without their words", async () => {
+    const { varve, clock } = get();
+    clock.advance(1_000);
+    const as = { agent: "quitter" };
+    const session = await varve.sessions.resolve({ key: "agent:quitter:chat:direct:quinn" });
+    await say(session, "Remember that the boat is called Petrel.");
+    await varve.doctor({ rebuild: true });
+    const [hit] = (await varve.memory.recall({ as, query: "boat" })).hits;
+    expect(hit?.memory.content).toContain("Petrel");
+    await varve.sessions.delete(session);
+    const opened = await varve.memory.get(hit?.memory.id ?? "", { as });
+    expect(opened).toMatchObject({ evidence: [], missing: [expect.stringMatching(/^msg#\d+$/)] });
+  });
+
+  test("what the settings say of a scope is kept to", async () => {
+    const under = get();
+    const config: OpenOptions["config"] = {
+      memory: {
+        extractionByScope: { "agent:episodes": "episodic", "agent:nothing": "none" },
+        agentScopes: { sharer: ["global"], mute: [] },
+      },
+    };
+    const set = await under.another({ config });
+    for (const agent of ["episodes", "nothing", "sharer", "mute"]) {
+      const session = await set.sessions.resolve({ key: `agent:${agent}:chat:direct:rita` });
+      const content = `Remember that the ${agent} lamp is red. We decided to paint it for ${agent}.`;
+      await set.context.commitTurn(session, agent, [{ role: "user", content }]);
+    }
+    await set.work.drain();
+    const kept = async (scope: string) =>
+      (await set.memory.list({ as: { system: true }, scopes: [scope], limit: 100 })).memories
+        .filter((one) => ["episodes", "nothing", "sharer", "mute"].includes(one.agent))
+        .map((one) => `${one.agent} ${one.category}`)
+        .sort();
+    expect(await kept("agent:episodes")).toEqual(["episodes events"]);
+    expect(await kept("agent:nothing")).toEqual([]);
+    expect(await kept("agent:sharer")).toEqual([]);
+    expect(await kept("agent:mute")).toEqual([]);
+    expect(await kept("global")).toEqual(["sharer entities", "sharer events"]);
+  });
+});
