@@ -40,7 +40,7 @@ import type { Session } from "../session/index.ts";
 import { readTail } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { memoryHost, readerOf } from "./memory-settings.ts";
-import { extractFrom } from "./memory-work.ts";
+import { extractFrom, lookBack } from "./memory-work.ts";
 import { backupFolder } from "./status.ts";
 
 /** Who asks. Without it, the agent of the settings, with the scopes it sees. */
@@ -95,8 +95,11 @@ export interface Memories {
   extract(session: Session): Promise<Extraction[]>;
   /** What was shown in a session, the newest first. */
   shown(session: Session): Promise<Recorded[]>;
-  /** Moves tiers and merges what says the same; `varve maintain` does it. */
-  maintain(options?: { signal?: AbortSignal }): Promise<Upkeep>;
+  /**
+   * Reads what the last day left unread, looks back on it where there is a model, moves tiers and merges what says the
+   * same. `varve maintain` does it.
+   */
+  maintain(options?: { signal?: AbortSignal }): Promise<Upkeep & { sessions: number; reflections: number }>;
 }
 
 /** How far back in a session the words of a new memory are looked for. */
@@ -156,7 +159,10 @@ export function memoriesOf(host: EngineHost): Memories {
     decide: (id, verdict, request) => decideReview(memoryHost(host), reader(request), id, verdict),
     extract: async (session) => (await extractFrom(host, session, true)).batches,
     shown: (session) => recordedSince(store, session, 0),
-    maintain: ({ signal } = {}) => keepUp(memoryHost(host), signal),
+    async maintain({ signal } = {}) {
+      const { sessions, written } = await lookBack(host, signal);
+      return { ...(await keepUp(memoryHost(host), signal)), sessions, reflections: written };
+    },
   };
 }
 

@@ -30,6 +30,8 @@ export interface Status {
   /** What was wrong with what models answered, the last of it. */
   summaryFaults: { summary: string; time: number; faults: string[] }[];
   files: number;
+  /** Versions of memories, those that are history included. */
+  memories: number;
   lastBackup: { file: string; time: number; bytes: number } | null;
 }
 
@@ -50,7 +52,7 @@ export async function statusOf(host: EngineHost, version: string): Promise<Statu
     .select((eb) => ["state", eb.fn.countAll<number>().as("count")])
     .groupBy("state")
     .execute();
-  const count = async (table: "sessions" | "quarantine" | "import_files" | "summaries" | "files") =>
+  const count = async (table: "sessions" | "quarantine" | "import_files" | "summaries" | "files" | "memories") =>
     Number(
       (
         await db
@@ -80,6 +82,7 @@ export async function statusOf(host: EngineHost, version: string): Promise<Statu
     summaryLevels: await summaryLevels(host),
     summaryFaults: await summaryFaults(host),
     files: await count("files"),
+    memories: await count("memories"),
     lastBackup: lastBackup(backupFolder(loaded.home)),
   };
 }

@@ -20,6 +20,7 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
           ["summaries", summaryLine(status)],
           ["large files", number(status.files)],
+          ["memories", number(status.memories)],
           ["jobs", jobs.join(", ") || "none"],
           ...status.failedJobs.map((job) => ["  failed", `${job.kind} ${job.key}: ${job.error}`]),
           ...status.models.map((model) => ["model", modelLine(model)]),
