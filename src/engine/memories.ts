@@ -3,13 +3,17 @@ import { join } from "node:path";
 import { VarveError } from "../domain/index.ts";
 import {
   type Applied,
+  checkPath,
   decayCurve,
   decideReview,
   type Evidence,
   type Extraction,
   evidenceOf,
+  type FileCommand,
+  type FileVersion,
   type FindRequest,
   type FoundMemories,
+  fileHistory,
   findMemories,
   forgetMemory,
   getMemory,
@@ -28,6 +32,7 @@ import {
   type Recorded,
   type Review,
   recordedSince,
+  runFileCommand,
   sourcesFor,
   statsOf,
   storeMemory,
@@ -35,6 +40,7 @@ import {
   updateMemory,
   type Worth,
   worthAt,
+  writeScope,
 } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import { readTail } from "../transcript/index.ts";
@@ -93,6 +99,13 @@ export interface Memories {
   decide(id: string, verdict: "accepted" | "rejected", request?: AskedBy): Promise<Applied | undefined>;
   /** Reads what is unseen of a session for memories, now. */
   extract(session: Session): Promise<Extraction[]>;
+  /**
+   * A back end for Anthropic's client-side memory tool: takes a command (`view`, `create`, `str_replace`, `insert`,
+   * `delete`, `rename` under `/memories`) and answers in the tool's words. Every change is another version.
+   */
+  file(command: FileCommand, request?: AskedBy & { scope?: string }): Promise<string>;
+  /** Every version of such a file, the oldest first. */
+  fileHistory(path: string, request?: AskedBy & { scope?: string }): Promise<FileVersion[]>;
   /** What was shown in a session, the newest first. */
   shown(session: Session): Promise<Recorded[]>;
   /**
@@ -158,6 +171,9 @@ export function memoriesOf(host: EngineHost): Memories {
     reviews: ({ as, ...filter } = {}) => listReviews(store.db, reader({ as }), filter),
     decide: (id, verdict, request) => decideReview(memoryHost(host), reader(request), id, verdict),
     extract: async (session) => (await extractFrom(host, session, true)).batches,
+    file: async (command, { as, scope } = {}) => runFileCommand(host, writeScope(reader({ as }), scope), command),
+    fileHistory: async (path, { as, scope } = {}) =>
+      fileHistory(store.db, writeScope(reader({ as }), scope), checkPath(path)),
     shown: (session) => recordedSince(store, session, 0),
     async maintain({ signal } = {}) {
       const { sessions, written } = await lookBack(host, signal);
