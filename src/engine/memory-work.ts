@@ -27,7 +27,7 @@ export async function extractFrom(
   );
   const batches: Extraction[] = [];
   if (!options) return { batches };
-  while (batches.length < batchesMax) {
+  for (let round = 0; round < batchesMax; round += 1) {
     signal?.throwIfAborted();
     const done = await extractBatch(memoryHost(host), { ...options, signal });
     if (done.status === "waiting") {
@@ -35,8 +35,9 @@ export async function extractFrom(
       return { batches, postponed };
     }
     if (done.status === "nothing") return { batches };
-    if (done.status === "done") batches.push(done);
-    if (!done.more && done.status === "done") return { batches };
+    if (done.status === "lost") continue;
+    batches.push(done);
+    if (!done.more) return { batches };
   }
   return { batches, postponed: { againAt: host.clock.now() + goOnMs, because: "there is more to read" } };
 }
