@@ -3,13 +3,17 @@ import { join } from "node:path";
 import { VarveError } from "../domain/index.ts";
 import {
   type Applied,
+  checkPath,
   decayCurve,
   decideReview,
   type Evidence,
   type Extraction,
   evidenceOf,
+  type FileCommand,
+  type FileVersion,
   type FindRequest,
   type FoundMemories,
+  fileHistory,
   findMemories,
   forgetMemory,
   getMemory,
@@ -28,6 +32,7 @@ import {
   type Recorded,
   type Review,
   recordedSince,
+  runFileCommand,
   sourcesFor,
   statsOf,
   storeMemory,
@@ -35,12 +40,13 @@ import {
   updateMemory,
   type Worth,
   worthAt,
+  writeScope,
 } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import { readTail } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { memoryHost, readerOf } from "./memory-settings.ts";
-import { extractFrom } from "./memory-work.ts";
+import { extractFrom, lookBack } from "./memory-work.ts";
 import { backupFolder } from "./status.ts";
 
 /** Who asks. Without it, the agent of the settings, with the scopes it sees. */
@@ -93,10 +99,20 @@ export interface Memories {
   decide(id: string, verdict: "accepted" | "rejected", request?: AskedBy): Promise<Applied | undefined>;
   /** Reads what is unseen of a session for memories, now. */
   extract(session: Session): Promise<Extraction[]>;
+  /**
+   * A back end for Anthropic's client-side memory tool: takes a command (`view`, `create`, `str_replace`, `insert`,
+   * `delete`, `rename` under `/memories`) and answers in the tool's words. Every change is another version.
+   */
+  file(command: FileCommand, request?: AskedBy & { scope?: string }): Promise<string>;
+  /** Every version of such a file, the oldest first. */
+  fileHistory(path: string, request?: AskedBy & { scope?: string }): Promise<FileVersion[]>;
   /** What was shown in a session, the newest first. */
   shown(session: Session): Promise<Recorded[]>;
-  /** Moves tiers and merges what says the same; `varve maintain` does it. */
-  maintain(options?: { signal?: AbortSignal }): Promise<Upkeep>;
+  /**
+   * Reads what the last day left unread, looks back on it where there is a model, moves tiers and merges what says the
+   * same. `varve maintain` does it.
+   */
+  maintain(options?: { signal?: AbortSignal }): Promise<Upkeep & { sessions: number; reflections: number }>;
 }
 
 /** How far back in a session the words of a new memory are looked for. */
@@ -155,8 +171,14 @@ export function memoriesOf(host: EngineHost): Memories {
     reviews: ({ as, ...filter } = {}) => listReviews(store.db, reader({ as }), filter),
     decide: (id, verdict, request) => decideReview(memoryHost(host), reader(request), id, verdict),
     extract: async (session) => (await extractFrom(host, session, true)).batches,
+    file: async (command, { as, scope } = {}) => runFileCommand(host, writeScope(reader({ as }), scope), command),
+    fileHistory: async (path, { as, scope } = {}) =>
+      fileHistory(store.db, writeScope(reader({ as }), scope), checkPath(path)),
     shown: (session) => recordedSince(store, session, 0),
-    maintain: ({ signal } = {}) => keepUp(memoryHost(host), signal),
+    async maintain({ signal } = {}) {
+      const { sessions, written } = await lookBack(host, signal);
+      return { ...(await keepUp(memoryHost(host), signal)), sessions, reflections: written };
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import { newId } from "../domain/index.ts";
+import { chatTypeOf, newId, parseSessionKey } from "../domain/index.ts";
 import { admissionPresets, type ExtractOptions, type MemoryHost, type Reader, writeScope } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import type { NewJob } from "../store/index.ts";
@@ -36,7 +36,7 @@ export function mayExtract(config: Config, session: Pick<Session, "key">): boole
 export function extractOptions(
   config: Config,
   ref: ExtractOptions["ref"],
-  all: boolean,
+  { key, all }: { key: string; all: boolean },
 ): Omit<ExtractOptions, "signal"> | undefined {
   const { memory } = config;
   const reader = readerOf(config, { agent: ref.agent });
@@ -48,6 +48,7 @@ export function extractOptions(
     scope,
     policy: memory.extractionByScope[scope] ?? "full",
     everyMessages: memory.extractEveryMessages,
+    userTrust: chatTypeOf(parseSessionKey(key)) === "direct" ? "owner" : "untrusted",
     all,
     ...(memory.admission === "off" ? {} : { admission: admissionPresets[memory.admission] }),
     budget: budgetOf(config),

@@ -16,14 +16,18 @@ const reflectEntries = 200;
 /** Reads what is unseen of a conversation, batch by batch; what of it waits for its budget is gone on with later. */
 export async function extractFrom(
   host: EngineHost,
-  ref: { agent: string; conversation: number },
+  ref: { agent: string; conversation: number; key: string },
   all: boolean,
   signal?: AbortSignal,
 ): Promise<{ batches: Extraction[]; postponed?: Postponed }> {
-  const options = extractOptions(host.loaded.config, ref, all);
+  const options = extractOptions(
+    host.loaded.config,
+    { agent: ref.agent, conversation: ref.conversation },
+    { key: ref.key, all },
+  );
   const batches: Extraction[] = [];
   if (!options) return { batches };
-  while (batches.length < batchesMax) {
+  for (let round = 0; round < batchesMax; round += 1) {
     signal?.throwIfAborted();
     const done = await extractBatch(memoryHost(host), { ...options, signal });
     if (done.status === "waiting") {
@@ -31,8 +35,9 @@ export async function extractFrom(
       return { batches, postponed };
     }
     if (done.status === "nothing") return { batches };
-    if (done.status === "done") batches.push(done);
-    if (!done.more && done.status === "done") return { batches };
+    if (done.status === "lost") continue;
+    batches.push(done);
+    if (!done.more) return { batches };
   }
   return { batches, postponed: { againAt: host.clock.now() + goOnMs, because: "there is more to read" } };
 }
@@ -53,7 +58,7 @@ export function leftBehind(host: EngineHost): JobHandler {
   return async (job, signal, postpone) => {
     const { key, conversation, transcript } = leftPayload.parse(job.payload);
     if (!mayExtract(host.loaded.config, { key })) return;
-    const ref = { agent: job.agent, conversation };
+    const ref = { agent: job.agent, conversation, key };
     const { batches, postponed } = await extractFrom(host, ref, true, signal);
     tell(host, { agent: job.agent, key }, batches);
     if (postponed) {
@@ -63,6 +68,33 @@ export function leftBehind(host: EngineHost): JobHandler {
     const { entries } = await readTail(host.store, ref, { limit: reflectEntries, transcript });
     await reflect(memoryHost(host), { agent: job.agent, entries, budget: budgetOf(host.loaded.config), signal });
   };
+}
+
+const lookBackMs = 86_400_000;
+const sessionsMax = 50;
+
+/** What was talked about in the last day is read to its end and looked back on; how many sessions that was. */
+export async function lookBack(host: EngineHost, signal?: AbortSignal): Promise<{ sessions: number; written: number }> {
+  const since = host.clock.now() - lookBackMs;
+  const rows = await host.store.db
+    .selectFrom("sessions")
+    .select(["agent", "key", "conversation"])
+    .where("updated_at", ">=", since)
+    .orderBy("updated_at", "desc")
+    .limit(sessionsMax)
+    .execute();
+  let written = 0;
+  for (const ref of rows.filter((row) => mayExtract(host.loaded.config, row))) {
+    signal?.throwIfAborted();
+    const { batches } = await extractFrom(host, ref, true, signal);
+    tell(host, ref, batches);
+    const { entries } = await readTail(host.store, ref, { limit: reflectEntries });
+    const fresh = entries.filter((entry) => entry.time >= since);
+    const budget = budgetOf(host.loaded.config);
+    const { applied } = await reflect(memoryHost(host), { agent: ref.agent, entries: fresh, budget, signal });
+    written += applied.length;
+  }
+  return { sessions: rows.length, written };
 }
 
 function tell(host: EngineHost, session: Pick<Session, "agent" | "key">, batches: readonly Extraction[]): void {

@@ -33,6 +33,8 @@ export interface Status {
   files: number;
   /** How many of the messages have a vector, by which model. */
   search: SearchCoverage;
+  /** Versions of memories, those that are history included. */
+  memories: number;
   lastBackup: { file: string; time: number; bytes: number } | null;
 }
 
@@ -53,7 +55,7 @@ export async function statusOf(host: EngineHost, version: string, search: Search
     .select((eb) => ["state", eb.fn.countAll<number>().as("count")])
     .groupBy("state")
     .execute();
-  const count = async (table: "sessions" | "quarantine" | "import_files" | "summaries" | "files") =>
+  const count = async (table: "sessions" | "quarantine" | "import_files" | "summaries" | "files" | "memories") =>
     Number(
       (
         await db
@@ -84,6 +86,7 @@ export async function statusOf(host: EngineHost, version: string, search: Search
     summaryFaults: await summaryFaults(host),
     files: await count("files"),
     search: await search.coverage(),
+    memories: await count("memories"),
     lastBackup: lastBackup(backupFolder(loaded.home)),
   };
 }

@@ -69,7 +69,7 @@ export async function reflect(
         return digits === undefined ? [] : [{ seq: Number(digits) }];
       }),
     };
-    const draft = grounded(found, spoken, host.timeZone);
+    const draft = grounded(found, spoken, host);
     // What is worked on now fades sooner than what holds for good.
     return draft ? [{ ...draft, temporalType: kind === "focus" ? ("dynamic" as const) : draft.temporalType }] : [];
   });

@@ -1,3 +1,4 @@
+import { dayMs } from "./decay.ts";
 import { applyDecision, type Decision } from "./decisions.ts";
 import type { MemoryHost } from "./host.ts";
 import { categories, type Memory } from "./memory.ts";
@@ -15,6 +16,8 @@ export interface Upkeep {
 const page = 500;
 const twinFrom = 0.92;
 const mergesMax = 200;
+/** Only what is new can be the twin of something; what was there before was looked at before. */
+const newDays = 30;
 
 /** Moves memories between the tiers and merges what says the same, keeping every version. */
 export async function keepUp(host: MemoryHost, signal?: AbortSignal): Promise<Upkeep> {
@@ -32,7 +35,8 @@ export async function keepUp(host: MemoryHost, signal?: AbortSignal): Promise<Up
     const memories = await memoriesOf(host.store.db, rows);
     result.looked += memories.length;
     await moveTiers(host, memories, result);
-    for (const memory of memories) {
+    const since = host.clock.now() - newDays * dayMs;
+    for (const memory of memories.filter((one) => one.createdAt >= since)) {
       if (result.merged >= mergesMax) break;
       if (await mergeTwin(host, memory)) result.merged += 1;
     }

@@ -38,6 +38,7 @@ export const dumpedTables = [
   "memory_reviews",
   "memory_cursors",
   "memory_recalls",
+  "memory_files",
   "memory_accesses",
   "memory_spend",
 ] as const satisfies readonly (keyof Schema)[];

@@ -100,6 +100,15 @@ export interface MemoryRecallTable {
   memories: string;
 }
 
+/** A version of a file; null is a file that was removed. */
+export interface MemoryFileTable {
+  scope: string;
+  path: string;
+  version: number;
+  content: string | null;
+  created_at: number;
+}
+
 /** Counts of use that were written, so that none is written twice. */
 export interface MemoryAccessTable {
   batch: string;

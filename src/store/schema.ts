@@ -2,6 +2,7 @@ import type { Generated, Kysely, Transaction } from "kysely";
 import type {
   MemoryAccessTable,
   MemoryCursorTable,
+  MemoryFileTable,
   MemoryRecallTable,
   MemoryRelationTable,
   MemoryReviewTable,
@@ -53,6 +54,7 @@ export interface Schema {
   memory_reviews: MemoryReviewTable;
   memory_cursors: MemoryCursorTable;
   memory_recalls: MemoryRecallTable;
+  memory_files: MemoryFileTable;
   memory_accesses: MemoryAccessTable;
   memory_spend: MemorySpendTable;
 }

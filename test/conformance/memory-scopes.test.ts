@@ -1,6 +1,7 @@
 /** Scopes bound every way of reading; what is purged is gone; a portable backup carries memories along. */
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { OpenOptions, Session } from "../../src/engine.ts";
+import { type OpenOptions, openVarve, restoreBackup, type Session } from "../../src/engine.ts";
 import { openToolbox } from "../../src/tools/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
@@ -127,6 +128,68 @@ onEveryEngine("memory scopes", (get) => {
     await varve.sessions.delete(session);
     const opened = await varve.memory.get(hit?.memory.id ?? "", { as });
     expect(opened).toMatchObject({ evidence: [], missing: [expect.stringMatching(/^msg#\d+$/)] });
+  });
+
+  test("a portable backup carries memories to another database, where they are found", async () => {
+    const { varve, home, clock } = get();
+    clock.advance(1_000);
+    await varve.memory.add({ as: { agent: "mover" }, text: "The piano is tuned in May." });
+    const { file } = await varve.backup(undefined, { portable: true });
+    const there = { home: join(home, "moved"), database: join(home, "moved", "varve.db"), clock };
+    await restoreBackup(there, file);
+    const moved = await openVarve({ ...there, background: false });
+    const as = { agent: "mover" };
+    expect((await moved.memory.recall({ as, query: "piano" })).hits).toHaveLength(1);
+    expect((await moved.memory.add({ as, text: "The violin is tuned in June." })).decision).toBe("create");
+    await moved.close();
+  });
+
+  test("the files of a memory tool are kept in versions, each scope its own", async () => {
+    const { varve } = get();
+    const as = { agent: "filer" };
+    const run = (command: Parameters<typeof varve.memory.file>[0], by = as) => varve.memory.file(command, { as: by });
+    expect(await run({ command: "view", path: "/memories" })).toContain("/memories");
+    const path = "/memories/notes/tea.md";
+    expect(await run({ command: "create", path, file_text: "green\nblack" })).toBe(
+      `File created successfully at: ${path}`,
+    );
+    await expect(run({ command: "create", path, file_text: "x" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(run({ command: "create", path: `${path}/below`, file_text: "x" })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    expect(await run({ command: "str_replace", path, old_str: "black", new_str: "oolong" })).toContain("2\toolong");
+    await run({ command: "insert", path, insert_line: 0, insert_text: "# Tea" });
+    expect(await run({ command: "view", path, view_range: [1, 2] })).toContain("     1\t# Tea\n     2\tgreen");
+    expect(await run({ command: "view", path: "/memories" })).toMatch(
+      /K\t\/memories\/notes\n.*K\t\/memories\/notes\/tea.md/,
+    );
+    await run({ command: "rename", old_path: "/memories/notes", new_path: "/memories/archive" });
+    await expect(run({ command: "view", path })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await run({ command: "delete", path: "/memories/archive" })).toBe("Successfully deleted /memories/archive");
+    expect((await varve.memory.fileHistory(path, { as })).map((one) => one.content)).toEqual([
+      "green\nblack",
+      "green\noolong",
+      "# Tea\ngreen\noolong",
+      null,
+    ]);
+    expect(await varve.memory.fileHistory(path, { as: { agent: "stranger" } })).toEqual([]);
+    await expect(run({ command: "view", path: "/memories/../etc" })).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    await expect(run({ command: "delete", path: "/memories" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("among several people, what each says of themselves is theirs, and none of it the owner's", async () => {
+    const { varve } = get();
+    const session = await varve.sessions.resolve({ key: "agent:crowd:chat:group:friends" });
+    await varve.context.commitTurn(session, "g1", [
+      { role: "user", name: "Uma", content: "I live in Berlin." },
+      { role: "user", name: "Vic", content: "I live in Porto." },
+    ]);
+    await varve.memory.extract(session);
+    const { memories } = await varve.memory.list({ as: { agent: "crowd" }, scopes: ["agent:crowd"] });
+    expect(memories.map((one) => [one.content, one.trust, one.version])).toEqual([
+      ["I live in Porto.", "untrusted", 1],
+      ["I live in Berlin.", "untrusted", 1],
+    ]);
   });
 
   test("what the settings say of a scope is kept to", async () => {

@@ -21,6 +21,7 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ["summaries", summaryLine(status)],
           ["large files", number(status.files)],
           ["search", coverageText(status.search)],
+          ["memories", number(status.memories)],
           ["jobs", jobs.join(", ") || "none"],
           ...status.failedJobs.map((job) => ["  failed", `${job.kind} ${job.key}: ${job.error}`]),
           ...status.models.map((model) => ["model", modelLine(model)]),

@@ -26,6 +26,7 @@ const statusSchema = z
     summaryLevels: z.record(z.string(), z.number()),
     summaryFaults: z.array(z.object({ summary: z.string(), time: z.number(), faults: z.array(z.string()) })),
     files: z.number(),
+    memories: z.number(),
     models: z.array(
       z.object({
         name: z.string(),

@@ -1,4 +1,4 @@
-import type { Category, ContextLabel, Levels, MemoryDraft, Source } from "../memory.ts";
+import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
 import { coverage, rougeL } from "../similarity.ts";
 import { temporalOf } from "../temporal.ts";
@@ -25,7 +25,11 @@ const spansPerMessage = 2;
  * A candidate as it may be written, with the words it rests on; undefined when the messages it names do not say it. That
  * is checked by the words, not by trust in whoever names them.
  */
-export function grounded(found: Found, spoken: readonly Spoken[], timeZone: string): MemoryDraft | undefined {
+export function grounded(
+  found: Found,
+  spoken: readonly Spoken[],
+  { timeZone, userTrust = "owner" }: { timeZone: string; userTrust?: Trust },
+): MemoryDraft | undefined {
   const named = spoken.filter((one) => found.support.some(({ seq }) => seq === one.seq));
   if (named.length === 0) return undefined;
   const said = named.map((one) =>
@@ -38,15 +42,24 @@ export function grounded(found: Found, spoken: readonly Spoken[], timeZone: stri
   const sources = named.flatMap((one) => sourcesIn(found, one));
   if (sources.length === 0) return undefined;
   const newest = Math.max(...named.map((one) => one.time));
-  const { support: _, importance, ...rest } = found;
+  const { support: _, importance, factKey, ...rest } = found;
+  const key = factKey === undefined ? undefined : keyOf(factKey, named);
   return {
     ...rest,
+    ...(key === undefined ? {} : { factKey: key }),
     importance: importance ?? categories[found.category].importance,
     ...temporalOf(found.content, newest, timeZone),
     validFrom: newest,
-    trust: named.some((one) => one.role === "user") ? "owner" : "agent",
+    trust: named.some((one) => one.role === "user") ? userTrust : "agent",
     sources,
   };
+}
+
+/** Where several people talk, what one says of themselves is not what another one says. */
+function keyOf(factKey: string, named: readonly Spoken[]): string {
+  const speakers = new Set(named.filter((one) => one.role === "user").map((one) => one.speaker));
+  const [only] = speakers;
+  return speakers.size === 1 && only !== undefined && only !== "user" ? `${factKey} of ${only.toLowerCase()}` : factKey;
 }
 
 /** The sentences of a message that come nearest to a candidate. */

@@ -1,5 +1,6 @@
+import { redactSecrets } from "../../domain/index.ts";
 import type { MemoryHost } from "../host.ts";
-import type { MemoryDraft } from "../memory.ts";
+import type { MemoryDraft, Trust } from "../memory.ts";
 import type { Candidate } from "../near.ts";
 import { cosine, wordCosine } from "../similarity.ts";
 import { candidatesMax, extractByModel } from "./by-model.ts";
@@ -12,7 +13,7 @@ export type ExtractionPolicy = "full" | "episodic" | "none";
 /** What was found in a batch, and what of it was left out and why. */
 export interface Gathered {
   candidates: Candidate[];
-  dropped: { ungrounded: number; duplicates: number; echoes: number; malformed: number; policy: number };
+  dropped: Record<"ungrounded" | "duplicates" | "echoes" | "malformed" | "policy" | "secrets", number>;
   calls: number;
   tokens: number;
   notes: string[];
@@ -28,14 +29,15 @@ const episodic: readonly string[] = ["events", "cases"];
 export async function gather(
   host: MemoryHost,
   spoken: readonly Spoken[],
-  options: { policy: ExtractionPolicy; recalled: readonly string[]; signal?: AbortSignal },
+  options: { policy: ExtractionPolicy; recalled: readonly string[]; userTrust?: Trust; signal?: AbortSignal },
 ): Promise<Gathered> {
   const { found, ...cost } = await findIn(host, spoken, options.signal);
-  const dropped = { ungrounded: 0, duplicates: 0, echoes: 0, malformed: cost.malformed, policy: 0 };
+  const dropped = { ungrounded: 0, duplicates: 0, echoes: 0, malformed: cost.malformed, policy: 0, secrets: 0 };
   const drafts: MemoryDraft[] = [];
   for (const one of found) {
-    const draft = grounded(one, spoken, host.timeZone);
+    const draft = grounded(one, spoken, { timeZone: host.timeZone, userTrust: options.userTrust });
     if (!draft) dropped.ungrounded += 1;
+    else if (holdsSecret(draft)) dropped.secrets += 1;
     else if (options.policy === "episodic" && !episodic.includes(draft.category)) dropped.policy += 1;
     else if (isEcho(draft, options.recalled)) dropped.echoes += 1;
     else drafts.push(draft);
@@ -66,6 +68,11 @@ async function findIn(host: MemoryHost, spoken: readonly Spoken[], signal?: Abor
   const { found, leftOut } = extractByRules(spoken, host.generate ? candidatesMax : rulesMax);
   if (leftOut > 0) notes.push(`${leftOut} further statements were left out`);
   return { found, malformed, calls, tokens, notes };
+}
+
+/** A key that was pasted is not a fact about anybody, and must not come back into prompts. */
+function holdsSecret({ abstract, overview, content }: MemoryDraft): boolean {
+  return [abstract, overview, content].some((text) => redactSecrets(text) !== text);
 }
 
 /** What an assistant says of what it was just reminded of is no news. */

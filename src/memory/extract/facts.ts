@@ -18,7 +18,7 @@ interface Pattern {
 }
 
 const explicitForms: readonly RegExp[] = [
-  /^(?:(?:please|also|and|but|ok(?:ay)?|so)[, ]+)*(?:remember|memori[sz]e|note|keep in mind|don'?t forget|make a note|save to memory)(?: this| for later)?(?:\s*[:,]|\s+that\b)?\s+(?<rest>.+)$/iu,
+  /^(?:(?:please|also|and|but|ok(?:ay)?|so)[, ]+)*(?:remember|memori[sz]e|keep in mind|don'?t forget|make a note|take a note|note to self|save to memory)(?: this| for later)?(?:\s*[:,]|\s+that\b)?\s+(?<rest>.+)$/iu,
   /^(?:bitte )?(?:merk(?:e)? dir|denk daran|vergiss nicht|erinner dich(?: daran)?)(?: bitte)?\s*[:,]?\s*(?:dass )?(?<rest>.+)$/iu,
   /^(?:s'il te plaît,? )?(?:souviens-toi|retiens|n'oublie pas|note)(?: bien)?\s*[:,]?\s*(?:que |qu')(?<rest>.+)$/iu,
   /^(?:por favor,? )?(?:recuerda|acuérdate(?: de)?|no olvides|ten en cuenta)\s*[:,]?\s*(?:que )?(?<rest>.+)$/iu,
@@ -222,10 +222,18 @@ function explicitRest(text: string): string | undefined {
   return undefined;
 }
 
+/** Talk about the talk itself, and pointing at what only the conversation knows. */
+const aboutTheTalk =
+  /^(?:(?:last |next |first |main |only |real |actual |other )?(?:question|problem|issue|point|guess|idea|understanding|concern|answer|request|plan|bad|apologies|message|prompt|task)s?)$/iu;
+const pointing =
+  /^(?:it|that|this|these|those|them|him|her|you|your|the (?:idea|way|answer|look|sound|first|second)|how|what|where|when|to (?:know|see|hear|think)|mind)\b/iu;
+
 function match(text: string, among: readonly Pattern[]): Omit<Fact, "text" | "explicit"> | undefined {
   for (const { form, read } of among) {
-    const found = form.exec(text);
-    if (found) return read(found.groups ?? {});
+    const groups = form.exec(text)?.groups;
+    if (!groups) continue;
+    const about = groups.about?.trim() ?? groups.value?.trim() ?? "";
+    return pointing.test(about) || aboutTheTalk.test(about) ? undefined : read(groups);
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import type { AdmissionPreset } from "../admission.ts";
 import { type Applied, applyDecision, type Place } from "../decisions.ts";
 import type { MemoryHost } from "../host.ts";
+import type { Trust } from "../memory.ts";
 import { holdForReview } from "../review.ts";
 import { type Budget, budgetLeft, spend } from "../spend.ts";
 import { type ExtractionPolicy, type Gathered, gather } from "./candidates.ts";
@@ -14,6 +15,8 @@ export interface ExtractOptions {
   scope: string;
   policy: ExtractionPolicy;
   everyMessages: number;
+  /** What the word of whoever speaks as the user is worth: among several people, not everybody is the owner. */
+  userTrust?: Trust;
   /** Whatever is unseen is read, however little it is. */
   all: boolean;
   admission?: AdmissionPreset;
@@ -44,7 +47,7 @@ const nothing: Extraction = {
   applied: [],
   held: 0,
   rejected: 0,
-  dropped: { ungrounded: 0, duplicates: 0, echoes: 0, malformed: 0, policy: 0 },
+  dropped: { ungrounded: 0, duplicates: 0, echoes: 0, malformed: 0, policy: 0, secrets: 0 },
   notes: [],
 };
 
@@ -68,7 +71,8 @@ export async function extractBatch(host: MemoryHost, options: ExtractOptions): P
     if ("at" in left) return { ...nothing, status: "waiting", againAt: left.at, because: left.because, messages };
     const used = { calls: 0, tokens: 0 };
     try {
-      const gathered = await gather(host, spoken, { policy, recalled: await recalledIn(host, ref), signal });
+      const recalled = await recalledIn(host, ref);
+      const gathered = await gather(host, spoken, { policy, recalled, userTrust: options.userTrust, signal });
       used.calls += gathered.calls;
       used.tokens += gathered.tokens;
       const callsMax = left.calls - gathered.calls;

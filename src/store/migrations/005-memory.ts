@@ -58,6 +58,10 @@ export const memory: Migration = {
       agent text not null, conversation ${int} not null, seq ${int} not null, time ${int} not null,
       prompt text not null, block text not null, tokens ${int} not null, memories text not null,
       primary key (agent, conversation, seq))`.execute(db);
+    // Files of a client that keeps its own notes. A change is another version; without content the path is free again.
+    await sql`create table memory_files (
+      scope text not null, path text not null, version ${int} not null, content text, created_at ${int} not null,
+      primary key (scope, path, version))`.execute(db);
     await sql`create table memory_accesses (batch text not null primary key, time ${int} not null)`.execute(db);
     await sql`create table memory_spend (
       agent text not null, span text not null, started_at ${int} not null, used ${int} not null,

@@ -49,6 +49,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   };
 
   const lane = new Lanes();
+  let ended: Promise<void> | undefined;
   try {
     await migrate(
       {
@@ -126,8 +127,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const result = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db);
       return { bytes: result.rows[0]?.bytes ?? 0 };
     },
-    async close() {
-      await pool.end();
+    close() {
+      ended ??= pool.end();
+      return ended;
     },
   };
 }

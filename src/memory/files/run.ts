@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { type Clock, VarveError } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+import { edited, inserted, replaced, shown } from "./edits.ts";
+import { checkPath, root } from "./paths.ts";
+import { changingFiles, currentFiles, type FileVersion, writeVersion } from "./rows.ts";
+
+const text = z
+  .string()
+  .max(1_000_000)
+  .refine((value) => !value.includes("\u0000") && value.isWellFormed());
+const path = z.string().transform(checkPath);
+/** The commands of Anthropic's client-side memory tool. */
+const command = z.discriminatedUnion("command", [
+  z.object({ command: z.literal("view"), path, view_range: z.tuple([z.int(), z.int()]).nullish() }),
+  z.object({ command: z.literal("create"), path, file_text: text }),
+  z.object({ command: z.literal("str_replace"), path, old_str: text, new_str: text.default("") }),
+  z.object({ command: z.literal("insert"), path, insert_line: z.int(), insert_text: text }),
+  z.object({ command: z.literal("delete"), path }),
+  z.object({ command: z.literal("rename"), old_path: path, new_path: path }),
+]);
+export type FileCommand = z.input<typeof command>;
+
+/**
+ * Carries out a command of the memory tool on the files of a scope and answers in the words the tool's models know.
+ * Nothing is overwritten: every change is another version.
+ */
+export async function runFileCommand(
+  { store, clock }: { store: Store; clock: Clock },
+  scope: string,
+  input: unknown,
+): Promise<string> {
+  const parsed = command.safeParse(input);
+  if (!parsed.success) throw badCommand(parsed.error);
+  const asked = parsed.data;
+  if (asked.command === "view") return view(await currentFiles(store.db, scope), asked.path, asked.view_range);
+  return changingFiles(store, scope, async (tx) => {
+    const files = await currentFiles(tx.db, scope);
+    const write = (at: string, content: string | null) => writeVersion(tx, scope, at, content, clock.now());
+    switch (asked.command) {
+      case "create":
+        if (asked.path === root || under(files, asked.path).length > 0) throw exists(`File ${asked.path}`);
+        refuseBelowFile(files, asked.path);
+        await write(asked.path, asked.file_text);
+        return `File created successfully at: ${asked.path}`;
+      case "str_replace": {
+        const content = replaced(contentOf(files, asked.path), asked);
+        await write(asked.path, content);
+        return edited(content, asked.new_str);
+      }
+      case "insert": {
+        await write(asked.path, inserted(contentOf(files, asked.path), asked));
+        return `The file ${asked.path} has been edited.`;
+      }
+      case "delete":
+        for (const file of existing(files, asked.path)) await write(file.path, null);
+        return `Successfully deleted ${asked.path}`;
+      case "rename": {
+        const moved = existing(files, asked.old_path);
+        if (under(files, asked.new_path).length > 0) throw exists(`The destination ${asked.new_path}`);
+        refuseBelowFile(files, asked.new_path);
+        for (const file of moved) {
+          await write(file.path, null);
+          await write(asked.new_path + file.path.slice(asked.old_path.length), file.content);
+        }
+        return `Successfully renamed ${asked.old_path} to ${asked.new_path}`;
+      }
+    }
+  });
+}
+
+function view(files: readonly FileVersion[], at: string, range?: [number, number] | null): string {
+  const file = files.find((one) => one.path === at);
+  if (file) return shown(at, file.content ?? "", range);
+  const inside = files.filter((one) => one.path.startsWith(`${at}/`));
+  if (inside.length === 0 && at !== root) throw missing(at);
+  const names = new Set([at]);
+  for (const one of inside) {
+    const rest = one.path.slice(at.length + 1).split("/");
+    for (let depth = 1; depth <= Math.min(2, rest.length); depth += 1)
+      names.add(`${at}/${rest.slice(0, depth).join("/")}`);
+  }
+  const sizeOf = (name: string) =>
+    files
+      .filter((one) => one.path === name || one.path.startsWith(`${name}/`))
+      .reduce((sum, one) => sum + Buffer.byteLength(one.content ?? ""), 0);
+  const lines = [...names].sort().map((name) => `${(sizeOf(name) / 1024).toFixed(1)}K\t${name}`);
+  return `Here're the files and directories up to 2 levels deep in ${at}, excluding hidden items and node_modules:\n${lines.join("\n")}`;
+}
+
+/** A file, or everything in a folder. */
+function under(files: readonly FileVersion[], at: string): FileVersion[] {
+  return files.filter((one) => one.path === at || one.path.startsWith(`${at}/`));
+}
+
+function existing(files: readonly FileVersion[], at: string): FileVersion[] {
+  const found = at === root ? [] : under(files, at);
+  if (found.length === 0) throw missing(at);
+  return found;
+}
+
+function refuseBelowFile(files: readonly FileVersion[], at: string): void {
+  const parent = files.find((one) => at.startsWith(`${one.path}/`));
+  if (parent) throw exists(`File ${parent.path}`);
+}
+
+function contentOf(files: readonly FileVersion[], at: string): string {
+  const file = files.find((one) => one.path === at);
+  if (!file) throw missing(at);
+  return file.content ?? "";
+}
+
+function missing(at: string): VarveError {
+  return new VarveError("NOT_FOUND", `The path ${at} does not exist. Please provide a valid path.`, {
+    remedy: `View ${root} to see what is there.`,
+  });
+}
+
+function exists(what: string): VarveError {
+  return new VarveError("CONFLICT", `${what} already exists`, {
+    remedy: "Choose another path, or edit what is there.",
+  });
+}
+
+function badCommand(error: z.ZodError): VarveError {
+  const [issue] = error.issues;
+  const where = issue?.path.join(".") ?? "";
+  return new VarveError("BAD_REQUEST", `The command cannot be used: ${where} ${issue?.message ?? ""}`.trim(), {
+    remedy: "Send view, create, str_replace, insert, delete or rename, with the parameters of the memory tool.",
+  });
+}
