@@ -3,6 +3,7 @@ import { foundation } from "./001-foundation.ts";
 import { context } from "./002-context.ts";
 import { largeContent } from "./003-large-content.ts";
 import { search } from "./004-search.ts";
+import { corpus } from "./006-corpus.ts";
 
 /** In order of version, without gaps. A released migration is never changed: a change is a new one. */
-export const migrations: readonly Migration[] = [foundation, context, largeContent, search];
+export const migrations: readonly Migration[] = [foundation, context, largeContent, search, corpus];
