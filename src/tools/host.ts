@@ -1,5 +1,5 @@
 import type { Description, Expansion, Grant, GrepMode, GrepResult, GrepScope, GrepSort } from "../context/index.ts";
-import type { ResultKind, SearchAnswer } from "../search/index.ts";
+import type { CorpusText, ResultKind, SearchAnswer } from "../search/index.ts";
 import type { Session, SessionPage } from "../session/index.ts";
 
 /** Which conversations a tool asks about, and what bounds it. */
@@ -83,6 +83,7 @@ export interface ToolHost {
   };
   readonly search: {
     find(query: string, request?: SearchQuestion): Promise<SearchAnswer>;
+    read(path: string, request?: { agent?: string; from?: number; lines?: number }): Promise<CorpusText>;
   };
   readonly sessions: {
     get(name: string, agent?: string): Promise<Session>;

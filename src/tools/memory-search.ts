@@ -52,7 +52,7 @@ export const memorySearch = defineTool({
   description:
     "Finds what was said, summarised or kept in any conversation by meaning and by words, best first. Use it when you " +
     "do not know the exact words: who, what, when, why, preferences, decisions. Returns snippets with citations " +
-    "(msg#N, sum_…, file_…) that lcm_describe opens, and how sure the answer is: strong, weak or none. With none, say " +
+    "(msg#N, sum_…, file_…, path#L3-L9) that memory_get opens, and how sure the answer is: strong, weak or none. With none, say " +
     "that nothing was found. For exact strings use lcm_grep.",
   input,
   output: z.object({

@@ -91,6 +91,7 @@ describe("open to the owner", () => {
       "lcm_expand",
       "lcm_expand_query",
       "memory_search",
+      "memory_get",
       "session_list",
       "session_status",
     ]);

@@ -5,6 +5,7 @@ import { lcmDescribe } from "./lcm-describe.ts";
 import { lcmExpand } from "./lcm-expand.ts";
 import { lcmExpandQuery } from "./lcm-expand-query.ts";
 import { lcmGrep } from "./lcm-grep.ts";
+import { memoryGet } from "./memory-get.ts";
 import { memorySearch } from "./memory-search.ts";
 import { parseInput } from "./parse-input.ts";
 import { sessionList } from "./session-list.ts";
@@ -18,6 +19,7 @@ export const allTools: readonly Tool[] = [
   lcmExpand,
   lcmExpandQuery,
   memorySearch,
+  memoryGet,
   sessionList,
   sessionStatus,
 ];
