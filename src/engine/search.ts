@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../domain/index.ts";
-import { type Embedder, LocalEmbedder, spaceName } from "../models/index.ts";
+import { configuredEmbedder, type Embedder, LocalEmbedder, spaceName } from "../models/index.ts";
 import {
   behindOf,
   type CatchUpOptions,
@@ -66,7 +66,7 @@ export interface OpenSearch {
 export function searchOf(host: EngineHost): OpenSearch {
   const { store, clock, loaded, models } = host;
   const settings = loaded.config.search;
-  const own = models.embedder ? undefined : localEmbedder(host);
+  const own = models.embedder ? undefined : namedEmbedder(host);
   const embedder = models.embedder ?? own;
   const room = openRoom({ store, clock, embedder, decode });
   const owner = newId(clock, host.random);
@@ -86,9 +86,9 @@ export function searchOf(host: EngineHost): OpenSearch {
       try {
         const done = await index({ agent });
         if (done.status === "done") return undefined;
-      } catch {
-        // A model that fails is reported by the search itself, which goes on with words.
-        return undefined;
+      } catch (error) {
+        // The search goes on with words and with the vectors there are.
+        return error instanceof Error ? error.message : String(error);
       }
     }
     const counted = (count: number, what: string) =>
@@ -106,7 +106,6 @@ export function searchOf(host: EngineHost): OpenSearch {
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
       const behind = wantsVectors ? await freshen(agent) : undefined;
-      const known = [unread, behind].filter((line) => line !== undefined);
       const answer = await find(room, query, {
         profile: settings.profile,
         limit: settings.limit,
@@ -114,6 +113,10 @@ export function searchOf(host: EngineHost): OpenSearch {
         agent,
         conversation: session?.conversation,
       });
+      // The search itself may have met the same failure, and said so.
+      const known = [unread, behind].flatMap((line) =>
+        line === undefined || answer.degraded.some((one) => one.includes(line)) ? [] : [line],
+      );
       return known.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...known] };
     },
     rank: (request) => rankMessages(room, request),
@@ -159,9 +162,11 @@ export function searchOf(host: EngineHost): OpenSearch {
   };
 }
 
-function localEmbedder({ loaded }: EngineHost): Embedder | undefined {
-  if (loaded.config.search.embedder === "none") return undefined;
-  return new LocalEmbedder({ cacheFolder: join(loaded.home, "cache") });
+function namedEmbedder({ loaded, clock, random }: EngineHost): Embedder | undefined {
+  const { embedder } = loaded.config.search;
+  if (embedder === "none") return undefined;
+  if (embedder === "local") return new LocalEmbedder({ cacheFolder: join(loaded.home, "cache") });
+  return configuredEmbedder(loaded.config, { home: loaded.home, clock, random });
 }
 
 function decode(kind: string, payload: string): { text: string; name?: string } {

@@ -18,9 +18,28 @@ export const searchSection = z.strictObject({
       "How results are scored: tuned weighs words, meaning, surroundings and who spoke; classic is 0.7 vector and 0.3 BM25.",
     ),
   embedder: z
-    .enum(["local", "none"])
+    .string()
+    .regex(
+      /^(?:local|none|[A-Za-z0-9][A-Za-z0-9._-]*\/\S+)$/,
+      "must be local, none, or a provider and a model such as openai/text-embedding-3-small",
+    )
     .default("local")
-    .describe("What makes vectors: the model that comes with the package (local), or nothing, for words alone (none)."),
+    .describe(
+      "What makes vectors: the model that comes with the package (local), nothing, for words alone (none), or a model as provider/model: openai, google, ollama, voyage, mistral, cohere, or any of models.providers.",
+    ),
+  embedderFallbacks: z
+    .array(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/\S+$/, "must be a provider and a model with a / between them"),
+    )
+    .max(8)
+    .default([])
+    .describe("Other providers of the same embedding model, asked in this order when the first one cannot."),
+  embedderDimensions: z
+    .int()
+    .min(1)
+    .max(16_384)
+    .optional()
+    .describe("How many numbers a vector of that model has; needed for models that are not well known."),
   workspace: z
     .string()
     .min(1)
