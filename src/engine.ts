@@ -15,7 +15,7 @@ import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Memories, memoriesOf } from "./engine/memories.ts";
 import { type Models, modelsOf } from "./engine/models.ts";
 import { findPassages } from "./engine/passages.ts";
-import { type Search, searchOf } from "./engine/search.ts";
+import { type OpenSearch, type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
@@ -119,7 +119,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       if (options.background !== false) work.start();
     },
   };
-  const { search, close: closeSearch } = searchOf(host);
+  const { search, close: closeSearch } = await openSearch(host);
   const work = workOf(host);
   let closing: Promise<void> | undefined;
   const varve: Varve = {
@@ -155,6 +155,16 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     },
   };
   return varve;
+}
+
+/** Settings that name no usable model are found out here; the store must not stay open behind that error. */
+async function openSearch(host: EngineHost): Promise<OpenSearch> {
+  try {
+    return searchOf(host);
+  } catch (error) {
+    await host.store.close();
+    throw error;
+  }
 }
 
 /** Puts a backup in place of the database; no engine may have it open. */

@@ -91,7 +91,7 @@ function addSearch(program: Command): void {
     .command("search")
     .description("find what was said, by its words and by its meaning")
     .argument("<query>", 'words or a question; "a phrase" must be there, -word must not')
-    .option("--kind <list>", "message, summary, file; with commas between")
+    .option("--kind <list>", "message, summary, file, chunk; with commas between")
     .option("--session <key>", "only this session's conversation")
     .option("--since <time>", "not older than this")
     .option("--before <time>", "older than this")

@@ -1,6 +1,7 @@
 export { type ChainOptions, chain, ledgerName } from "./chain.ts";
 export { isKeyRefused } from "./chain-error.ts";
 export { type ConfiguredOptions, configuredModel, modelNames, openModel } from "./configured.ts";
+export { type ConfiguredEmbedderOptions, configuredEmbedder } from "./embed/configured-embedder.ts";
 export { LocalEmbedder, type LocalEmbedderOptions } from "./embed/local-embedder.ts";
 export {
   type Embedded,

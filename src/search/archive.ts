@@ -1,15 +1,9 @@
 import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { countTerms, type Doc } from "./documents.ts";
+import { ChunkShelf } from "./corpus/shelf.ts";
+import { type Archived, countTerms, type Doc } from "./documents.ts";
 import type { ResultKind } from "./types.ts";
 import { signed } from "./vectors/math.ts";
-
-/** A document that is no entry, with its vector where it has one. */
-export interface Archived {
-  doc: Doc;
-  vector?: Int8Array;
-  states?: Int8Array;
-}
 
 const pageRows = 500;
 /** Summaries and files are few beside messages; beyond this many the oldest are not searched, and the answer says so. */
@@ -22,29 +16,37 @@ interface Shelf {
   cut: boolean;
 }
 
-/** Summaries and files in memory, read again when their tables change. */
+/** Summaries, files and chunks in memory, read again when their tables change. */
 export class Archive {
   private readonly store: Store;
+  private readonly chunks: ChunkShelf;
   private readonly shelves = new Map<string, Shelf>();
 
   constructor(store: Store) {
     this.store = store;
+    this.chunks = new ChunkShelf(store);
   }
 
   async read(
     agent: string,
     kinds: readonly ResultKind[],
     space: number | undefined,
-  ): Promise<{ docs: Archived[]; cut: boolean }> {
+  ): Promise<{ docs: Archived[]; cut: string[] }> {
     const docs: Archived[] = [];
-    let cut = false;
+    const cut = new Set<string>();
     for (const kind of kinds) {
       if (kind === "message") continue;
+      if (kind === "chunk") {
+        const chunks = await this.chunks.read(agent, space);
+        for (const one of chunks.docs) docs.push(one);
+        if (chunks.cut) cut.add("only the newest files of the corpus were searched");
+        continue;
+      }
       const shelf = await this.shelf(agent, kind, space);
-      docs.push(...shelf.docs.values());
-      cut ||= shelf.cut;
+      for (const one of shelf.docs.values()) docs.push(one);
+      if (shelf.cut) cut.add("only the newest summaries and files were searched");
     }
-    return { docs, cut };
+    return { docs, cut: [...cut] };
   }
 
   private async shelf(agent: string, kind: "summary" | "file", space: number | undefined): Promise<Shelf> {

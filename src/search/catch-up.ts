@@ -112,7 +112,11 @@ async function nextPage(room: SearchRoom, agent: string, space: number): Promise
     });
     return { items: items.filter((item) => item.text.text.trim() !== ""), upTo: rows.at(-1)?.seq };
   }
-  const documents = [...(await bareSummaries(room, agent, space)), ...(await bareFiles(room, agent, space))];
+  const documents = [
+    ...(await bareSummaries(room, agent, space)),
+    ...(await bareFiles(room, agent, space)),
+    ...(await bareChunks(room, agent, space, pageRows)),
+  ];
   return documents.length === 0 ? undefined : { items: documents };
 }
 
@@ -181,6 +185,34 @@ async function bareFiles(room: SearchRoom, agent: string, space: number): Promis
     key: { kind: "file", id: row.id, conversation: null },
     text: { text: [row.name ?? "", row.summary].filter(Boolean).join("\n") },
   }));
+}
+
+/** By what they say: a text that stands in two places is embedded once. */
+async function bareChunks(room: SearchRoom, agent: string, space: number, limit: number): Promise<Item[]> {
+  const rows = await room.store.db
+    .selectFrom("corpus_chunks as c")
+    .select((eb) => ["c.hash", eb.fn.min("c.heading").as("heading"), eb.fn.min("c.text").as("text")])
+    .where("c.agent", "=", agent)
+    .where("c.hash", "not in", (eb) =>
+      eb
+        .selectFrom("document_vectors as v")
+        .select("v.id")
+        .where("v.agent", "=", agent)
+        .where("v.space", "=", space)
+        .where("v.kind", "=", "chunk"),
+    )
+    .groupBy("c.hash")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    key: { kind: "chunk", id: row.hash, conversation: null },
+    text: { text: [row.heading, row.text].filter(Boolean).join("\n") },
+  }));
+}
+
+/** How many texts of the corpus have no vector yet, counted up to a thousand. */
+export async function chunksBehindOf(room: SearchRoom, agent: string): Promise<number> {
+  return (await bareChunks(room, agent, (await room.shelf?.id()) ?? -1, 1_000)).length;
 }
 
 async function embedPage(
@@ -266,8 +298,10 @@ async function watermark(room: SearchRoom, agent: string, space: number): Promis
 }
 
 async function agentsOf(room: SearchRoom): Promise<string[]> {
-  const rows = await room.store.db.selectFrom("conversations").select("agent").distinct().execute();
-  return rows.map((row) => row.agent);
+  const { db } = room.store;
+  const rows = await db.selectFrom("conversations").select("agent").distinct().execute();
+  const withFiles = await db.selectFrom("corpus_files").select("agent").distinct().execute();
+  return [...new Set([...rows, ...withFiles].map((row) => row.agent))];
 }
 
 async function renewed(room: SearchRoom, lease: Lease): Promise<Lease | undefined> {

@@ -17,7 +17,16 @@ export interface Doc {
   speaker: string;
   text: string;
   tokens: number;
+  /** How long others of its kind are, where they are not as long as messages. */
+  averageTokens?: number;
   terms: ReadonlyMap<string, number>;
+}
+
+/** A document that is no entry, with its vector where it has one. */
+export interface Archived {
+  doc: Doc;
+  vector?: Int8Array;
+  states?: Int8Array;
 }
 
 const loadRows = 500;

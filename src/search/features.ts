@@ -25,7 +25,7 @@ export interface LexicalScores {
 export function lexicalScores(pool: Pool, candidates: readonly number[], query: WeightedTerms): LexicalScores {
   const { terms, weights, averageTokens, prefix } = query;
   const frequencies = pool.docs.map((doc) => {
-    const norm = lengthNorm(doc.tokens, averageTokens);
+    const norm = lengthNorm(doc.tokens, doc.averageTokens ?? averageTokens);
     const counts = Float64Array.from(terms, (term) => (doc.terms.get(term) ?? 0) / norm);
     if (prefix !== undefined && counts.at(-1) === 0)
       counts[counts.length - 1] = countBeginning(doc.terms, prefix) / norm;
@@ -111,7 +111,8 @@ export function stretched(values: readonly (number | undefined)[]): number[] {
   }
   const mean = sum / known.length;
   const range = high - low;
-  return values.map((value) => (range === 0 ? 0 : ((value ?? mean) - low) / range));
+  // Equals are all the best: one that nothing but its meaning speaks for must not end at nothing.
+  return values.map((value) => (range === 0 ? 1 : ((value ?? mean) - low) / range));
 }
 
 /** Values as shares of the largest. */

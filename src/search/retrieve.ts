@@ -1,7 +1,6 @@
 import type { EmbeddedQuery } from "../models/index.ts";
 import type { ConversationSpan } from "../store/index.ts";
-import type { Archived } from "./archive.ts";
-import type { Doc } from "./documents.ts";
+import type { Archived, Doc } from "./documents.ts";
 import { type Pool, poolOf } from "./pool.ts";
 import { type QueryVector, weighQuery } from "./query-vector.ts";
 import { ranking } from "./ranking.ts";
@@ -11,7 +10,7 @@ import { type Statistics, termWeights } from "./statistics.ts";
 import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
 import { flatStems } from "./text/words.ts";
-import type { FindOptions, Leg } from "./types.ts";
+import { type FindOptions, type Leg, resultKinds } from "./types.ts";
 import type { VectorBlock } from "./vectors/block.ts";
 import { dotBytes, normOfBytes, scaled } from "./vectors/math.ts";
 
@@ -45,7 +44,7 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
     began = now;
   };
   const parsed = parseQuery(text, { interactive: options.interactive });
-  const kinds = options.kinds ?? ["message", "summary", "file"];
+  const kinds = options.kinds ?? [...resultKinds];
   const spans =
     options.conversation === undefined ? undefined : await spansOf(store, options.agent, options.conversation);
   const legs = new Set<Leg>(options.legs ?? ["lexical", "vector"]);
@@ -64,7 +63,7 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   ]);
   mark("legs");
   if (vector?.degraded) degraded.push(vector.degraded);
-  if (archived.cut) cut.push("only the newest summaries and files were searched");
+  cut.push(...archived.cut);
 
   const sources = new Map<string, Leg[]>();
   const note = (key: string, leg: Leg) => sources.set(key, [...(sources.get(key) ?? []), leg]);
@@ -157,7 +156,7 @@ async function vectorLeg(
   try {
     const { blocks, whole } = await shelf.blocksFor(options.agent, spans, vectorWaitMs);
     const size = blocks.reduce((sum, block) => sum + block.size, 0);
-    if (size === 0 && messages)
+    if (size === 0 && messages && !(await shelf.hasDocuments(options.agent)))
       return { ...nothing, degraded: "nothing was embedded here yet: only words were searched" };
     const embedded = await embedder.embedQuery(parsed.text, options.signal);
     const query = weighQuery(embedded, parsed.terms, weights);
@@ -179,11 +178,11 @@ async function readArchive(
   room: SearchRoom,
   options: FindOptions,
   kinds: FindOptions["kinds"] & {},
-): Promise<{ docs: Archived[]; cut: boolean }> {
+): Promise<{ docs: Archived[]; cut: string[] }> {
   return room.archive.read(options.agent, kinds, await room.shelf?.id());
 }
 
-/** The summaries and files worth a look: those with a word of the query or near it in meaning. */
+/** The summaries, files and chunks worth a look: those with a word of the query or near it in meaning. */
 function chooseArchived(
   docs: readonly Archived[],
   parsed: ParsedQuery,

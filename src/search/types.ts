@@ -2,7 +2,7 @@ import type { Clock } from "../domain/index.ts";
 import type { Embedder } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 
-export const resultKinds = ["message", "summary", "file"] as const;
+export const resultKinds = ["message", "summary", "file", "chunk"] as const;
 export type ResultKind = (typeof resultKinds)[number];
 
 export const profiles = ["tuned", "classic"] as const;
@@ -61,7 +61,7 @@ export interface Evidence {
 export interface SearchResult {
   kind: ResultKind;
   id: string;
-  /** How to name it to others: `msg#12`, `sum_…`, `file_…`. */
+  /** How to name it to others: `msg#12`, `sum_…`, `file_…`, `memory/plan.md#L3-L9`. */
   citation: string;
   score: number;
   snippet: string;

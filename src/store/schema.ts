@@ -57,6 +57,9 @@ export interface Schema {
   memory_files: MemoryFileTable;
   memory_accesses: MemoryAccessTable;
   memory_spend: MemorySpendTable;
+  corpus_files: CorpusFileTable;
+  corpus_chunks: CorpusChunkTable;
+  corpus_states: CorpusStateTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -422,5 +425,43 @@ export interface SearchStateTable {
   space: number;
   entry_seq: number;
   entries: number;
+  updated_at: number;
+}
+
+/** A file of the corpus as it was last read. */
+export interface CorpusFileTable {
+  agent: string;
+  /** `memory` for the notes of the workspace, or the name of a folder. */
+  corpus: string;
+  /** As it is cited: the folder's name, except for notes, and the path below it. */
+  path: string;
+  hash: string;
+  /** In microseconds: two versions within one millisecond are two. */
+  mtime_us: number;
+  size: number;
+  /** What the file is about when its name is a date, else when it was changed. */
+  time: number;
+  read_at: number;
+}
+
+/** Some lines of a file. Its vector is in `document_vectors` under its hash. */
+export interface CorpusChunkTable {
+  agent: string;
+  path: string;
+  start_line: number;
+  end_line: number;
+  part: number;
+  corpus: string;
+  hash: string;
+  heading: string;
+  text: string;
+  tokens: number;
+  time: number;
+}
+
+/** Counts the changes to an agent's corpus, so that what is kept in memory knows when it is old. */
+export interface CorpusStateTable {
+  agent: string;
+  revision: number;
   updated_at: number;
 }

@@ -9,7 +9,7 @@ import type {
   MemoryStats,
   NewMemory,
 } from "../memory/index.ts";
-import type { ResultKind, SearchAnswer } from "../search/index.ts";
+import type { CorpusText, ResultKind, SearchAnswer } from "../search/index.ts";
 import type { Session, SessionPage } from "../session/index.ts";
 
 /** Which conversations a tool asks about, and what bounds it. */
@@ -105,6 +105,7 @@ export interface ToolHost {
   };
   readonly search: {
     find(query: string, request?: SearchQuestion): Promise<SearchAnswer>;
+    read(path: string, request?: { agent?: string; from?: number; lines?: number }): Promise<CorpusText>;
   };
   readonly memory: {
     add(request: NewMemory & MemoryAsker & { session?: Session }): Promise<Applied & { current: Memory }>;

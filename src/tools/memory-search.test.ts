@@ -26,6 +26,16 @@ describe("memory_search", () => {
     expect(opened.markdown).toContain("ZX-4711");
   });
 
+  it("finds notes, with a citation that memory_get opens", async () => {
+    const { results } = await search({ query: "Which milk does Ann prefer?", corpus: "memory" });
+    expect(results[0]).toMatchObject({ kind: "chunk", citation: "MEMORY.md#L1-L3" });
+    expect(results.every((one) => one.kind === "chunk")).toBe(true);
+    const all = await search({ query: "oat milk coffee Ann" });
+    expect(all.results.map((one) => one.citation)).toContain("MEMORY.md#L1-L3");
+    const sessions = await search({ query: "oat milk coffee Ann", corpus: "sessions" });
+    expect(sessions.results.some((one) => one.kind === "chunk")).toBe(false);
+  });
+
   it("says with none that there is nothing, and keeps to a corpus, a channel and a time", async () => {
     expect(await search({ query: "qwertzuiop asdfghjkl" })).toMatchObject({ confidence: "none", results: [] });
     const files = await search({ query: "deploy invoice Berlin", corpus: "files" });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SearchResult } from "../search/index.ts";
+import { resultKinds, type SearchResult } from "../search/index.ts";
 import { placeOf } from "./context.ts";
 import { choice, cuts, instant, note, text, whole } from "./fields.ts";
 import type { SearchQuestion } from "./host.ts";
@@ -7,7 +7,7 @@ import { instantText, minuteText, name, notice, quote } from "./quote.ts";
 import { type Block, fitting, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
-const corpora = ["all", "sessions", "files"] as const;
+const corpora = ["all", "memory", "sessions", "files"] as const;
 /** What is asked for beyond the answer, so that a filter by channel still has enough to choose from. */
 const spareFactor = 5;
 
@@ -23,14 +23,16 @@ const input = z.strictObject({
   channel: text(100).optional().describe("Only conversations of this channel, such as telegram or claude-code."),
   corpus: choice(corpora)
     .default("all")
-    .describe("Where to look: sessions (messages and summaries), files (large content), or all. all when absent."),
+    .describe(
+      "Where to look: memory (notes and folders), sessions (messages and summaries), files (large content), or all. all when absent.",
+    ),
   since: instant().optional().describe("Only from then on: a date such as 2026-05-01, or milliseconds since 1970."),
   before: instant().optional().describe("Only before then: a date such as 2026-05-01, or milliseconds since 1970."),
 });
 
 const hit = z.object({
   citation: z.string(),
-  kind: z.enum(["message", "summary", "file"]),
+  kind: z.enum(resultKinds),
   score: z.number(),
   snippet: z.string(),
   time: z.string(),
@@ -39,6 +41,7 @@ const hit = z.object({
 
 const kindsOf: Record<(typeof corpora)[number], SearchQuestion["kinds"]> = {
   all: undefined,
+  memory: ["chunk"],
   sessions: ["message", "summary"],
   files: ["file"],
 };
@@ -49,7 +52,7 @@ export const memorySearch = defineTool({
   description:
     "Finds what was said, summarised or kept in any conversation by meaning and by words, best first. Use it when you " +
     "do not know the exact words: who, what, when, why, preferences, decisions. Returns snippets with citations " +
-    "(msg#N, sum_…, file_…) that lcm_describe opens, and how sure the answer is: strong, weak or none. With none, say " +
+    "(msg#N, sum_…, file_…, path#L3-L9) that memory_get opens, and how sure the answer is: strong, weak or none. With none, say " +
     "that nothing was found. For exact strings use lcm_grep.",
   input,
   output: z.object({

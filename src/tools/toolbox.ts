@@ -6,6 +6,7 @@ import { lcmExpand } from "./lcm-expand.ts";
 import { lcmExpandQuery } from "./lcm-expand-query.ts";
 import { lcmGrep } from "./lcm-grep.ts";
 import { memoryForget } from "./memory-forget.ts";
+import { memoryGet } from "./memory-get.ts";
 import { memoryList, memoryStats } from "./memory-list.ts";
 import { memoryRecall } from "./memory-recall.ts";
 import { memorySearch } from "./memory-search.ts";
@@ -23,6 +24,7 @@ export const allTools: readonly Tool[] = [
   lcmExpand,
   lcmExpandQuery,
   memorySearch,
+  memoryGet,
   memoryRecall,
   memoryStore,
   memoryUpdate,

@@ -8,6 +8,8 @@ export class WordEmbedder implements Embedder {
   /** Words that mean the same, by the one they stand for. */
   private readonly meanings: Readonly<Record<string, string>>;
   calls = 0;
+  /** How many texts were embedded. */
+  texts = 0;
   failing = false;
 
   constructor(meanings: Readonly<Record<string, string>> = {}) {
@@ -17,6 +19,7 @@ export class WordEmbedder implements Embedder {
   async embed(texts: EmbedText[]): Promise<Embedded[]> {
     if (this.failing) throw new Error("the model is away");
     this.calls += 1;
+    this.texts += texts.length;
     return texts.map(({ text }) => {
       const states = wordsIn(text).map((word) => this.state(word));
       const tokens = Int8Array.from(states.flatMap((state) => [...state].map((value) => value * 127)));

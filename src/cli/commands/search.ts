@@ -91,6 +91,8 @@ function timeIn(option: string, text: string | undefined): number | undefined {
 export async function indexCommand(flags: CommonOptions): Promise<void> {
   const signal = interruptible();
   await withVarve(flags, async (varve, output) => {
+    const read = await varve.search.sync({ signal });
+    for (const note of read.notes) output.say(`note: ${note}`);
     const before = await varve.search.coverage();
     const progress = startProgress("Embedding");
     const done = await varve.search.index({
@@ -106,6 +108,6 @@ export async function indexCommand(flags: CommonOptions): Promise<void> {
     if (done.cutTexts > 0) {
       output.say(`${number(done.cutTexts)} texts were longer than what is embedded of one; words find all of them.`);
     }
-    output.result({ ...done, ...after });
+    output.result({ ...done, ...after, files: read });
   });
 }

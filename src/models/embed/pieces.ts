@@ -6,7 +6,11 @@ export const piecesMax = 24;
 const unitEnd = /(?<=\n)|(?<=[.!?。！？])\s*(?=\S)/u;
 
 /** Cuts a text at ends of lines and sentences into pieces the model takes whole. */
-export function piecesOf(text: string, countTokens: (text: string) => number): { pieces: string[]; cut: boolean } {
+export function piecesOf(
+  text: string,
+  countTokens: (text: string) => number,
+  tokensMax = pieceTokensMax,
+): { pieces: string[]; cut: boolean } {
   const pieces: string[] = [];
   let current = "";
   let tokens = 0;
@@ -18,10 +22,10 @@ export function piecesOf(text: string, countTokens: (text: string) => number): {
   for (const unit of unitsOf(text)) {
     if (pieces.length >= piecesMax) return { pieces: pieces.slice(0, piecesMax), cut: true };
     const size = countTokens(unit);
-    if (tokens > 0 && tokens + size > pieceTokensMax) flush();
-    if (size > pieceTokensMax) {
+    if (tokens > 0 && tokens + size > tokensMax) flush();
+    if (size > tokensMax) {
       flush();
-      pieces.push(...hardCut(unit, Math.ceil(size / pieceTokensMax)));
+      pieces.push(...hardCut(unit, Math.ceil(size / tokensMax)));
       continue;
     }
     current += current === "" ? unit : ` ${unit}`;

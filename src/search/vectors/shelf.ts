@@ -63,6 +63,20 @@ export class VectorShelf {
     return { blocks: shelved.map((one) => one.block), whole };
   }
 
+  /** Whether anything that is no message has a vector: a corpus can be searched before anything was said. */
+  async hasDocuments(agent: string): Promise<boolean> {
+    const space = await this.id();
+    if (space === undefined) return false;
+    const row = await this.store.db
+      .selectFrom("document_vectors")
+      .select("id")
+      .where("agent", "=", agent)
+      .where("space", "=", space)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   async tokenStates(agent: string, seqs: readonly number[]): Promise<Map<number, Int8Array>> {
     const states = new Map<number, Int8Array>();
     const space = await this.id();
