@@ -76,6 +76,7 @@ export {
   type Status,
   type StoreCall,
   type StoreTap,
+  type SyncResult,
   silentReplyGate,
   type ToolAnnotations,
   type ToolOptions,

@@ -12,7 +12,7 @@ import { snippetOf } from "./snippet.ts";
 import { diversify } from "./stages/diversity.ts";
 import { noiseLast } from "./stages/noise.ts";
 import { rerankCandidates } from "./stages/rerank.ts";
-import { hardMinScore, length, minScore, recency } from "./stages/scores.ts";
+import { decay, hardMinScore, length, minScore, recency } from "./stages/scores.ts";
 import { termWeights, withSpeakers } from "./statistics.ts";
 import { timeOf } from "./time/understand.ts";
 import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
@@ -91,6 +91,10 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   });
   await run("length", () => {
     length(list);
+    return list;
+  });
+  await run("decay", () => {
+    decay(list, room.clock.now());
     return list;
   });
   await run("hardMinScore", () =>

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../domain/index.ts";
 import type { Schema, Store, StoreTransaction } from "../../store/index.ts";
 import { type ChunkOptions, chunkMarkdown } from "./chunk.ts";
-import { type CorpusFolder, citedPath, type ListedFile, listFiles, reasonOf } from "./folders.ts";
+import { below, type CorpusFolder, citedPath, type ListedFile, listFiles, reasonOf } from "./folders.ts";
 
 export interface SyncOptions {
   signal?: AbortSignal;
@@ -109,7 +109,13 @@ function shapeOf({ tokens, overlap }: ChunkOptions): string {
 
 async function textOf(file: Found, notes: string[]): Promise<string | undefined> {
   try {
-    const text = await readFile(join(file.folder.root, file.below), "utf8");
+    // A folder may have become a link since it was listed.
+    const real = await realpath(join(file.folder.root, file.below));
+    if (below(await realpath(file.folder.root), real) === undefined) {
+      notes.push(`${file.path} leads out of its folder and is not read`);
+      return undefined;
+    }
+    const text = await readFile(real, "utf8");
     if (!text.includes("\u0000")) return text;
     notes.push(`${file.path} is not text`);
   } catch (error) {
