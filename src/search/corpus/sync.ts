@@ -62,6 +62,8 @@ export async function syncCorpus(
   const gone = new Map(
     [...known].filter(([key, row]) => !present.has(key) && !unsure.has(keyOf(row.agent, row.corpus))),
   );
+  /** A file that is new here and gone there, with the same content, was renamed. */
+  const movable = new Map([...gone.values()].map((row) => [keyOf(row.agent, row.hash), row]));
   const touched = new Set<string>();
   for (const file of found) {
     if (options.signal?.aborted || performance.now() >= until) return { ...result, status: "stopped" };
@@ -75,10 +77,13 @@ export async function syncCorpus(
     }
     const hash = `${shapeOf(chunks)}:${sha256(text)}`;
     const next = rowOf(file, hash, host.clock.now());
-    const old = row ? undefined : [...gone.values()].find((one) => one.agent === agent && one.hash === hash);
+    const old = row ? undefined : movable.get(keyOf(agent, hash));
     if (row?.hash === hash || old) await moveFile(host, old ?? row ?? next, next);
     else await writeFile(host, next, text, chunks);
-    if (old) gone.delete(keyOf(agent, old.path));
+    if (old) {
+      gone.delete(keyOf(agent, old.path));
+      movable.delete(keyOf(agent, hash));
+    }
     if (old) result.renamed += 1;
     else if (!row) result.added += 1;
     else if (row.hash !== hash) result.changed += 1;
