@@ -85,6 +85,7 @@ export {
   type Status,
   type StoreCall,
   type StoreTap,
+  type SyncResult,
   silentReplyGate,
   type ToolAnnotations,
   type ToolOptions,

@@ -9,6 +9,7 @@ import {
   type GeneratePurpose,
   type ModelLedger,
   type ModelState,
+  type Reranker,
 } from "../models/index.ts";
 import type { Schema, Store } from "../store/index.ts";
 
@@ -16,6 +17,8 @@ import type { Schema, Store } from "../store/index.ts";
 export type Models = { [Purpose in GeneratePurpose]?: Generate } & {
   /** Makes vectors, in place of the model that comes with the package. */
   embedder?: Embedder;
+  /** Puts the best results of a search in order, in place of what the settings name. */
+  reranker?: Reranker;
 };
 
 /** What writes summaries, describes large files, answers and remembers; absent where neither names a model. */
@@ -39,13 +42,14 @@ export function modelsOf(
   };
   const model = (purpose: GeneratePurpose): Generate | undefined =>
     brought[purpose] ?? configuredModel(config.models, purpose, options);
-  const { embedder } = brought;
+  const { embedder, reranker } = brought;
   return {
     summary: model("summary"),
     largeFile: model("largeFile"),
     expansion: model("expansion"),
     ...(embedder === undefined ? {} : { embedder }),
     memory: model("memory"),
+    ...(reranker === undefined ? {} : { reranker }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../domain/index.ts";
-import { configuredEmbedder, type Embedder, LocalEmbedder, spaceName } from "../models/index.ts";
+import { configuredEmbedder, configuredReranker, type Embedder, LocalEmbedder, spaceName } from "../models/index.ts";
 import {
   behindOf,
   type CatchUpOptions,
@@ -68,7 +68,8 @@ export function searchOf(host: EngineHost): OpenSearch {
   const settings = loaded.config.search;
   const own = models.embedder ? undefined : namedEmbedder(host);
   const embedder = models.embedder ?? own;
-  const room = openRoom({ store, clock, embedder, decode });
+  const reranker = models.reranker ?? configuredReranker(loaded.config, { home: loaded.home, clock });
+  const room = openRoom({ store, clock, embedder, reranker, decode });
   const owner = newId(clock, host.random);
   const closing = new AbortController();
   const corpus = corpusOf(host, closing.signal);

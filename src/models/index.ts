@@ -18,5 +18,7 @@ export { freshState, type ModelLedger, type ModelState, memoryLedger } from "./l
 export { type ChainLimits, defaultChainLimits } from "./limits.ts";
 export { isContextOverflow } from "./overflow.ts";
 export type { ProviderSources } from "./providers.ts";
+export { configuredReranker, type RerankerOptions } from "./rerank/http-reranker.ts";
+export type { Reranker, RerankScore } from "./rerank/port.ts";
 export { isPaused } from "./state.ts";
 export type { Sleep } from "./wait.ts";

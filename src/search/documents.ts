@@ -19,6 +19,8 @@ export interface Doc {
   tokens: number;
   /** How long others of its kind are, where they are not as long as messages. */
   averageTokens?: number;
+  /** A note of one day, which matters less as that day passes; others are evergreen. */
+  dated?: boolean;
   terms: ReadonlyMap<string, number>;
 }
 

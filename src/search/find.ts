@@ -11,7 +11,8 @@ import type { SearchRoom } from "./room.ts";
 import { snippetOf } from "./snippet.ts";
 import { diversify } from "./stages/diversity.ts";
 import { noiseLast } from "./stages/noise.ts";
-import { hardMinScore, length, minScore, recency } from "./stages/scores.ts";
+import { rerankCandidates } from "./stages/rerank.ts";
+import { decay, hardMinScore, length, minScore, recency } from "./stages/scores.ts";
 import { termWeights, withSpeakers } from "./statistics.ts";
 import { timeOf } from "./time/understand.ts";
 import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
@@ -50,6 +51,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   step("fusion", list.length);
 
   const cut = [...found.cut];
+  const degraded = [...found.degraded];
   const off = new Set<StageName>([...(options.without ?? []), ...(profile === "tuned" ? (["length"] as const) : [])]);
   const run = async (name: StageName, work: () => Promise<Candidate[]> | Candidate[]) => {
     if (off.has(name)) return;
@@ -70,11 +72,17 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   await run("minScore", () => drop(minScore(list, options.minScore ?? least), "below the least score"));
   let late: Map<string, number> | undefined;
   await run("rerank", async () => {
-    if (profile === "classic" || tokens.length === 0) return list;
-    const best = list.toSorted(byScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
-    const scores = await lateScores(room, options.agent, found, tokens, best);
-    addLate(best, whole, scores.own, scores.window);
-    late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
+    if (profile !== "classic" && tokens.length > 0) {
+      const best = list.toSorted(byScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
+      const scores = await lateScores(room, options.agent, found, tokens, best);
+      addLate(best, whole, scores.own, scores.window);
+      late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
+    }
+    if (!room.reranker || options.quick || list.length === 0) return list;
+    const { signal } = options;
+    const said = await rerankCandidates(room.reranker, query, list, { limit, hasLate: late !== undefined, signal });
+    if (said.degraded !== undefined) degraded.push(said.degraded);
+    if (said.cut !== undefined) cut.push(said.cut);
     return list;
   });
   await run("recency", () => {
@@ -83,6 +91,10 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   });
   await run("length", () => {
     length(list);
+    return list;
+  });
+  await run("decay", () => {
+    decay(list, room.clock.now());
     return list;
   });
   await run("hardMinScore", () =>
@@ -107,7 +119,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
     certainty: evidence ? rounded(certainty(evidence)) : 0,
     results: await resultsOf(room, options, found, list),
     cut,
-    degraded: found.degraded,
+    degraded,
     understood: time ? { time } : {},
     ...(options.explain ? { steps, evidence } : {}),
   };

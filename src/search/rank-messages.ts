@@ -18,6 +18,8 @@ export async function rankMessages(room: SearchRoom, request: RankRequest): Prom
     kinds: ["message"],
     limit,
     signal,
+    // A context is put together before a model is asked; a network must not be waited for.
+    quick: true,
     // Whatever is recalled is read by a model: near-duplicates and age are for it to judge.
     without: ["diversity", "recency"],
   });

@@ -50,6 +50,8 @@ export const ranking = {
     tunedHardMinScore: 0.05,
     rerank: { weight: 0.6, fallbackCosine: 0.3, kept: 0.8, floors: [0.95, 0.9, 0.5], strong: [0.75, 0.6] },
     recency: { weight: 0.1, days: 14 },
+    /** Notes of a day keep at least half of their score. */
+    decay: { least: 0.5, days: 60 },
     length: { characters: 500, slope: 0.5, least: 0.3 },
     /** Two texts about one matter are 0.85 alike and may both be wanted; `tuned` takes only near copies for the same. */
     diversity: { lambda: 0.7, same: 0.85, tunedSame: 0.95 },

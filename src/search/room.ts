@@ -1,5 +1,5 @@
 import type { Clock } from "../domain/index.ts";
-import type { Embedder } from "../models/index.ts";
+import type { Embedder, Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 import { Archive } from "./archive.ts";
 import { DocumentReader } from "./documents.ts";
@@ -13,6 +13,7 @@ export interface SearchRoom {
   clock: Clock;
   decode: SearchHost["decode"];
   embedder: Embedder | undefined;
+  reranker: Reranker | undefined;
   shelf: VectorShelf | undefined;
   documents: DocumentReader;
   archive: Archive;
@@ -20,12 +21,13 @@ export interface SearchRoom {
 }
 
 export function openRoom(host: SearchHost): SearchRoom {
-  const { store, clock, embedder, decode } = host;
+  const { store, clock, embedder, reranker, decode } = host;
   return {
     store,
     clock,
     decode,
     embedder,
+    reranker,
     shelf: embedder ? new VectorShelf(store, embedder.space) : undefined,
     documents: new DocumentReader(store, decode),
     archive: new Archive(store),

@@ -1,5 +1,5 @@
 import type { Clock } from "../domain/index.ts";
-import type { Embedder } from "../models/index.ts";
+import type { Embedder, Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 
 export const resultKinds = ["message", "summary", "file", "chunk"] as const;
@@ -42,6 +42,8 @@ export interface FindOptions {
   explain?: boolean;
   /** A person is still typing: the last word may be the beginning of one. */
   interactive?: boolean;
+  /** Whether a reranker over the network is left out: for what may not wait. */
+  quick?: boolean;
   signal?: AbortSignal;
 }
 
@@ -106,5 +108,7 @@ export interface SearchHost {
   clock: Clock;
   /** Absent: search works on words alone and says so. */
   embedder?: Embedder;
+  /** Absent: what comes with the package puts the best in order. */
+  reranker?: Reranker;
   decode(kind: string, payload: string): DecodedEntry;
 }

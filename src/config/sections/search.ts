@@ -40,6 +40,22 @@ export const searchSection = z.strictObject({
     .max(16_384)
     .optional()
     .describe("How many numbers a vector of that model has; needed for models that are not well known."),
+  reranker: z
+    .string()
+    .regex(
+      /^(?:none|(?:jina|siliconflow|voyage|pinecone|dashscope|tei)(?:\/\S+)?)$/,
+      "must be none or a reranker: jina, siliconflow, voyage, pinecone, dashscope or tei, with /model behind it or not",
+    )
+    .default("none")
+    .describe(
+      "What reads the best results together with the question and orders them anew: none, or jina, siliconflow, voyage, pinecone, dashscope, tei, each with /model behind it for another than its usual one.",
+    ),
+  rerankerTimeoutMs: z
+    .int()
+    .min(100)
+    .max(60_000)
+    .default(5_000)
+    .describe("How long a search waits for the reranker before it goes on without, in milliseconds."),
   workspace: z
     .string()
     .min(1)

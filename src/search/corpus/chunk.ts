@@ -91,10 +91,13 @@ function unitsOf(lines: readonly string[], tokensMax: number): Unit[] {
     const unit = { ...unitAt(block.kind, block.start, block.end, lines), headings };
     const most = block.kind === "text" ? tokensMax : tokensMax * wholeFactor;
     if (unit.tokens <= most) return [unit];
-    return Array.from({ length: block.end - block.start + 1 }, (_, index) => ({
-      ...unitAt(block.kind, block.start + index, block.start + index, lines),
-      headings,
-    }));
+    // Empty lines at its end stay with its last line.
+    let last = block.end;
+    while (last > block.start && (lines[last - 1] ?? "").trim() === "") last -= 1;
+    return Array.from({ length: last - block.start + 1 }, (_, index) => {
+      const start = block.start + index;
+      return { ...unitAt(block.kind, start, start === last ? block.end : start, lines), headings };
+    });
   });
 }
 
@@ -104,7 +107,8 @@ function unitAt(
   end: number,
   lines: readonly string[],
 ): Pick<Unit, "kind" | "start" | "end" | "tokens"> {
-  return { kind, start, end, tokens: estimateTokens(textOf(lines, start, end)) };
+  // Empty lines cost nothing, however many there are.
+  return { kind, start, end, tokens: estimateTokens(textOf(lines, start, end).trimEnd()) };
 }
 
 /** The end of a chunk that the next one repeats: whole units, and of a paragraph its last lines. */
@@ -139,10 +143,10 @@ function chunksOf(units: readonly Unit[], lines: readonly string[], { tokens }: 
   if (!first || !last) return [];
   const text = textOf(lines, first.start, last.end);
   const whole = { start: first.start, end: last.end, heading: first.headings };
-  const size = estimateTokens(text);
+  const size = estimateTokens(text.trimEnd());
   const isOneLine = first.start === last.end || text.trim() === (lines[first.start - 1] ?? "").trim();
   if (!isOneLine || size <= tokens * wholeFactor) return [{ ...whole, part: 0, text, tokens: size }];
-  return partsOf(text, Math.ceil(size / tokens)).map((part, index) => ({
+  return partsOf(text.trimEnd(), Math.ceil(size / tokens)).map((part, index) => ({
     ...whole,
     part: index + 1,
     text: part,

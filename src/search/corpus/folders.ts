@@ -67,7 +67,8 @@ export interface Listing {
 }
 
 export const filesMax = 20_000;
-const fileBytesMax = 4 * 1024 * 1024;
+/** Notes are written by hand; a larger file is a dump, and cutting it would hold everything else up. */
+const fileBytesMax = 1024 * 1024;
 
 /** The files of a folder in order of their paths. Links are not followed: they may lead anywhere. */
 export async function listFiles(folder: CorpusFolder, signal?: AbortSignal): Promise<Listing> {

@@ -1,6 +1,7 @@
 import type { Store } from "../../store/index.ts";
 import { type Archived, countTerms } from "../documents.ts";
 import { signed } from "../vectors/math.ts";
+import { datedTime } from "./sync.ts";
 
 const pageRows = 500;
 /** Chunks are held in memory with their words; beyond this many the oldest are not searched, and the answer says so. */
@@ -131,6 +132,7 @@ function archivedOf(
       text,
       tokens,
       averageTokens: usualTokens,
+      dated: datedTime(path) !== undefined,
       // The headings above it and its name are part of what it is about.
       terms: countTerms(text, `${heading} ${path}`),
     },

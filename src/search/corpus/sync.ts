@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../domain/index.ts";
 import type { Schema, Store, StoreTransaction } from "../../store/index.ts";
 import { type ChunkOptions, chunkMarkdown } from "./chunk.ts";
-import { type CorpusFolder, citedPath, type ListedFile, listFiles, reasonOf } from "./folders.ts";
+import { below, type CorpusFolder, citedPath, type ListedFile, listFiles, reasonOf } from "./folders.ts";
 
 export interface SyncOptions {
   signal?: AbortSignal;
@@ -62,6 +62,8 @@ export async function syncCorpus(
   const gone = new Map(
     [...known].filter(([key, row]) => !present.has(key) && !unsure.has(keyOf(row.agent, row.corpus))),
   );
+  /** A file that is new here and gone there, with the same content, was renamed. */
+  const movable = new Map([...gone.values()].map((row) => [keyOf(row.agent, row.hash), row]));
   const touched = new Set<string>();
   for (const file of found) {
     if (options.signal?.aborted || performance.now() >= until) return { ...result, status: "stopped" };
@@ -75,10 +77,13 @@ export async function syncCorpus(
     }
     const hash = `${shapeOf(chunks)}:${sha256(text)}`;
     const next = rowOf(file, hash, host.clock.now());
-    const old = row ? undefined : [...gone.values()].find((one) => one.agent === agent && one.hash === hash);
+    const old = row ? undefined : movable.get(keyOf(agent, hash));
     if (row?.hash === hash || old) await moveFile(host, old ?? row ?? next, next);
     else await writeFile(host, next, text, chunks);
-    if (old) gone.delete(keyOf(agent, old.path));
+    if (old) {
+      gone.delete(keyOf(agent, old.path));
+      movable.delete(keyOf(agent, hash));
+    }
     if (old) result.renamed += 1;
     else if (!row) result.added += 1;
     else if (row.hash !== hash) result.changed += 1;
@@ -109,7 +114,13 @@ function shapeOf({ tokens, overlap }: ChunkOptions): string {
 
 async function textOf(file: Found, notes: string[]): Promise<string | undefined> {
   try {
-    const text = await readFile(join(file.folder.root, file.below), "utf8");
+    // A folder may have become a link since it was listed.
+    const real = await realpath(join(file.folder.root, file.below));
+    if (below(await realpath(file.folder.root), real) === undefined) {
+      notes.push(`${file.path} leads out of its folder and is not read`);
+      return undefined;
+    }
+    const text = await readFile(real, "utf8");
     if (!text.includes("\u0000")) return text;
     notes.push(`${file.path} is not text`);
   } catch (error) {

@@ -21,6 +21,16 @@ export function length(candidates: readonly Candidate[]): void {
   }
 }
 
+/** A note of one day is worth less as the day passes; what has no date in its name does not age. */
+export function decay(candidates: readonly Candidate[], now: number): void {
+  const { least, days } = ranking.stages.decay;
+  for (const candidate of candidates) {
+    if (!candidate.doc.dated) continue;
+    const ageDays = Math.max(0, now - candidate.doc.time) / dayMs;
+    candidate.score *= least + (1 - least) * Math.exp(-ageDays / days);
+  }
+}
+
 export interface Kept {
   kept: Candidate[];
   /** How many were left out. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Candidate } from "../candidate.ts";
 import { diversify } from "./diversity.ts";
 import { noiseIn, noiseLast } from "./noise.ts";
-import { hardMinScore, length, minScore, recency } from "./scores.ts";
+import { decay, hardMinScore, length, minScore, recency } from "./scores.ts";
 
 const day = 86_400_000;
 const now = 100 * day;
@@ -45,6 +45,20 @@ describe("stages", () => {
     length(list);
     expect(list[0]?.score).toBe(1);
     expect(list[1]?.score).toBe(0.3);
+  });
+
+  test("a note of a day loses up to half with its age, an evergreen one nothing", () => {
+    const list = [
+      candidate("today", 1, { time: now, dated: true }),
+      candidate("old", 1, { time: now - 60 * day, dated: true }),
+      candidate("ancient", 1, { time: now - 10_000 * day, dated: true }),
+      candidate("evergreen", 1, { time: 0 }),
+    ];
+    decay(list, now);
+    expect(list[0]?.score).toBe(1);
+    expect(list[1]?.score).toBeCloseTo(0.5 + 0.5 / Math.E);
+    expect(list[2]?.score).toBeCloseTo(0.5);
+    expect(list[3]?.score).toBe(1);
   });
 
   test("the bars say how many they left out", () => {

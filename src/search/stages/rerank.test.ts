@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import type { Reranker } from "../../models/index.ts";
+import type { Candidate } from "../candidate.ts";
+import { blended, rerankCandidates, withoutReranker } from "./rerank.ts";
+
+function candidate(key: string, score: number, more: Partial<Candidate> = {}): Candidate {
+  const doc = {
+    key,
+    kind: "chunk",
+    id: key,
+    conversation: null,
+    branch: 0,
+    time: 0,
+    role: "chunk",
+    speaker: "chunk",
+  } as const;
+  const base = { index: 0, sources: [], bm25: 0, cosine: undefined, behind: false, stages: {}, notes: [] };
+  return { ...base, doc: { ...doc, text: key, tokens: 1, terms: new Map() }, score, ...more };
+}
+
+describe("a reranker's word", () => {
+  it.each([
+    // score, bm25, reranked, result
+    [0.5, 0, 1, 0.8],
+    [0.5, 0, 0, 0.25],
+    [0.8, 0, 0.1, 0.4],
+    [0.8, 0.59, 0, 0.4],
+    [0.8, 0.6, 0, 0.72],
+    [0.8, 0.74, 0, 0.72],
+    [0.8, 0.75, 0, 0.76],
+    [0.8, 1, 0.9, 0.86],
+    [0.8, 1, undefined, 0.64],
+    [0.5, 0, undefined, 0.4],
+  ])("makes of %d with BM25 %d and %s the score", (score, bm25, reranked, expected) => {
+    expect(blended(score, bm25, reranked)).toBeCloseTo(expected, 10);
+  });
+
+  it.each([
+    [0.5, 1, 0.65],
+    [0.5, 0, 0.35],
+    [0.5, -0.4, 0.35],
+    [0.5, undefined, 0.5],
+  ])("missing, makes of %d with the cosine %s the score", (score, cosine, expected) => {
+    expect(withoutReranker(score, cosine)).toBeCloseTo(expected, 10);
+  });
+
+  it("is asked about the best, twice as many as are wanted", async () => {
+    const list = [0.1, 0.9, 0.5, 0.3].map((score) => candidate(`t${score}`, score));
+    const asked: string[][] = [];
+    const reranker: Reranker = {
+      name: "test/one",
+      async rerank(_, texts) {
+        asked.push([...texts]);
+        return [{ index: 1, score: 1 }];
+      },
+    };
+    expect(await rerankCandidates(reranker, "q", list, { limit: 1, hasLate: false })).toEqual({});
+    expect(asked).toEqual([["t0.9", "t0.5"]]);
+    expect(list.map(({ score }) => Math.round(score * 100) / 100)).toEqual([0.08, 0.72, 0.8, 0.24]);
+  });
+
+  it("is done without when it fails, and that is said", async () => {
+    const reranker: Reranker = { name: "test/one", rerank: () => Promise.reject(new Error("it is down")) };
+    const list = [candidate("a", 0.5, { cosine: 1 })];
+    const { degraded } = await rerankCandidates(reranker, "q", list, { limit: 5, hasLate: false });
+    expect(degraded).toBe("the reranker test/one failed (it is down): the vectors put the results in order");
+    expect(list[0]?.score).toBeCloseTo(0.65);
+    await rerankCandidates(reranker, "q", list, { limit: 5, hasLate: true });
+    expect(list[0]?.score).toBeCloseTo(0.65);
+    const signal = AbortSignal.abort();
+    await expect(rerankCandidates(reranker, "q", list, { limit: 5, hasLate: true, signal })).rejects.toThrow();
+  });
+});
