@@ -216,6 +216,7 @@ export {
   resultKinds,
   type SearchAnswer,
   type SearchResult,
+  type SyncResult,
 } from "./search/index.ts";
 export type {
   Address,
