@@ -112,6 +112,19 @@ onEveryEngine("memory in view", (get) => {
     expect(view.estimatedTokens).toBeLessThanOrEqual(8_000);
   });
 
+  test("a long prompt finds what its last sentence asks about", async () => {
+    const { varve } = get();
+    const session = await open("lars");
+    await keep("lars", "The spare key hangs behind the clock.");
+    await turn(session, "Let us write the letter to the landlord together.", "Gladly.");
+    const story = "Yesterday the neighbours complained about noise from builders across the street again. ".repeat(20);
+    const view = await varve.context.assemble(session, {
+      budgetTokens: 8_000,
+      prompt: `${story}Where is the spare key?`,
+    });
+    expect(blocks(view.messages)).toEqual([expect.stringContaining("behind the clock")]);
+  });
+
   test("nothing is put between a call of a tool and its result", async () => {
     const { varve } = get();
     const session = await open("jane");
