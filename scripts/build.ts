@@ -29,13 +29,27 @@ const settingsChunk =
   /dist[\\/]config[\\/]|node_modules[\\/]yaml[\\/]|node_modules[\\/]zod[\\/](?!.*(?:locales[\\/](?!en)|index\.js|external\.js))/;
 const bundle = await rolldown({
   cwd: root,
-  input: { main: "dist/cli/main.js", worker: "dist/store/sqlite/worker.js" },
+  input: {
+    main: "dist/cli/main.js",
+    worker: "dist/store/sqlite/worker.js",
+    "embed-worker": "dist/models/embed/embed-worker.js",
+  },
   platform: "node",
   // Nobody imports the command, so a chunk may show more than its entry does.
   preserveEntrySignatures: false,
   // Native code, and packages that start threads from files of their own, stay what they are.
   // Models' packages are optional peers that the user installs.
-  external: ["better-sqlite3", "pg", "pino", "chokidar", "ai", /^@ai-sdk\//, /^@lezer\//, /^csv-parse/],
+  external: [
+    "better-sqlite3",
+    "pg",
+    "pino",
+    "chokidar",
+    "onnxruntime-node",
+    "ai",
+    /^@ai-sdk\//,
+    /^@lezer\//,
+    /^csv-parse/,
+  ],
   logLevel: "warn",
   plugins: [withoutLocales],
 });

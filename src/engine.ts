@@ -1,5 +1,4 @@
 import { type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
-import { passagesFor } from "./context/index.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "./domain/index.ts";
 import {
   type BackupInfo,
@@ -15,6 +14,8 @@ import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Memories, memoriesOf } from "./engine/memories.ts";
 import { type Models, modelsOf } from "./engine/models.ts";
+import { findPassages } from "./engine/passages.ts";
+import { type OpenSearch, type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
@@ -56,6 +57,7 @@ export interface Varve {
   readonly sessions: Sessions;
   readonly transcripts: Transcripts;
   readonly context: Context;
+  readonly search: Search;
   readonly memory: Memories;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal says stop. */
@@ -72,6 +74,7 @@ export interface Varve {
   readonly work: Work;
   /** Calls the listener for what the engine does; the function it returns takes it off again. */
   onEvent(listener: (event: EngineEvent) => void): () => void;
+  /** Ends what is under way and lets go of the database. Closing twice is closing once. */
   close(): Promise<void>;
 }
 
@@ -108,7 +111,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     random,
     models: modelsOf({ loaded, store, clock, random }, options.models ?? {}),
     largeContentTokens: loaded.config.context.largeFileTokenThreshold,
-    find: (request) => passagesFor(store, request),
+    find: (request) => findPassages(host, search, request),
     emit: (event) => {
       for (const listener of listeners) listener(event);
     },
@@ -116,16 +119,19 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       if (options.background !== false) work.start();
     },
   };
+  const { search, close: closeSearch } = await openSearch(host);
   const work = workOf(host);
+  let closing: Promise<void> | undefined;
   const varve: Varve = {
     settings: loaded,
     sessions: sessionsOf(host),
     transcripts: transcriptsOf(host),
     context: contextOf(host),
+    search,
     memory: memoriesOf(host),
     import: (paths, request) => importInto(host, paths, request),
     watch: (paths, request) => watchPaths(host, paths, request),
-    status: () => statusOf(host, version),
+    status: () => statusOf(host, version, search),
     doctor: (doctorOptions) => examine(host, doctorOptions),
     backup: (file, backupOptions) => backupNow(host, file, backupOptions),
     // Loaded when asked for: most programs, and the gateway until somebody comes to it by MCP, do without.
@@ -135,16 +141,30 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async close() {
-      await work.stop();
-      try {
-        await accesses.stop();
-      } finally {
-        await store.close();
-      }
+    close() {
+      closing ??= (async () => {
+        await work.stop();
+        await closeSearch();
+        try {
+          await accesses.stop();
+        } finally {
+          await store.close();
+        }
+      })();
+      return closing;
     },
   };
   return varve;
+}
+
+/** Settings that name no usable model are found out here; the store must not stay open behind that error. */
+async function openSearch(host: EngineHost): Promise<OpenSearch> {
+  try {
+    return searchOf(host);
+  } catch (error) {
+    await host.store.close();
+    throw error;
+  }
 }
 
 /** Puts a backup in place of the database; no engine may have it open. */
@@ -174,6 +194,7 @@ export type { AskedBy, Forgotten, Memories, OpenedMemory } from "./engine/memori
 export type { Models } from "./engine/models.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
+export type { Search, SearchRequest } from "./engine/search.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
@@ -186,6 +207,16 @@ export {
   type MemoryVectors,
   type Review,
 } from "./memory/index.ts";
+export {
+  type CatchUpResult,
+  type Confidence,
+  type Profile,
+  profiles,
+  type ResultKind,
+  resultKinds,
+  type SearchAnswer,
+  type SearchResult,
+} from "./search/index.ts";
 export type {
   Address,
   Forked,

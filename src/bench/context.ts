@@ -30,25 +30,25 @@ export interface ContextBenchOptions {
 }
 
 const reachTokens = 4_000;
+const reachHits = 50;
+/** A hit as a search shows it: a snippet of 200 characters with its citation. */
+const snippetTokens = 55;
 const stabilityTurns = 10;
 
 export async function benchContext(options: ContextBenchOptions): Promise<ContextBench> {
   const datasets = loadDatasets(options.data);
-  const total = [...datasets.values()].reduce((sum, list) => sum + list.length * options.budgets.length, 0);
+  const total = [...datasets.values()].reduce((sum, list) => sum + list.length, 0);
   const result: ContextBench = { datasets: {} };
   let done = 0;
   for (const [name, conversations] of datasets) {
-    const budgets: Record<string, ContextFigures> = {};
-    for (const budget of options.budgets) {
-      const sums = new Sums();
-      for (const conversation of conversations) {
-        await measure(conversation, budget, sums);
-        done += 1;
-        options.onProgress(`${name} at ${budget} tokens`, done, total);
-      }
-      budgets[String(budget)] = sums.figures();
+    const sums = new Map(options.budgets.map((budget) => [budget, new Sums()]));
+    for (const conversation of conversations) {
+      await measure(conversation, sums);
+      done += 1;
+      options.onProgress(name, done, total);
     }
-    result.datasets[name] = { budgets };
+    const budgets = [...sums].map(([budget, one]) => [String(budget), one.figures()]);
+    result.datasets[name] = { budgets: Object.fromEntries(budgets) };
   }
   return result;
 }
@@ -75,25 +75,33 @@ class Sums {
   }
 }
 
-async function measure(conversation: Conversation, budget: number, sums: Sums): Promise<void> {
+/** The conversation is read and embedded once; every budget gets a fork of it with summaries of its own. */
+async function measure(conversation: Conversation, sums: ReadonlyMap<number, Sums>): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), "varve-bench-context-"));
-  const varve = await openVarve({ home });
+  const varve = await openVarve({ home, background: false });
   try {
     const session = await varve.sessions.resolve({ key: "agent:main:bench:direct:conversation" });
     const messages = messagesOf(conversation);
     const later = messages.splice(-stabilityTurns);
     await varve.context.ingest(session, messages);
-    const compacted = await varve.context.compact(session, { budgetTokens: budget });
-    sums.sourceTokens += compacted.tokensBefore;
-    sums.contextTokens += compacted.tokensAfter;
-    await measurePrefix(varve, session, later, budget, sums);
-    await measureQuestions(varve, session, conversation, budget, sums);
+    const reached = new Map<string, Reached>();
+    for (const [budget, sum] of sums) {
+      const key = `agent:main:subagent:at-${budget}`;
+      const fork = (await varve.sessions.fork(session, { key, maxTokens: Number.MAX_SAFE_INTEGER })).session;
+      const compacted = await varve.context.compact(fork, { budgetTokens: budget });
+      sum.sourceTokens += compacted.tokensBefore;
+      sum.contextTokens += compacted.tokensAfter;
+      await measurePrefix(varve, fork, later, budget, sum);
+      await varve.search.index();
+      await measureQuestions(varve, fork, conversation, { budget, reached }, sum);
+    }
   } finally {
     await varve.close();
     rmSync(home, { recursive: true, force: true });
   }
 }
 
+/** Turn by turn, with the work that follows a turn: what it changes is not counted, because then the prompt has to change. */
 async function measurePrefix(
   varve: Varve,
   session: Session,
@@ -101,18 +109,21 @@ async function measurePrefix(
   budget: number,
   sums: Sums,
 ): Promise<void> {
-  let before = "";
+  let before: { text: string; compactions: number } | undefined;
   for (const message of later) {
     await varve.context.ingest(session, [message]);
+    await varve.context.afterTurn(session, { windowTokens: budget });
+    await varve.work.drain();
+    const { compactionCount: compactions } = await varve.sessions.get(session.key);
     const view = await varve.context.assemble(session, { budgetTokens: budget });
     const text = JSON.stringify(view.messages).slice(0, -1);
-    if (before !== "") {
+    if (before?.compactions === compactions) {
       let same = 0;
-      while (same < before.length && before[same] === text[same]) same += 1;
+      while (same < before.text.length && before.text[same] === text[same]) same += 1;
       sums.stableBytes += same;
-      sums.bytes += before.length;
+      sums.bytes += before.text.length;
     }
-    before = text;
+    before = { text, compactions };
   }
 }
 
@@ -120,7 +131,7 @@ async function measureQuestions(
   varve: Varve,
   session: Session,
   conversation: Conversation,
-  budget: number,
+  { budget, reached }: { budget: number; reached: Map<string, Reached> },
   sums: Sums,
 ): Promise<void> {
   const texts = new Map(conversation.turns.map((turn) => [turn.id, turn.text]));
@@ -131,16 +142,45 @@ async function measureQuestions(
     const seen = view.messages
       .map((message) => (typeof message.content === "string" ? message.content : ""))
       .join("\n");
-    const found = await varve.context.recall(session, { prompt: question.question, tokens: reachTokens });
+    const asked = question.question;
+    // What two calls bring up does not depend on the budget, so it is asked for once.
+    const found = reached.get(asked) ?? (await reach(varve, session, asked));
+    reached.set(asked, found);
     for (const id of question.evidence) {
       const text = texts.get(id);
       if (text === undefined) continue;
       sums.evidence += 1;
       if (seen.includes(text)) sums.inView += 1;
       if (window.has(id)) sums.inWindow += 1;
-      if (found.includes(text) || seen.includes(text)) sums.reachable += 1;
+      if (seen.includes(text) || found.block.includes(text) || opens(found, id)) sums.reachable += 1;
     }
   }
+}
+
+/** What two calls of the recall tools bring up within 4,000 tokens. */
+interface Reached {
+  /** One call: the passages that fit the question best, whole. */
+  block: string;
+  /** Or two: the hits of a search, as snippets, and the tokens that are left to open some of them. */
+  hits: Map<string, number>;
+}
+
+async function reach(varve: Varve, session: Session, prompt: string): Promise<Reached> {
+  const block = await varve.context.recall(session, { prompt, tokens: reachTokens });
+  const { agent, conversation } = session;
+  const ranked = await varve.search.rank({ agent, conversation, prompt, limit: reachHits });
+  const hits = new Map<string, number>();
+  for (const { seq } of ranked) {
+    const found = await varve.context.describe(`msg#${seq}`, { agent });
+    if (found.kind === "message") hits.set(found.entry.id, found.entry.tokens);
+  }
+  return { block, hits };
+}
+
+/** Whether a hit is there and can be opened with what the snippets left. */
+function opens({ hits }: Reached, id: string): boolean {
+  const tokens = hits.get(id);
+  return tokens !== undefined && tokens <= reachTokens - hits.size * snippetTokens;
 }
 
 /** The newest messages that fit, and nothing else: what most programs send. */

@@ -23,11 +23,12 @@ export async function benchCold(home: string, size: number): Promise<BenchResult
   return { name: "cli.cold", size, value: round(best / 1000), unit: "s" };
 }
 
-/** The resident memory of a gateway that has nothing to do; Linux only. */
+/** The resident memory of a gateway that has nothing to do, without the embedding model; Linux only. */
 export async function benchIdle(home: string, size: number): Promise<BenchResult[]> {
   if (process.platform !== "linux") return [];
   const child = spawn(process.execPath, [program, "start", "--port", "0", "--home", home], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, VARVE_SEARCH_EMBEDDER: "none" },
   });
   try {
     await once(child.stdout, "data");

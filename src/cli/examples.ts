@@ -1,6 +1,8 @@
 /** What `--help` shows for each command; every line is run by the tests, in order, in an empty home. */
 export const examples: Record<string, string[]> = {
   import: ["varve import ./transcripts", "varve import ./transcripts/notes.jsonl --source jsonl"],
+  index: ["varve index"],
+  search: ['varve search "message 3" --limit 5', 'varve search "what was said" --kind message --explain'],
   "sessions list": ["varve sessions list --limit 5"],
   "sessions show": ["varve sessions show agent:main:jsonl:direct:notes --limit 3"],
   export: [
@@ -34,6 +36,7 @@ export const examples: Record<string, string[]> = {
   "sessions delete": ["varve sessions delete agent:main:subagent:reader --yes"],
   status: ["varve status", "varve status --json"],
   doctor: ["varve doctor", "varve doctor --rebuild"],
+  maintain: ["varve maintain"],
   backup: ["varve backup ./copy.db", "varve backup --portable"],
   restore: ["varve restore ./copy.db --yes"],
   "config list": ["varve config list"],
@@ -42,5 +45,6 @@ export const examples: Record<string, string[]> = {
   "config unset": ["varve config unset session.dmScope"],
   "config check": ["varve config check"],
   start: ["varve start --port 0"],
+  demo: ["varve demo"],
   bench: ["varve bench speed --sizes 2000"],
 };

@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { exportFormats, sourceNames, version } from "../engine.ts";
+import { exportFormats, profiles, sourceNames, version } from "../engine.ts";
 import { examples } from "./examples.ts";
 import { addMemory } from "./memory-program.ts";
 
@@ -13,6 +13,7 @@ export function buildProgram(): Command {
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addImport(program);
   addExport(program);
+  addSearch(program);
   addSessions(program);
   addContext(program);
   addGrep(program);
@@ -22,6 +23,7 @@ export function buildProgram(): Command {
   addMcp(program);
   addStart(program);
   addBench(program);
+  addDemo(program);
   for (const command of program.commands) finish(command, []);
   return program;
 }
@@ -81,6 +83,27 @@ function addExport(program: Command): void {
     .addOption(new Option("--format <format>", "the form").choices(exportFormats).default("jsonl"))
     .option("--out <file>", "write to a file instead of standard output")
     .action(async (name, flags) => (await import("./commands/export.ts")).runExport(name, flags));
+}
+
+function addSearch(program: Command): void {
+  const load = () => import("./commands/search.ts");
+  program
+    .command("search")
+    .description("find what was said, by its words and by its meaning")
+    .argument("<query>", 'words or a question; "a phrase" must be there, -word must not')
+    .option("--kind <list>", "message, summary, file, chunk; with commas between")
+    .option("--session <key>", "only this session's conversation")
+    .option("--since <time>", "not older than this")
+    .option("--before <time>", "older than this")
+    .option("--limit <n>", "how many", whole(1))
+    .option("--min-score <n>", "leave out what scores below this", Number)
+    .addOption(new Option("--profile <name>", "how results are scored").choices([...profiles]))
+    .option("--explain", "show the score after every stage")
+    .action(async (query, flags) => (await load()).searchCommand(query, flags));
+  program
+    .command("index")
+    .description("embed the messages that have no vector yet, so that search finds them by meaning")
+    .action(async (flags) => (await load()).indexCommand(flags));
 }
 
 function addSessions(program: Command): void {
@@ -190,6 +213,10 @@ function addCare(program: Command): void {
     .option("--rebuild", "make everything anew that is derived from the log")
     .action(async (flags) => (await load()).doctorCommand(flags));
   program
+    .command("maintain")
+    .description("do the work that waits, such as compactions that turns left behind")
+    .action(async (flags) => (await load()).maintainCommand(flags));
+  program
     .command("backup")
     .description("copy the database while it is in use")
     .argument("[file]", "where to; the backups folder when absent")
@@ -251,13 +278,22 @@ function addStart(program: Command): void {
     .action(async (flags) => (await import("./commands/start.ts")).startCommand(flags));
 }
 
+function addDemo(program: Command): void {
+  program
+    .command("demo")
+    .description("a guided tour on a conversation made for it; no key, nothing of yours is touched")
+    .option("--keep", "leave the tour's folder behind")
+    .action(async (flags) => (await import("./commands/demo.ts")).demoCommand(flags));
+}
+
 function addBench(program: Command): void {
   program
     .command("bench")
     .description("measure, beside a baseline in the same run")
-    .addArgument(new Argument("<what>").choices(["speed", "context"]))
+    .addArgument(new Argument("<what>").choices(["speed", "context", "recall"]))
     .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
     .option("--large", "also 1,000,000 messages")
+    .option("--no-baselines", "recall: leave out what it is compared with")
     .option("--data <folder>", "conversations with questions, for the benches that need them")
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

@@ -5,6 +5,7 @@ import { general } from "./sections/general.ts";
 import { cronSection, importSection, logSection } from "./sections/keeping.ts";
 import { memorySection } from "./sections/memory.ts";
 import { modelsSection } from "./sections/models.ts";
+import { searchSection } from "./sections/search.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
 import { sessionSection } from "./sections/session.ts";
 import { storeSection } from "./sections/store.ts";
@@ -22,6 +23,7 @@ export const configSchema = z.strictObject({
   gateway: gatewaySection.prefault({}),
   store: storeSection.prefault({}),
   models: modelsSection.prefault({}),
+  search: searchSection.prefault({}),
   memory: memorySection.prefault({}),
   import: importSection.prefault({}),
   log: logSection.prefault({}),

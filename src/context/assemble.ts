@@ -46,7 +46,9 @@ export interface ContextView {
 
 /** How much of the budget the fresh tail may take before it is cut, and what is kept for what the prompt asks about. */
 const tailShare = 0.5;
-const recallShare = 0.35;
+const recallShare = 0.5;
+/** However large the window is: more than this of the past at once is noise. */
+const recallTokensMax = 8_000;
 /** What the trace names one by one; the rest of a long history is one line. */
 const rawPageMax = 4000;
 
@@ -79,7 +81,7 @@ export async function assemble(
   ];
   let estimatedTokens = choice.tokens + (fresh?.tokens ?? 0);
   if (options.prompt !== undefined) {
-    const room = options.budgetTokens - estimatedTokens;
+    const room = Math.min(options.budgetTokens - estimatedTokens, recallTokensMax);
     const recalled = await recallBlock(find, ref, { prompt: options.prompt, tokens: room, inView });
     if (recalled) {
       messages.push(recalled.message);
@@ -135,7 +137,8 @@ async function choose(
   const all = sum(raw.map((one) => one.item.tokens)) + sum([...xmlTokens.values()]);
   const fits = all <= budget && complete;
   // Room for what the prompt brings up is kept only when not everything is there already.
-  const limit = fits || options.prompt === undefined ? budget : Math.floor(budget * (1 - recallShare));
+  const kept = Math.min(Math.floor(budget * recallShare), recallTokensMax);
+  const limit = fits || options.prompt === undefined ? budget : budget - kept;
   let tokens = sum(raw.slice(tailFrom).map((one) => one.item.tokens)) + sum(alone.map((one) => one.tokens));
   const trace: TraceItem[] = raw.slice(tailFrom).map((one) => ({ ...traced(one), in: true, why: "fresh tail" }));
   let from = tailFrom;

@@ -98,8 +98,6 @@ export async function leavesOf(
   return found.slice(0, limit);
 }
 
-const sourcesMax = 20_000;
-
 /** The messages under some summaries, however deep they lie. */
 export async function entriesUnder(
   store: Store,
@@ -114,7 +112,7 @@ export async function entriesUnder(
       throw new VarveError("NOT_FOUND", `There is no summary ${id} here.`, { remedy: "Take an id from lcm_grep." });
     }
     const waiting = [id];
-    for (let next = waiting.pop(); next !== undefined && seqs.size < sourcesMax; next = waiting.pop()) {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       for (const source of await readSources(store.db, { agent, conversation: top.conversation }, next)) {
         if ("summary" in source) waiting.push(source.summary);
         else seqs.add(source.entrySeq);

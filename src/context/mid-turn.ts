@@ -15,9 +15,9 @@ export interface Fitted {
 const keptSteps = [8_000, 4_000, 2_000, 1_000];
 
 /** Makes a prompt fit inside a turn by cutting its largest tool results short, oldest ones as well as the newest. */
-export function fitMidTurn(messages: Message[], budgetTokens: number): Fitted {
+export function fitMidTurn(messages: Message[], budgetTokens: number, trims = true): Fitted {
   let current = messages;
-  for (const kept of keptSteps) {
+  for (const kept of trims ? keptSteps : []) {
     const tokens = total(current);
     if (tokens <= budgetTokens)
       return { messages: current, tokens, trimmed: countChanged(messages, current), fits: true };

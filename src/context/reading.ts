@@ -1,6 +1,6 @@
 import { type Entry, VarveError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { type FileHead, findFile, readEntries, readFileContents } from "../transcript/index.ts";
+import { type FileHead, findFile, readEntries, readFileContents, type StoredFile } from "../transcript/index.ts";
 import { describeSummary, findSummary, type SummaryDescription } from "./describe.ts";
 
 /** Lines of a file, counted from 1. */
@@ -15,7 +15,13 @@ export interface FileLines {
 
 export type Description =
   | ({ kind: "summary"; conversation: number } & SummaryDescription)
-  | { kind: "file"; conversation: number; file: FileHead; entries: string[]; lines?: FileLines }
+  | {
+      kind: "file";
+      conversation: number;
+      file: FileHead & Pick<StoredFile, "byModel">;
+      entries: string[];
+      lines?: FileLines;
+    }
   | { kind: "message"; conversation: number; entry: Entry };
 
 export interface DescribeOptions {

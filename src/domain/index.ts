@@ -27,6 +27,7 @@ export {
   type SessionKey,
   type ThreadRef,
 } from "./session-key.ts";
+export { isStopWord } from "./stop-words.ts";
 export type { EscalationLevel, SummaryNode } from "./summary.ts";
 export {
   fromAnthropic,

@@ -4,6 +4,7 @@ import type { AppendResult } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
 import type { TurnFacts } from "./compaction.ts";
 import { mayCompact } from "./context-settings.ts";
+import { describeLater } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
 import { extractJob, mayExtract } from "./memory-settings.ts";
 import { noteTokens } from "./token-ratio.ts";
@@ -52,7 +53,10 @@ export async function commitTurn(
       .execute();
     return { ...result, status: "committed" };
   });
-  if (committed.status === "committed") await noteTokens(host, facts);
+  if (committed.status === "committed") {
+    await noteTokens(host, facts);
+    await describeLater(host, session, committed);
+  }
   if (jobs.length > 0) host.workSoon();
   return committed;
 }

@@ -41,8 +41,9 @@ export interface TurnFacts {
 export type CompactTrigger = "manual" | "leaf" | "threshold" | "budget" | "overflow" | "new" | "import";
 
 /** How much of a budget a compaction aims at: the rest is for what comes next and for what prompts bring up. */
-const targetShare = 0.6;
-const tailShareOfBudget = 0.35;
+const targetShare = 0.45;
+const tailShareOfBudget = 0.25;
+const tailShareOfWindow = 0.35;
 /** The largest share of a budget that one leaf stands for, so that small budgets still get several. */
 const leafShareOfBudget = 0.5;
 const leafTokensMin = 1_000;
@@ -122,7 +123,12 @@ export async function compactAfterTurn(
   const due = await compactionDue(host.store, session, { policy, windowTokens, observedTokens: facts.observedTokens });
   if (due.work === "none") return undefined;
   const request = { signal };
-  if (due.work === "sweep") return sweep(host, session, settings, "threshold", { policy, request });
+  if (due.work === "sweep") {
+    // A small window cannot hold a long tail: what is left of it must be enough for the next turns.
+    const tailMax = Math.floor(windowTokens * tailShareOfWindow);
+    const freshTailMaxTokens = Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, tailMax);
+    return sweep(host, session, settings, "threshold", { policy: { ...policy, freshTailMaxTokens }, request });
+  }
   const maxDepth = policy.incrementalMaxDepth;
   return sweep(host, session, settings, "leaf", { policy, maxLeafPasses: 1, maxDepth, request });
 }

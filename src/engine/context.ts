@@ -22,6 +22,7 @@ import { appendEntries, messageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts } from "./compaction.ts";
 import { type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
+import { describeLater } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
 import { memoriesBeside } from "./memory-recall.ts";
 import { extractJob, mayExtract } from "./memory-settings.ts";
@@ -55,7 +56,10 @@ export interface Context extends Recall {
   afterTurn(session: Session, facts?: TurnFacts): Promise<void>;
   /** Before a turn: compacts when the active transcript passed `context.maxActiveTranscriptBytes`. */
   prepare(session: Session, facts?: TurnFacts & { signal?: AbortSignal }): Promise<CompactResult | undefined>;
-  /** Inside a turn: makes a prompt fit by cutting tool results short. What still does not fit has to be compacted. */
+  /**
+   * Inside a turn: says whether a prompt fits and, where `context.midTurnPrecheck` is on, makes it fit by cutting tool
+   * results short. What still does not fit has to be compacted.
+   */
   fitMidTurn(session: Session, messages: Message[], facts?: TurnFacts): Fitted;
   /** Compacts when an error of a provider says that the prompt was too long; undefined for every other error. */
   recoverFromOverflow(
@@ -76,7 +80,11 @@ export function contextOf(host: EngineHost): Context {
   const { store } = host;
   const { config } = host.loaded;
   return {
-    ingest: (session, messages) => appendEntries(store, refOf(session), messages.map(messageDraft), host),
+    async ingest(session, messages) {
+      const result = await appendEntries(store, refOf(session), messages.map(messageDraft), host);
+      await describeLater(host, session, result);
+      return result;
+    },
     commitTurn: (session, key, messages, facts) => commitTurn(host, session, key, messages, facts),
     async afterTurn(session, facts = {}) {
       await noteTokens(host, facts);
@@ -92,7 +100,8 @@ export function contextOf(host: EngineHost): Context {
       return compactUntilUnder(host, session, { ...facts, budgetTokens: budgetOf(host, session, facts) }, "budget");
     },
     fitMidTurn(session, messages, facts = {}) {
-      return fitMidTurn(messages, budgetOf(host, session, facts));
+      const trims = config.context.midTurnPrecheck;
+      return fitMidTurn(messages, budgetOf(host, session, facts), trims);
     },
     async recoverFromOverflow(session, error, facts = {}) {
       if (!isContextOverflow(error)) return undefined;

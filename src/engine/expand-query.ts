@@ -41,6 +41,7 @@ export interface Answer {
 const answerTokens = 2_000;
 const readTokens = 16_000;
 const candidates = 200;
+const unrankedMax = 2_000;
 /** A function that a program brings may not say which model it asked; that one answered must be told all the same. */
 const unnamedModel = "unnamed";
 
@@ -63,8 +64,8 @@ export async function answerQuestion(host: EngineHost, request: QuestionRequest)
   const lease = await holdExpansion(host, agent, origin, delegationTimeoutMs);
   try {
     const conversations = await conversationsOf(host, request);
-    const passages = await gather(host, agent, conversations, request);
-    const opened = [...new Set(passages.map(({ entry }) => entry.conversation))];
+    const gathered = await gather(host, agent, conversations, request);
+    const opened = [...new Set(gathered.passages.map(({ entry }) => entry.conversation))];
     const grant = await giveGrant(host, {
       agent,
       originKey: origin,
@@ -73,7 +74,7 @@ export async function answerQuestion(host: EngineHost, request: QuestionRequest)
       ttlMs: delegationTimeoutMs,
     });
     try {
-      const answer = await read(host, grant, passages, request, delegationTimeoutMs);
+      const answer = await read(host, grant, gathered, request, delegationTimeoutMs);
       await endGrant(host, grant, "done");
       return answer;
     } catch (error) {
@@ -85,34 +86,37 @@ export async function answerQuestion(host: EngineHost, request: QuestionRequest)
   }
 }
 
+interface Gathered {
+  passages: Passage[];
+  /** Messages that were not even looked at: far more than could be read. */
+  beyond: number;
+}
+
 /** The messages under the named summaries, or those that fit the question, the most fitting first. */
 async function gather(
   host: EngineHost,
   agent: string,
   conversations: number[] | undefined,
   request: QuestionRequest,
-): Promise<Passage[]> {
+): Promise<Gathered> {
   const prompt = request.query ?? request.prompt;
   const found = await host.find({ agent, conversations, prompt, limit: candidates });
   const ids = request.summaryIds ?? [];
-  if (ids.length === 0) return found;
+  if (ids.length === 0) return { passages: found, beyond: 0 };
   const seqs = await entriesUnder(host.store, agent, ids, conversations);
   const inside = new Set(seqs);
   const fitting = found.filter(({ entry }) => inside.has(entry.seq));
   const known = new Set(fitting.map(({ entry }) => entry.seq));
-  const rest = await readEntries(
-    host.store,
-    agent,
-    seqs.filter((seq) => !known.has(seq)),
-    "reference",
-  );
-  return [...fitting, ...rest.map((entry) => ({ entry, score: 0 }))];
+  const unread = seqs.filter((seq) => !known.has(seq));
+  const rest = await readEntries(host.store, agent, unread.slice(0, unrankedMax), "reference");
+  const passages = [...fitting, ...rest.map((entry) => ({ entry, score: 0 }))];
+  return { passages, beyond: Math.max(0, unread.length - unrankedMax) };
 }
 
 async function read(
   host: EngineHost,
   grant: Grant,
-  passages: Passage[],
+  { passages, beyond }: Gathered,
   request: QuestionRequest,
   timeoutMs: number,
 ): Promise<Answer> {
@@ -124,7 +128,10 @@ async function read(
     throw new VarveError("REFUSED", `The grant ${grant.id} ended while it was read.`, { remedy: "Ask again." });
   }
   const citations = lines.map((line) => line.citation);
-  const notes = leftOut === 0 ? [] : [`${leftOut} further messages that may matter were left out: raise tokenCap`];
+  const notes =
+    leftOut + beyond === 0
+      ? []
+      : [`${leftOut + beyond} further messages that may matter were left out: raise tokenCap`];
   const text = lines.map((line) => line.text).join("");
   if (lines.length === 0) {
     return { answer: "Nothing in the history matches the question.", citations: [], tokensRead: 0, notes };

@@ -3,6 +3,7 @@ import type { Clock, Random } from "../domain/index.ts";
 import {
   type ConfiguredOptions,
   configuredModel,
+  type Embedder,
   freshState,
   type Generate,
   type GeneratePurpose,
@@ -12,7 +13,10 @@ import {
 import type { Schema, Store } from "../store/index.ts";
 
 /** The models a program brings along, by what they are for. Where one is missing, the settings name it. */
-export type Models = { [Purpose in GeneratePurpose]?: Generate };
+export type Models = { [Purpose in GeneratePurpose]?: Generate } & {
+  /** Makes vectors, in place of the model that comes with the package. */
+  embedder?: Embedder;
+};
 
 /** What writes summaries, describes large files, answers and remembers; absent where neither names a model. */
 export function modelsOf(
@@ -35,10 +39,12 @@ export function modelsOf(
   };
   const model = (purpose: GeneratePurpose): Generate | undefined =>
     brought[purpose] ?? configuredModel(config.models, purpose, options);
+  const { embedder } = brought;
   return {
     summary: model("summary"),
     largeFile: model("largeFile"),
     expansion: model("expansion"),
+    ...(embedder === undefined ? {} : { embedder }),
     memory: model("memory"),
   };
 }

@@ -4,6 +4,7 @@ import { isPaused, type ModelState } from "../models/index.ts";
 import { schemaVersion } from "../store/index.ts";
 import type { EngineHost } from "./host.ts";
 import { stateOf } from "./models.ts";
+import type { Search, SearchCoverage } from "./search.ts";
 
 export interface Status {
   version: string;
@@ -30,12 +31,14 @@ export interface Status {
   /** What was wrong with what models answered, the last of it. */
   summaryFaults: { summary: string; time: number; faults: string[] }[];
   files: number;
+  /** How many of the messages have a vector, by which model. */
+  search: SearchCoverage;
   /** Versions of memories, those that are history included. */
   memories: number;
   lastBackup: { file: string; time: number; bytes: number } | null;
 }
 
-export async function statusOf(host: EngineHost, version: string): Promise<Status> {
+export async function statusOf(host: EngineHost, version: string, search: Search): Promise<Status> {
   const { store, loaded } = host;
   const { db } = store;
   const totals = await db
@@ -82,6 +85,7 @@ export async function statusOf(host: EngineHost, version: string): Promise<Statu
     summaryLevels: await summaryLevels(host),
     summaryFaults: await summaryFaults(host),
     files: await count("files"),
+    search: await search.coverage(),
     memories: await count("memories"),
     lastBackup: lastBackup(backupFolder(loaded.home)),
   };

@@ -6,6 +6,7 @@ import { findSession, type Session } from "../session/index.ts";
 import { enqueueJob, type NewJob } from "../store/index.ts";
 import { compactAfterTurn, compactImported, compactLeftBehind, type TurnFacts } from "./compaction.ts";
 import { mayCompact } from "./context-settings.ts";
+import { describeFileKind, describingFiles } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
 import { extraction, leftBehind } from "./memory-work.ts";
 
@@ -61,6 +62,7 @@ export function workOf(host: EngineHost): Work {
       "compact turn": compaction(host),
       "compact new": compaction(host),
       "compact import": compaction(host),
+      [describeFileKind]: describingFiles(host),
       "extract memories": extraction(host, false),
       "extract all memories": extraction(host, true),
       "memories left behind": leftBehind(host),

@@ -16,6 +16,7 @@ import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
+import { addSearchRoute } from "./routes/search.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTurningPoints } from "./routes/turning-points.ts";
 import { refuseInvalid } from "./schemas.ts";
@@ -49,6 +50,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   addMessageRoutes(app, host);
   addContextRoutes(app, host);
   addRecallRoutes(app, host);
+  addSearchRoute(app, host);
   addMemoryRoutes(app, host);
   addExportRoute(app, host);
   addEventRoute(app, host);

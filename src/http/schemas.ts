@@ -44,6 +44,15 @@ export const limitQuery = z.coerce.number().int().min(1).max(1000).optional().op
   description: "How many at most, 1 to 1000; 50 when absent.",
 });
 
+/** A date, or milliseconds since 1970, as milliseconds. */
+export const timeQuery = z
+  .string()
+  .refine((value) => /^\d{10,}$/.test(value) || !Number.isNaN(Date.parse(value)), {
+    error: "must be a date such as 2026-05-01, or milliseconds since 1970",
+  })
+  .transform((value) => (/^\d{10,}$/.test(value) ? Number(value) : Date.parse(value)))
+  .optional();
+
 export const agentQuery = text(128)
   .transform((agent) => agent.toLowerCase())
   .optional()

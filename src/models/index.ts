@@ -1,6 +1,18 @@
 export { type ChainOptions, chain, ledgerName } from "./chain.ts";
 export { isKeyRefused } from "./chain-error.ts";
 export { type ConfiguredOptions, configuredModel, modelNames, openModel } from "./configured.ts";
+export { type ConfiguredEmbedderOptions, configuredEmbedder } from "./embed/configured-embedder.ts";
+export { LocalEmbedder, type LocalEmbedderOptions } from "./embed/local-embedder.ts";
+export {
+  type Embedded,
+  type EmbeddedQuery,
+  type Embedder,
+  type EmbedText,
+  type QueryWord,
+  spaceName,
+  type VectorSpace,
+} from "./embed/port.ts";
+export { normalise, toBytes } from "./embed/token-states.ts";
 export type { Generate, Generated, GeneratePurpose, GenerateRequest, NamedModel, TokenUsage } from "./generate.ts";
 export { freshState, type ModelLedger, type ModelState, memoryLedger } from "./ledger.ts";
 export { type ChainLimits, defaultChainLimits } from "./limits.ts";

@@ -80,7 +80,7 @@ export async function takeNotices(host: SessionHost, session: Session): Promise<
   });
 }
 
-/** The tables that hold what belongs to one conversation. */
+/** What belongs to a conversation: the log, and everything that was made from it. */
 const ownedTables = [
   "entries",
   "branches",
@@ -92,6 +92,9 @@ const ownedTables = [
   "context_states",
   "file_refs",
   "turns",
+  "entry_vectors",
+  "entry_tokens",
+  "document_vectors",
   "memory_cursors",
   "memory_recalls",
 ] as const;

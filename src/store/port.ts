@@ -15,6 +15,10 @@ export interface Store {
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Entries whose text matches, best or newest first. */
   matchText(query: TextQuery): Promise<TextMatch[]>;
+  /** How many entries hold each word, of how many. */
+  countText(query: CountQuery): Promise<{ counts: number[]; of: number }>;
+  /** The messages around each of some, on their own branches; those themselves included. */
+  neighbours(agent: string, seqs: number[], radius: number): Promise<PlacedEntry[]>;
   /** Memories whose text matches, best first. The scopes are part of the question to the database. */
   matchMemories(query: MemoryTextQuery): Promise<MemoryTextMatch[]>;
   /** Takes a backup while others read and write; returns the file it wrote. */
@@ -137,18 +141,51 @@ export interface LogRow {
 
 export interface TextQuery {
   agent: string;
-  /** Only these; all of the agent's when absent. */
+  /** Only these; all of the agent's when neither this nor `spans` is given. */
   conversations?: number[];
-  /** Times of entries, from and before, in milliseconds since 1970. */
-  since?: number;
-  before?: number;
+  /** Parts of several conversations, such as a fork and what it was forked from. */
+  spans?: ConversationSpan[];
   /** The best first, or the newest; the best when absent. */
   order?: "rank" | "recency";
   /** Words as they were prepared for the index. */
   words: string[];
   /** Whether one matching word is enough; all must match when absent. */
   any?: boolean;
+  /** Phrases that must be there, and words that must not. */
+  required?: string[];
+  excluded?: string[];
+  /** The beginning of a word that is still being typed; it counts like one of `words`. */
+  prefix?: string;
+  since?: number;
+  before?: number;
+  /** How telling each of `words` is; an engine without ranks of its own orders by it. */
+  weights?: number[];
   limit: number;
+}
+
+export interface CountQuery {
+  agent: string;
+  /** Where to count; everywhere when absent. An engine may count in a wider stretch of the log around it. */
+  conversations?: number[];
+  words: string[];
+  /** Counting stops here: what is in more is common. */
+  countMax: number;
+}
+
+/** The entries of a conversation up to one of them. */
+export interface ConversationSpan {
+  conversation: number;
+  upTo?: number;
+}
+
+/** Where an entry stands, without what it says. */
+export interface PlacedEntry {
+  seq: number;
+  conversation: number;
+  branch: number;
+  kind: string;
+  time: number;
+  tokens: number;
 }
 
 export interface TextMatch {

@@ -41,6 +41,11 @@ export interface Schema {
   grants: GrantTable;
   model_states: ModelStateTable;
   token_ratios: TokenRatioTable;
+  vector_spaces: VectorSpaceTable;
+  entry_vectors: EntryVectorTable;
+  entry_tokens: EntryTokensTable;
+  document_vectors: DocumentVectorTable;
+  search_states: SearchStateTable;
   memories: MemoryTable;
   memory_sources: MemorySourceTable;
   memory_relations: MemoryRelationTable;
@@ -52,6 +57,9 @@ export interface Schema {
   memory_files: MemoryFileTable;
   memory_accesses: MemoryAccessTable;
   memory_spend: MemorySpendTable;
+  corpus_files: CorpusFileTable;
+  corpus_chunks: CorpusChunkTable;
+  corpus_states: CorpusStateTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -303,6 +311,9 @@ export interface FileTable {
   kind: string;
   /** What the content is, in about 200 tokens. */
   summary: string;
+  /** The same by a model, when one was asked, and which. It comes later, so the context does not change by it. */
+  model_summary: string | null;
+  model: string | null;
   bytes: number;
   lines: number;
   tokens: number;
@@ -368,5 +379,89 @@ export interface TokenRatioTable {
   model: string;
   estimated: number;
   reported: number;
+  updated_at: number;
+}
+
+/** A model's vectors: provider, model and dimensions. Vectors of two spaces are never compared. */
+export interface VectorSpaceTable {
+  id: number;
+  name: string;
+  created_at: number;
+}
+
+/** The vector of an entry, as signed bytes; derived, and made anew when it is lost. */
+export interface EntryVectorTable {
+  agent: string;
+  space: number;
+  seq: number;
+  conversation: number;
+  time: number;
+  vector: Uint8Array;
+}
+
+/** The states of an entry's telling tokens, for late interaction. */
+export interface EntryTokensTable {
+  agent: string;
+  space: number;
+  seq: number;
+  conversation: number;
+  states: Uint8Array;
+}
+
+/** The same for what is no entry: summaries and files. */
+export interface DocumentVectorTable {
+  agent: string;
+  space: number;
+  kind: string;
+  id: string;
+  conversation: number | null;
+  vector: Uint8Array;
+  states: Uint8Array;
+}
+
+/** How far the vectors of a space follow the log. */
+export interface SearchStateTable {
+  agent: string;
+  space: number;
+  entry_seq: number;
+  entries: number;
+  updated_at: number;
+}
+
+/** A file of the corpus as it was last read. */
+export interface CorpusFileTable {
+  agent: string;
+  /** `memory` for the notes of the workspace, or the name of a folder. */
+  corpus: string;
+  /** As it is cited: the folder's name, except for notes, and the path below it. */
+  path: string;
+  hash: string;
+  /** In microseconds: two versions within one millisecond are two. */
+  mtime_us: number;
+  size: number;
+  /** What the file is about when its name is a date, else when it was changed. */
+  time: number;
+  read_at: number;
+}
+
+/** Some lines of a file. Its vector is in `document_vectors` under its hash. */
+export interface CorpusChunkTable {
+  agent: string;
+  path: string;
+  start_line: number;
+  end_line: number;
+  part: number;
+  corpus: string;
+  hash: string;
+  heading: string;
+  text: string;
+  tokens: number;
+  time: number;
+}
+
+/** Counts the changes to an agent's corpus, so that what is kept in memory knows when it is old. */
+export interface CorpusStateTable {
+  agent: string;
+  revision: number;
   updated_at: number;
 }

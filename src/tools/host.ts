@@ -9,6 +9,7 @@ import type {
   MemoryStats,
   NewMemory,
 } from "../memory/index.ts";
+import type { CorpusText, ResultKind, SearchAnswer } from "../search/index.ts";
 import type { Session, SessionPage } from "../session/index.ts";
 
 /** Which conversations a tool asks about, and what bounds it. */
@@ -63,6 +64,16 @@ export interface Answered {
   notes: string[];
 }
 
+export interface SearchQuestion {
+  agent?: string;
+  kinds?: ResultKind[];
+  limit?: number;
+  minScore?: number;
+  since?: number;
+  before?: number;
+  signal?: AbortSignal;
+}
+
 /** What of a session is in view now. */
 export interface Overview {
   summaries: readonly unknown[];
@@ -91,6 +102,10 @@ export interface ToolHost {
     expandQuery(request: AskedQuestion): Promise<Answered>;
     grant(id: string, agent?: string): Promise<Grant>;
     overview(session: Session): Promise<Overview>;
+  };
+  readonly search: {
+    find(query: string, request?: SearchQuestion): Promise<SearchAnswer>;
+    read(path: string, request?: { agent?: string; from?: number; lines?: number }): Promise<CorpusText>;
   };
   readonly memory: {
     add(request: NewMemory & MemoryAsker & { session?: Session }): Promise<Applied & { current: Memory }>;

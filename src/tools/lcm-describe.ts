@@ -156,7 +156,7 @@ function fileAnswer({ file, entries, lines, conversation }: Extract<Description,
     heldBy: entries,
   };
   if (!lines) {
-    const { text, cut } = clip(file.summary);
+    const { text, cut } = clip([file.summary, file.byModel?.text].filter(Boolean).join("\n\n"));
     const cuts = cut ? [`the description ends after ${cut.shown} of ${cut.of} characters`] : [];
     return {
       heading: `lcm_describe: ${id}`,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message } from "../domain/index.ts";
@@ -21,7 +21,10 @@ export interface Stage {
 
 export async function setStage(): Promise<Stage> {
   const home = mkdtempSync(join(tmpdir(), "varve-tools-"));
-  const varve = await openVarve({ home, background: false });
+  mkdirSync(join(home, "workspace", "memory"), { recursive: true });
+  writeFileSync(join(home, "workspace", "MEMORY.md"), "# Likes\n\nAnn prefers oat milk in her coffee.\n");
+  writeFileSync(join(home, "workspace", "memory", "2026-01-02.md"), `${forged}\nThe lighthouse keeper retired.\n`);
+  const varve = await openVarve({ home, background: false, config: { search: { workspace: "workspace" } } });
   const session = await varve.sessions.resolve({ key: "agent:main:main" });
   await varve.context.ingest(session, conversation());
   await varve.context.compact(session, { budgetTokens: 4000 });

@@ -96,6 +96,8 @@ describe("open to the owner", () => {
       "lcm_describe",
       "lcm_expand",
       "lcm_expand_query",
+      "memory_search",
+      "memory_get",
       "memory_recall",
       "memory_store",
       "memory_update",

@@ -6,8 +6,10 @@ import { lcmExpand } from "./lcm-expand.ts";
 import { lcmExpandQuery } from "./lcm-expand-query.ts";
 import { lcmGrep } from "./lcm-grep.ts";
 import { memoryForget } from "./memory-forget.ts";
+import { memoryGet } from "./memory-get.ts";
 import { memoryList, memoryStats } from "./memory-list.ts";
 import { memoryRecall } from "./memory-recall.ts";
+import { memorySearch } from "./memory-search.ts";
 import { memoryStore } from "./memory-store.ts";
 import { memoryUpdate } from "./memory-update.ts";
 import { parseInput } from "./parse-input.ts";
@@ -21,6 +23,8 @@ export const allTools: readonly Tool[] = [
   lcmDescribe,
   lcmExpand,
   lcmExpandQuery,
+  memorySearch,
+  memoryGet,
   memoryRecall,
   memoryStore,
   memoryUpdate,

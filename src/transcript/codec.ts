@@ -16,7 +16,7 @@ import { type EntryRow, indexWords } from "../store/index.ts";
 import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
 import { checkDraft } from "./check.ts";
 import { type Aside, moveAside } from "./large-content/move-aside.ts";
-import { referMoved } from "./large-content/moved.ts";
+import { headsOfMoved, referMoved } from "./large-content/moved.ts";
 import { type FileHead, fileReference } from "./large-content/reference.ts";
 import { textOfEntry } from "./text.ts";
 
@@ -121,9 +121,9 @@ export function bodyOf(kind: string, payload: JsonObject): EntryBody {
   return decodeEntry({ seq: 0, id: "", kind, time: 0, tokens: 0, payload: "" }, payload, null, "");
 }
 
-/** The body of a row that nothing was moved out of, or of one whose text does not matter. */
+/** The body of a row alone, without another look into the store: of what was moved aside, only the beginning. */
 export function decodeBody(kind: string, payload: string): EntryBody {
-  return bodyOf(kind, parsePayload({ seq: 0, payload }));
+  return bodyOf(kind, headsOfMoved(parsePayload({ seq: 0, payload })));
 }
 
 export function parsePayload(row: Pick<StoredEntry, "seq" | "payload">): JsonObject {

@@ -32,7 +32,14 @@ export type {
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
 export { importPaths } from "./import/run.ts";
-export { filesOfEntries, findFile, readFileContents, readFileHeads, type StoredFile } from "./large-content/files.ts";
+export {
+  filesOfEntries,
+  findFile,
+  noteFile,
+  readFileContents,
+  readFileHeads,
+  type StoredFile,
+} from "./large-content/files.ts";
 export { type FileHead, fileReference } from "./large-content/reference.ts";
 export {
   activePath,

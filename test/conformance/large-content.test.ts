@@ -63,6 +63,8 @@ onEveryEngine(
       expect(messages.filter((message) => JSON.stringify(message).includes("worker 299 failed"))).toHaveLength(2);
       const words = await varve.context.grep({ session, pattern: "worker 299", mode: "full_text", scope: "messages" });
       expect(words.matches).toHaveLength(2);
+      const asked = await varve.search.find("ERROR worker failed", { session, kinds: ["message"] });
+      expect(asked.results[0]?.snippet).toContain("failed");
       const inFile = await varve.context.grep({ session, pattern: "worker 2[0-9]9 failed", scope: "files" });
       expect(inFile.matches.map((match) => match.kind)).toEqual(["file"]);
       expect(inFile.matches[0]?.snippet).toMatch(/^line 210: /);
@@ -127,6 +129,31 @@ onEveryEngine(
       expect(whole.cut).toBeUndefined();
       const opened = JSON.stringify(whole.nodes);
       for (const message of messages) expect(opened).toContain(JSON.stringify(message.content));
+    });
+
+    test("a model that is named for large files writes beside the description, in the background", async () => {
+      const asked: string[] = [];
+      const largeFile = async ({ user }: { user: string }) => {
+        asked.push(user);
+        return { text: "A table of people in Berlin.", model: "lab/m" };
+      };
+      const varve = await get().another({
+        background: false,
+        config: { context: { largeFileTokenThreshold: 300 } },
+        models: { largeFile },
+      });
+      const session = await fresh();
+      const content = csv.replaceAll("Berlin", "Oslo");
+      await varve.context.commitTurn(session, "t", [{ id: "u", role: "user", content }]);
+      const view = JSON.stringify((await varve.context.assemble(session, { budgetTokens: 4000 })).messages);
+      await varve.work.drain();
+      expect(asked).toHaveLength(1);
+      const [hit] = (await varve.context.grep({ session, pattern: "person 3,Oslo", scope: "files" })).matches;
+      expect(await varve.context.describe(hit?.citation ?? "")).toMatchObject({
+        file: { kind: "csv", byModel: { text: "A table of people in Berlin.", model: "lab/m" } },
+      });
+      // What a model says later does not change what is in view: the prefix stays what it was.
+      expect(JSON.stringify((await varve.context.assemble(session, { budgetTokens: 4000 })).messages)).toBe(view);
     });
 
     test("it survives a rebuilt index and a portable backup, and goes when its last session is deleted", async () => {

@@ -91,7 +91,8 @@ async function readRoutes(): Promise<Route[]> {
 function requiredQuery({ parameters = [] }: Operation): string {
   const wanted = parameters.filter((one) => one.in === "query" && one.required);
   // Whoever looks for a pattern looks for what they must not see.
-  const sentAs = (name: string, schema: Schema) => (name === "pattern" ? secretText : String(schema.example));
+  const sentAs = (name: string, schema: Schema) =>
+    name === "pattern" || name === "q" ? secretText : String(schema.example);
   const query = new URLSearchParams(wanted.map(({ name, schema }): [string, string] => [name, sentAs(name, schema)]));
   return wanted.length === 0 ? "" : `?${query}`;
 }
@@ -231,7 +232,8 @@ describe("every route of the document", () => {
         const what = `${route.method} ${route.path} by ${naming}`;
         if (/\{(?:key|id)\}/.test(route.path)) expectError(answer, [403, 404], what);
         else if (answer.status >= 400) expectError(answer, [400, 403], what);
-        expect(answer.text, what).not.toContain(secretText);
+        // An answer may repeat what was asked; it must not say that it is there.
+        expect(answer.text.replace(`"query":"${secretText}"`, ""), what).not.toContain(secretText);
         expect(answer.text.replaceAll(session.key, "").includes("walk-"), what).toBe(false);
         const again = await stage.varve.sessions.get(session.key);
         expect(again, what).toEqual(session);

@@ -65,7 +65,7 @@ describe.each(settings)("/mcp with a client that speaks %s", (mode) => {
     const client = await connect("reader", mode);
     expect(client.getProtocolEra()).toBe(mode === "auto" ? "modern" : "legacy");
     const { tools } = await client.listTools();
-    expect(tools).toHaveLength(9);
+    expect(tools).toHaveLength(11);
     expect(tools.every((tool) => tool.annotations?.readOnlyHint)).toBe(true);
     expect(await call(client, "memory_store", { text: "The vault is open." })).toMatchObject({ isError: true });
     await recallAll(client, "ZX-4711");

@@ -83,6 +83,8 @@ describe.each(settings)("varve mcp with a client that speaks %s", (mode) => {
         "lcm_describe",
         "lcm_expand",
         "lcm_expand_query",
+        "memory_search",
+        "memory_get",
         "memory_recall",
         "memory_store",
         "memory_update",

@@ -1,4 +1,4 @@
-import { benchContext, benchSpeed, type ContextBench } from "../../bench/index.ts";
+import { benchContext, benchRecall, benchSpeed, type ContextBench, type RecallBench } from "../../bench/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
@@ -8,10 +8,52 @@ export interface BenchFlags {
   sizes: string;
   large?: boolean;
   data?: string;
+  baselines?: boolean;
+  database?: string;
 }
 
 export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
-  return what === "context" ? contextCommand(flags) : speedCommand(flags);
+  if (what === "context") return contextCommand(flags);
+  return what === "recall" ? recallCommand(flags) : speedCommand(flags);
+}
+
+async function recallCommand(flags: BenchFlags): Promise<void> {
+  const output = outputFor(flags);
+  const progress = startProgress("Measuring");
+  const measured = await benchRecall({
+    data: flags.data,
+    baselines: flags.baselines ?? true,
+    database: flags.database,
+    onProgress: (name, done, total) => progress.update(done, total, name),
+  });
+  progress.finish("Measured");
+  output.show(
+    table(
+      ["DATASET", "WAY", "QUESTIONS", "R@5", "R@10", "R@20", "R@50", "NDCG@10", "MS P50", "MS P95"],
+      recallRows(measured),
+    ),
+  );
+  for (const [name, { unanswerable, auroc, markedWeak }] of Object.entries(measured.abstention)) {
+    if (unanswerable === 0) continue;
+    output.show(
+      `${name}: ${unanswerable} unanswerable questions, ${(markedWeak * 100).toFixed(0)}% marked weak, AUROC ${auroc ?? "–"}`,
+    );
+  }
+  output.result(measured);
+}
+
+function recallRows(measured: RecallBench): (string | number)[][] {
+  const percent = (share: number | undefined) => ((share ?? 0) * 100).toFixed(1);
+  const ways = { ...measured.baselines, "as it is set": measured.datasets };
+  return Object.keys(measured.datasets).flatMap((name) =>
+    Object.entries(ways).flatMap(([way, datasets]) => {
+      const figures = datasets[name];
+      if (!figures) return [];
+      const { questions, recall, ndcg10, msPerQuery } = figures;
+      const depths = ["5", "10", "20", "50"].map((depth) => percent(recall[depth]));
+      return [[name, way, questions, ...depths, ndcg10.toFixed(3), msPerQuery.p50, msPerQuery.p95]];
+    }),
+  );
 }
 
 const budgets = [4_000, 8_000, 16_000];

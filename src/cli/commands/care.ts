@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { restoreBackup, type Status } from "../../engine.ts";
+import { type EngineEvent, restoreBackup, type Status } from "../../engine.ts";
 import { type CommonOptions, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
@@ -20,6 +20,7 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
           ["summaries", summaryLine(status)],
           ["large files", number(status.files)],
+          ["search", coverageText(status.search)],
           ["memories", number(status.memories)],
           ["jobs", jobs.join(", ") || "none"],
           ...status.failedJobs.map((job) => ["  failed", `${job.kind} ${job.key}: ${job.error}`]),
@@ -49,6 +50,12 @@ function modelLine(model: Status["models"][number]): string {
       ? ""
       : `; last: ${model.lastError}`;
   return `${figures}${paused}${last}`;
+}
+
+function coverageText({ model, vectors, messages }: Status["search"]): string {
+  if (model === null) return "words only: no embedding model";
+  const behind = messages - vectors;
+  return `${number(vectors)} of ${number(messages)} messages embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
 }
 
 export interface DoctorFlags extends CommonOptions {
@@ -92,4 +99,33 @@ export async function restoreCommand(file: string, flags: CommonOptions & { yes?
   output.say(`Restored ${number(result.messages)} messages from ${result.from}.`);
   if (result.kept) output.say(`The database as it was before is kept as ${result.kept}.`);
   output.result(result);
+}
+
+function wordsOf(event: EngineEvent): string {
+  switch (event.type) {
+    case "compaction":
+      return `${event.data.status}, ${number(event.data.tokensBefore)} → ${number(event.data.tokensAfter)} tokens`;
+    case "job.failed":
+      return `${event.data.kind} failed: ${event.data.error}`;
+    case "memories": {
+      const decisions = Object.entries(event.data.decisions).map(([decision, count]) => `${count} ${decision}`);
+      return `memories of ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
+    }
+  }
+}
+
+/** What the gateway does in the background, for those who run none. */
+export async function maintainCommand(flags: CommonOptions): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const done: string[] = [];
+    varve.onEvent((event) => {
+      const words = `${event.key}: ${wordsOf(event)}`;
+      done.push(words);
+      output.say(words);
+    });
+    const jobs = await varve.work.drain();
+    const { jobs: left } = await varve.status();
+    output.say(jobs === 0 ? "Nothing was waiting." : `${number(jobs)} jobs done.`);
+    output.result({ jobs, left, done });
+  });
 }

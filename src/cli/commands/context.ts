@@ -170,8 +170,9 @@ function drawSummary({ summary, subtree, sources }: Extract<Description, { kind:
 
 function drawFile({ file, entries, lines }: Extract<Description, { kind: "file" }>): string {
   const facts = `${file.id}: ${[file.name, file.mediaType, file.kind].filter(Boolean).join(", ")}, ${number(file.bytes)} bytes, ${number(file.lines)} lines, about ${number(file.tokens)} tokens, in ${entries.join(", ")}`;
+  const byModel = file.byModel === undefined ? "" : `\n\n${file.byModel.text}`;
   if (!lines)
-    return `${facts}\n\n${file.summary}\n\n\`varve describe ${file.id} --lines 1-100\` shows it by lines, \`--all\` from the start.`;
+    return `${facts}\n\n${file.summary}${byModel}\n\n\`varve describe ${file.id} --lines 1-100\` shows it by lines, \`--all\` from the start.`;
   return `${facts}\nlines ${lines.startLine}–${lines.endLine} of ${lines.totalLines}\n\n${lines.text}${lines.cut ? `\n\n(${lines.cut})` : ""}`;
 }
 

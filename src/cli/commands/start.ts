@@ -15,6 +15,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
     const log = openLog(varve.settings);
     const gateway = await startGateway(varve, { host: flags.host, port: flags.port, log: log.write });
     varve.work.start();
+    varve.search.follow((error) => log.write({ event: "embedding failed", error: String(error) }));
     const link = gateway.createLoginLink();
     output.say(
       `Varve runs at ${gateway.url}\n\n  open   ${link}\n  API    ${gateway.url}/api/openapi.json\n  MCP    ${gateway.url}/mcp\n  token  ${gateway.tokenFile}\n\nCtrl-C stops it.`,

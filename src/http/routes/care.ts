@@ -50,6 +50,7 @@ const statusSchema = z
     ),
     home: z.string(),
     database: z.string(),
+    search: z.object({ model: z.string().nullable(), messages: z.number(), vectors: z.number() }),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
   })
   .partial()

@@ -4,7 +4,7 @@ import { VarveError } from "../../domain/index.ts";
 import type { Reach, Varve } from "../../engine.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
-import { agentQuery, fields, text } from "../schemas.ts";
+import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
 import { agentFor, sessionOf } from "../session-of.ts";
 import type { Caller } from "../tokens.ts";
 import { summarySchema } from "./context.ts";
@@ -13,14 +13,6 @@ const tags = ["recall"];
 const whole = z.coerce.number().int().min(1);
 const flag = z.enum(["0", "1"]).optional();
 const idParam = z.object({ id: text(64).openapi({ example: "sum_0123456789abcdef" }) });
-const time = z
-  .string()
-  .refine((value) => /^\d{10,}$/.test(value) || !Number.isNaN(Date.parse(value)), {
-    error: "must be a date such as 2026-05-01, or milliseconds since 1970",
-  })
-  .transform((value) => (/^\d{10,}$/.test(value) ? Number(value) : Date.parse(value)))
-  .optional();
-
 const grepSchema = z.object({
   matches: z.array(
     z.object({
@@ -48,8 +40,8 @@ const grep = createRoute({
       mode: z.enum(["regex", "full_text"]).optional(),
       scope: z.enum(["messages", "summaries", "files", "both"]).optional(),
       session: text(512).optional().describe("Only this session; all of the agent's when absent."),
-      since: time,
-      before: time,
+      since: timeQuery,
+      before: timeQuery,
       limit: whole.max(200).optional(),
       sort: z.enum(["recency", "relevance", "hybrid"]).optional(),
     }),
@@ -99,6 +91,7 @@ const fileSchema = z.object({
     bytes: z.number(),
     lines: z.number(),
     tokens: z.number(),
+    byModel: z.object({ text: z.string(), model: z.string().nullable() }).optional(),
   }),
   entries: z.array(z.string()).describe("Citations of the messages that hold it."),
   lines: z

@@ -9,7 +9,8 @@ export const largeContent: Migration = {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
     await sql`create table files (
       agent text not null, id text not null, name text, media_type text, kind text not null, summary text not null,
-      bytes ${int} not null, lines ${int} not null, tokens ${int} not null, content text not null,
+      model_summary text, model text, bytes ${int} not null, lines ${int} not null, tokens ${int} not null,
+      content text not null,
       created_at ${int} not null, primary key (agent, id))`.execute(db);
     await sql`create table file_refs (
       agent text not null, conversation ${int} not null, seq ${int} not null, file text not null,

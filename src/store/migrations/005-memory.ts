@@ -1,14 +1,12 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-const version = 4;
-
 /**
  * Memories with their versions, evidence and use. Their tenant is the scope: agents share some of them, so the agent is
  * only who wrote them.
  */
 export const memory: Migration = {
-  version,
+  version: 5,
   name: "memory",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");

@@ -2,7 +2,9 @@ import type { Migration } from "../migrate.ts";
 import { foundation } from "./001-foundation.ts";
 import { context } from "./002-context.ts";
 import { largeContent } from "./003-large-content.ts";
+import { search } from "./004-search.ts";
 import { memory } from "./005-memory.ts";
+import { corpus } from "./006-corpus.ts";
 
 /** In order of version, without gaps. A released migration is never changed: a change is a new one. */
-export const migrations: readonly Migration[] = [foundation, context, largeContent, memory];
+export const migrations: readonly Migration[] = [foundation, context, largeContent, search, memory, corpus];

@@ -14,6 +14,7 @@ import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
 import { Lanes } from "./lanes.ts";
 import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
+import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
 const connectTimeoutMs = 5_000;
@@ -80,23 +81,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     transaction: (work) => exclusively((tx) => work(transactionOver(tx))),
     append: (batch) =>
       lane.run(`${batch.agent}:${batch.conversation}`, () => exclusively((tx) => appendInTransaction(tx, batch))),
-    async matchText({ agent, conversations, words, any, limit, since, before, order }) {
-      if (words.length === 0 || conversations?.length === 0) return [];
-      const phrases = sql.join(
-        words.map((word) => sql`phraseto_tsquery('varve', ${word})`),
-        any ? sql` || ` : sql` && `,
-      );
-      const found = await sql<{ seq: number; score: number }>`
-        select t.seq, max(ts_rank(t.words, query))::float8 as score, max(e.time) as time
-        from (select ${phrases} as query) as q cross join entry_text t join entries e on e.seq = t.seq
-        where t.agent = ${agent} and t.words @@ query
-        ${conversations === undefined ? sql`` : sql`and t.conversation = any(${conversations}::bigint[])`}
-        ${since === undefined ? sql`` : sql`and e.time >= ${since}`}
-        ${before === undefined ? sql`` : sql`and e.time < ${before}`}
-        group by t.seq order by ${order === "recency" ? sql`time desc, t.seq desc` : sql`score desc, t.seq`}
-        limit ${limit}`.execute(db);
-      return found.rows;
-    },
+    matchText: (query) => matchText(db, query),
+    countText: (query) => countText(db, query),
+    neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
     matchMemories: (query) => matchMemories(db, query),
     backup: (file) => dumpTables(db, "postgres", file),
     dump: (file) => dumpTables(db, "postgres", file),

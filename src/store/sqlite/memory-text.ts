@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { MemoryTextMatch, MemoryTextQuery, MemoryWords } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
-import { matchExpression } from "./text-index.ts";
+import { matchExpression } from "./text-search.ts";
 
 export async function matchMemories(
   db: Db,
@@ -10,7 +10,7 @@ export async function matchMemories(
   if (words.length === 0 || scopes?.length === 0) return [];
   const found = await sql<MemoryTextMatch>`
     select m.id as id, -t.rank as score from memory_text t cross join memories m on m.num = t.rowid
-    where t.words match ${matchExpression(words, true)}
+    where t.words match ${matchExpression({ words, any: true }) ?? ""}
     ${scopes === undefined ? sql`` : sql`and m.scope in (${sql.join(scopes)})`}
     ${category === undefined ? sql`` : sql`and m.category = ${category}`}
     ${

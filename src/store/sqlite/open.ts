@@ -13,7 +13,7 @@ import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
 import { sqliteError } from "./errors.ts";
 import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
-import { matchExpression } from "./text-index.ts";
+import { countText, matchText, neighbours } from "./text-search.ts";
 
 const busyAttemptsMax = 3;
 const rebuildChunkRows = 500;
@@ -129,17 +129,9 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     transaction: (work) => exclusively((tx) => work(transactionOver(tx, append))),
     append: (batch) => append(batch, true),
-    async matchText({ agent, conversations, words, any, limit, since, before, order }) {
-      if (words.length === 0 || conversations?.length === 0) return [];
-      const found = await sql<{ seq: number; score: number }>`
-        select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
-        where t.words match ${matchExpression(words, any)} and e.agent = ${agent}
-        ${conversations === undefined ? sql`` : sql`and e.conversation in (${sql.join(conversations)})`}
-        ${since === undefined ? sql`` : sql`and e.time >= ${since}`}
-        ${before === undefined ? sql`` : sql`and e.time < ${before}`}
-        order by ${order === "recency" ? sql`e.time desc, e.seq desc` : sql`t.rank`} limit ${limit}`.execute(readDb);
-      return found.rows;
-    },
+    matchText: (query) => matchText(readDb, query),
+    countText: (query) => countText(readDb, query),
+    neighbours: (agent, seqs, radius) => neighbours(readDb, agent, seqs, radius),
     matchMemories: (query) => matchMemories(readDb, query),
     async backup(target) {
       return backupInto(writer ?? reader(), target);

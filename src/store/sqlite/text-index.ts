@@ -7,8 +7,3 @@ export function rebuildTextChunk(statements: Statements, rows: { seq: number; wo
     for (const row of rows) if (row.words !== "") statements.run(insert, row.seq, row.words);
   });
 }
-
-/** Words as an FTS5 query: each quoted, so that no word is ever read as syntax. */
-export function matchExpression(words: string[], any = false): string {
-  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(any ? " OR " : " ");
-}

@@ -56,6 +56,12 @@ describe("plain lines", () => {
     expect(entries.map((entry) => entry.id)).toEqual(["a", "b", "c"]);
   });
 
+  it("are taken as they are in the form of Varve's own messages", () => {
+    const content = [{ type: "tool_result", callId: "7", output: "done" }];
+    const { entries } = readAll(jsonl, [{ role: "tool", content, id: "a" }]);
+    expect(entries[0]).toMatchObject({ message: { role: "tool", content } });
+  });
+
   it("become state without a role, and are refused with a role and no content that can be read", () => {
     const { entries, bad } = readAll(jsonl, [
       { type: "note", x: 1 },

@@ -116,6 +116,10 @@ function readMessage(wire: JsonObject): Message {
   const blocks = Array.isArray(wire.content) ? wire.content.filter(isJsonObject) : [];
   const types = new Set(blocks.map((block) => block.type));
   const uses = (...names: string[]) => names.some((name) => types.has(name));
+  // A call by its `callId` is in the form of Varve's own messages, which need no reading.
+  if (blocks.some((block) => /^tool_(?:call|result)$/.test(String(block.type)) && typeof block.callId === "string")) {
+    return wire as unknown as Message;
+  }
   if (Array.isArray(wire.parts)) return fromGoogle(wire);
   if (piRoles.has(wire.role) || uses("toolCall") || blocks.some((block) => "thinkingSignature" in block))
     return fromPi(wire);

@@ -3,6 +3,12 @@ import type { Db, Store } from "../../store/index.ts";
 import type { FileHead } from "./reference.ts";
 
 const heads = ["id", "name", "media_type as mediaType", "kind", "summary", "bytes", "lines", "tokens"] as const;
+
+/** What a model wrote about a file, beside what is known of it without one. */
+export interface ModelNote {
+  text: string;
+  model: string | null;
+}
 const idsAtOnce = 500;
 
 /** What is known of files, without their content. */
@@ -38,6 +44,7 @@ export async function readFileContents(db: Db, agent: string, ids: string[]): Pr
 export interface StoredFile extends FileHead {
   /** The entries that hold it. */
   entries: { conversation: number; seq: number }[];
+  byModel?: ModelNote;
 }
 
 export async function findFile(store: Store, agent: string, id: string): Promise<StoredFile> {
@@ -55,7 +62,26 @@ export async function findFile(store: Store, agent: string, id: string): Promise
     .orderBy("seq")
     .limit(100)
     .execute();
-  return { ...file, entries };
+  const noted = await store.db
+    .selectFrom("files")
+    .select(["model_summary", "model"])
+    .where("agent", "=", agent)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  const text = noted?.model_summary ?? undefined;
+  return { ...file, entries, ...(text === undefined ? {} : { byModel: { text, model: noted?.model ?? null } }) };
+}
+
+/** Keeps what a model wrote about a file. */
+export async function noteFile(store: Store, agent: string, id: string, note: ModelNote): Promise<void> {
+  await store.transaction(({ db }) =>
+    db
+      .updateTable("files")
+      .set({ model_summary: note.text, model: note.model })
+      .where("agent", "=", agent)
+      .where("id", "=", id)
+      .execute(),
+  );
 }
 
 /** Which files some entries hold. */

@@ -15,6 +15,7 @@ export interface Aside {
 /** Encoded bytes: a picture or a document that goes to the model as such. */
 const encoded = /^[A-Za-z0-9+/=_\-\s]*$/;
 const encodedProbe = 4_096;
+const headCharacters = 400;
 /** No script needs more than two tokens for one of its UTF-16 units, so a shorter string cannot be too large. */
 const tokensPerUnitMax = 2;
 
@@ -29,7 +30,7 @@ export function moveAside(payload: JsonObject, limitTokens: number): Aside | und
       if (!("move" in piece)) return piece.keep;
       const file = fileOf(piece.move, piece);
       files.set(file.id, file);
-      return { file: file.id };
+      return { file: file.id, head: piece.move.slice(0, headCharacters).toWellFormed() };
     });
     setAt(rest, path, "");
     return { path, pieces };

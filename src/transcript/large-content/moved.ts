@@ -3,7 +3,13 @@ import type { JsonObject, JsonValue } from "../../domain/index.ts";
 /** A string of an entry that was moved aside: what it was made of, in order. Its place in the payload is empty. */
 export interface MovedText {
   path: (string | number)[];
-  pieces: (string | { file: string })[];
+  pieces: (string | MovedPiece)[];
+}
+
+export interface MovedPiece {
+  file: string;
+  /** How it begins, for readers that need not know more: a search weighs it without opening the file. */
+  head?: string;
 }
 
 /** Where a payload keeps what was moved out of it. No field of an entry or a message has this name. */
@@ -40,6 +46,13 @@ export function referMoved(payload: JsonObject, referenceOf: (file: string) => s
   for (const { path, pieces } of moved) setAt(seen, path, textOf(pieces, referenceOf));
   for (const { path } of moved) dropRaw(seen, path);
   return seen;
+}
+
+/** The payload with the beginning of what was moved in its place. */
+export function headsOfMoved(payload: JsonObject): JsonObject {
+  const pieces = movedIn(payload).flatMap((one) => one.pieces.filter((piece) => typeof piece !== "string"));
+  const heads = new Map(pieces.map(({ file, head }) => [file, head ?? ""]));
+  return referMoved(payload, (file) => heads.get(file) ?? "");
 }
 
 function textOf(pieces: MovedText["pieces"], fileText: (file: string) => string): string {

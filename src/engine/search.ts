@@ -1,0 +1,192 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { newId } from "../domain/index.ts";
+import { configuredEmbedder, type Embedder, LocalEmbedder, spaceName } from "../models/index.ts";
+import {
+  behindOf,
+  type CatchUpOptions,
+  type CatchUpResult,
+  type CorpusText,
+  catchUp,
+  chunksBehindOf,
+  type FindOptions,
+  find,
+  openRoom,
+  type RankRequest,
+  rankMessages,
+  type SearchAnswer,
+  type SyncOptions,
+  type SyncResult,
+} from "../search/index.ts";
+import type { Session } from "../session/index.ts";
+import { decodeBody, textOfEntry } from "../transcript/index.ts";
+import { type CorpusReadRequest, corpusOf } from "./corpus.ts";
+import type { EngineHost } from "./host.ts";
+
+/** A search as a caller asks for it: a session stands for its conversation and its agent. */
+export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation"> {
+  session?: Session;
+  agent?: string;
+}
+
+export interface SearchCoverage {
+  /** The space the vectors are in; null without a model. */
+  model: string | null;
+  messages: number;
+  vectors: number;
+}
+
+/** Finding anything that was said, summarised or kept. */
+export interface Search {
+  /** What matches a query by its words and by its meaning, with where it is from and how sure that is. */
+  find(query: string, request?: SearchRequest): Promise<SearchAnswer>;
+  /** The messages that a prompt is about, best first: of one conversation, or of all. It never writes. */
+  rank(request: RankRequest): Promise<RankedMessage[]>;
+  /** Embeds what has no vector yet; it can be stopped and goes on where it was. */
+  index(options?: CatchUpOptions): Promise<CatchUpResult>;
+  /** Reads the notes and folders of the settings as far as they changed; a search does so itself when it has to. */
+  sync(options?: SyncOptions): Promise<SyncResult>;
+  /** Lines of a file in one of these folders, by the path it is cited with. */
+  read(path: string, request?: CorpusReadRequest): Promise<CorpusText>;
+  /** Goes on reading files that change and embedding what comes in until the engine is closed; for programs that stay. */
+  follow(onError: (error: unknown) => void): void;
+  coverage(): Promise<SearchCoverage>;
+}
+
+export interface RankedMessage {
+  seq: number;
+  score: number;
+}
+
+export interface OpenSearch {
+  search: Search;
+  close(): Promise<void>;
+}
+
+export function searchOf(host: EngineHost): OpenSearch {
+  const { store, clock, loaded, models } = host;
+  const settings = loaded.config.search;
+  const own = models.embedder ? undefined : namedEmbedder(host);
+  const embedder = models.embedder ?? own;
+  const room = openRoom({ store, clock, embedder, decode });
+  const owner = newId(clock, host.random);
+  const closing = new AbortController();
+  const corpus = corpusOf(host, closing.signal);
+  let following: Promise<unknown> | undefined;
+  const index = (options: CatchUpOptions = {}) => {
+    const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal;
+    return catchUp(room, owner, { ...options, signal });
+  };
+  /** What was said a moment ago is found by its meaning too; a long backlog is not waited for. */
+  const freshen = async (agent: string): Promise<string | undefined> => {
+    if (!embedder) return undefined;
+    const [behind, chunksBehind] = [await behindOf(room, agent), await chunksBehindOf(room, agent)];
+    if (behind + chunksBehind === 0) return undefined;
+    if (behind + chunksBehind <= settings.freshMax) {
+      try {
+        const done = await index({ agent });
+        if (done.status === "done") return undefined;
+      } catch (error) {
+        // The search goes on with words and with the vectors there are.
+        return error instanceof Error ? error.message : String(error);
+      }
+    }
+    const counted = (count: number, what: string) =>
+      count === 0 ? [] : [count >= 1_000 ? `1,000 or more ${what}` : `${count} ${what}`];
+    const all = [...counted(behind, "messages"), ...counted(chunksBehind, "parts of files")];
+    return `${all.join(" and ")} have no vector yet and are found by their words alone: \`varve index\` embeds them`;
+  };
+
+  const search: Search = {
+    async find(query, request = {}) {
+      const { session, ...rest } = request;
+      const agent = session?.agent ?? request.agent ?? loaded.config.agent;
+      const wantsVectors = request.legs?.includes("vector") ?? true;
+      // What belongs to one conversation is in no file.
+      const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
+      const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
+      const behind = wantsVectors ? await freshen(agent) : undefined;
+      const answer = await find(room, query, {
+        profile: settings.profile,
+        limit: settings.limit,
+        ...rest,
+        agent,
+        conversation: session?.conversation,
+      });
+      // The search itself may have met the same failure, and said so.
+      const known = [unread, behind].flatMap((line) =>
+        line === undefined || answer.degraded.some((one) => one.includes(line)) ? [] : [line],
+      );
+      return known.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...known] };
+    },
+    rank: (request) => rankMessages(room, request),
+    index,
+    sync: corpus.sync,
+    read: corpus.read,
+    follow(onError) {
+      following ??= Promise.all([
+        followLog(() => index(), settings.followMs, closing.signal, onError),
+        // What was read is embedded by the next round of the other.
+        corpus.follow(closing.signal, onError),
+      ]);
+    },
+    async coverage() {
+      const messages = await store.db
+        .selectFrom("conversations")
+        .select((eb) => eb.fn.sum<number>("message_count").as("count"))
+        .executeTakeFirst();
+      const space = await room.shelf?.id();
+      const vectors =
+        space === undefined
+          ? undefined
+          : await store.db
+              .selectFrom("entry_vectors")
+              .select((eb) => eb.fn.countAll<number>().as("count"))
+              .where("space", "=", space)
+              .executeTakeFirst();
+      return {
+        model: embedder ? spaceName(embedder.space) : null,
+        messages: Number(messages?.count ?? 0),
+        vectors: Number(vectors?.count ?? 0),
+      };
+    },
+  };
+  return {
+    search,
+    async close() {
+      closing.abort();
+      await following;
+      // What the program brought along is the program's to close.
+      await own?.close();
+    },
+  };
+}
+
+function namedEmbedder({ loaded, clock, random }: EngineHost): Embedder | undefined {
+  const { embedder } = loaded.config.search;
+  if (embedder === "none") return undefined;
+  if (embedder === "local") return new LocalEmbedder({ cacheFolder: join(loaded.home, "cache") });
+  return configuredEmbedder(loaded.config, { home: loaded.home, clock, random });
+}
+
+function decode(kind: string, payload: string): { text: string; name?: string } {
+  const body = decodeBody(kind, payload);
+  const name = "message" in body ? body.message.name : undefined;
+  return { text: textOfEntry(body), ...(name === undefined ? {} : { name }) };
+}
+
+async function followLog(
+  index: () => Promise<unknown>,
+  pauseMs: number,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await index();
+    } catch (error) {
+      onError(error);
+    }
+    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

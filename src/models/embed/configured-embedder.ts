@@ -1,0 +1,61 @@
+import type { Config, Environment } from "../../config/index.ts";
+import { VarveError } from "../../domain/index.ts";
+import { accessOf, type ProviderSources } from "../providers.ts";
+import { bareName, dimensionsOf, embeddingAddresses } from "./known-models.ts";
+import { RemoteEmbedder, type RemoteEmbedderOptions } from "./remote-embedder.ts";
+import { embedBySdk } from "./sdk-embedding.ts";
+
+export interface ConfiguredEmbedderOptions
+  extends Pick<RemoteEmbedderOptions, "limits" | "clock" | "random" | "sleep"> {
+  /** The folder with `credentials.yaml`. */
+  home: string;
+  env?: Environment;
+}
+
+/**
+ * The embedder that `search.embedder` names as provider/model. Keys are looked for and packages loaded when it is first
+ * asked. Its fallbacks are other places that serve the same model: another model would be another space.
+ */
+export function configuredEmbedder(
+  settings: Pick<Config, "models" | "search">,
+  { home, env = process.env, ...options }: ConfiguredEmbedderOptions,
+): RemoteEmbedder {
+  const { embedder, embedderFallbacks, embedderDimensions } = settings.search;
+  const first = partsOf(embedder);
+  const known = dimensionsOf(first.model);
+  const dimensions = embedderDimensions ?? known;
+  if (dimensions === undefined) {
+    throw new VarveError("BAD_CONFIG", `It is not known how many dimensions the vectors of ${embedder} have.`, {
+      remedy: "Set search.embedderDimensions to their number.",
+    });
+  }
+  const all = [first, ...embedderFallbacks.map(partsOf)];
+  const stranger = all.find(({ model }) => bareName(model) !== bareName(first.model));
+  if (stranger) {
+    throw new VarveError("BAD_CONFIG", `${stranger.name} is another model than ${embedder}.`, {
+      remedy:
+        "Name only other providers of the same model in search.embedderFallbacks: vectors of two models never meet.",
+    });
+  }
+  const sources: ProviderSources = { providers: withAddresses(settings.models.providers), env, home };
+  return new RemoteEmbedder({
+    ...options,
+    space: { provider: first.provider, model: first.model, dimensions, tokenDimensions: 0 },
+    ...(known !== undefined && dimensions !== known ? { dimensions } : {}),
+    sources: all.map(({ name, provider, model }) => ({
+      name,
+      call: (call) => embedBySdk(accessOf(provider, sources), model, call),
+    })),
+  });
+}
+
+function partsOf(name: string): { name: string; provider: string; model: string } {
+  const slash = name.indexOf("/");
+  return { name, provider: name.slice(0, slash), model: name.slice(slash + 1) };
+}
+
+/** Providers whose address is known need none in the settings. */
+function withAddresses(providers: ProviderSources["providers"]): ProviderSources["providers"] {
+  const known = Object.entries(embeddingAddresses).map(([name, baseUrl]) => [name, { baseUrl, ...providers[name] }]);
+  return { ...providers, ...Object.fromEntries(known) };
+}

@@ -1,0 +1,330 @@
+import { roles } from "../domain/index.ts";
+import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
+import { dropLease, type Lease, takeLease } from "../store/index.ts";
+import type { SearchRoom } from "./room.ts";
+
+export interface CatchUpOptions {
+  /** Whose messages; everybody's when absent. */
+  agent?: string;
+  signal?: AbortSignal;
+  /** Stop after this long; the next call goes on from there. */
+  msMax?: number;
+  onProgress?(embedded: number, behind: number): void;
+}
+
+export interface CatchUpResult {
+  status: "done" | "stopped" | "busy" | "no model";
+  embedded: number;
+  /** Texts so long that their end was left to the text index. */
+  cutTexts: number;
+  because?: string;
+}
+
+const pageRows = 32;
+const leaseMs = 60_000;
+/** Another process may commit an entry a little after one with a higher number: the last ones are looked at again. */
+const lateRows = 256;
+
+/**
+ * Brings the vectors up to the log. Appending writes no vectors, so that it stays fast; this follows behind, in pages,
+ * each in one short transaction with how far it came. Killed at any instant it goes on from the last page.
+ */
+export async function catchUp(room: SearchRoom, owner: string, options: CatchUpOptions = {}): Promise<CatchUpResult> {
+  const result: CatchUpResult = { status: "done", embedded: 0, cutTexts: 0 };
+  if (!room.embedder || !room.shelf)
+    return { ...result, status: "no model", because: "no embedding model is installed" };
+  const space = await spaceId(room);
+  const until = options.msMax === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.msMax;
+  const agents = options.agent === undefined ? await agentsOf(room) : [options.agent];
+  for (const agent of agents) {
+    const name = `embed:${space}:${agent}`;
+    let lease = await takeLease(room.store, name, owner, room.clock.now(), leaseMs);
+    if (!lease) {
+      result.status = "busy";
+      result.because = "another process embeds this already";
+      continue;
+    }
+    try {
+      for (;;) {
+        if (options.signal?.aborted || performance.now() >= until) return { ...result, status: "stopped" };
+        const page = await nextPage(room, agent, space);
+        if (!page) break;
+        await embedPage(room, agent, space, page, result, options.signal);
+        options.onProgress?.(result.embedded, await behindOf(room, agent));
+        lease = await renewed(room, lease);
+        if (!lease) return { ...result, status: "busy", because: "another process took over" };
+      }
+    } catch (error) {
+      // A stop in the middle of a page loses that page and nothing else.
+      if (options.signal?.aborted) return { ...result, status: "stopped" };
+      throw error;
+    } finally {
+      if (lease) await dropLease(room.store, lease);
+    }
+  }
+  return result;
+}
+
+/** How many messages have no vector yet, counted up to a thousand. */
+export async function behindOf(room: SearchRoom, agent: string): Promise<number> {
+  const space = await room.shelf?.id();
+  const since = space === undefined ? 0 : await watermark(room, agent, space);
+  const rows = await room.store.db
+    .selectFrom("entries")
+    .select("seq")
+    .where("agent", "=", agent)
+    .where("seq", ">", since)
+    .where("kind", "in", [...roles])
+    .limit(1_000)
+    .execute();
+  return rows.length;
+}
+
+interface Item {
+  key: { seq: number; conversation: number; time: number } | { kind: string; id: string; conversation: number | null };
+  text: EmbedText;
+}
+
+interface Page {
+  items: Item[];
+  /** How far the log is done when this page is. */
+  upTo?: number;
+}
+
+async function nextPage(room: SearchRoom, agent: string, space: number): Promise<Page | undefined> {
+  const { db } = room.store;
+  const from = await watermark(room, agent, space);
+  const rows = await db
+    .selectFrom("entries")
+    .select(["seq", "conversation", "time", "kind", "payload"])
+    .where("agent", "=", agent)
+    .where("seq", ">", from)
+    .where("kind", "in", [...roles])
+    .orderBy("seq")
+    .limit(pageRows)
+    .execute();
+  if (rows.length > 0) {
+    const late = await lateEntries(room, agent, space, from);
+    const items = [...late, ...rows].map((row): Item => {
+      const { text, name } = room.decode(row.kind, row.payload);
+      const { seq, conversation, time } = row;
+      return { key: { seq, conversation, time }, text: { text, speaker: name ?? row.kind } };
+    });
+    return { items: items.filter((item) => item.text.text.trim() !== ""), upTo: rows.at(-1)?.seq };
+  }
+  const documents = [
+    ...(await bareSummaries(room, agent, space)),
+    ...(await bareFiles(room, agent, space)),
+    ...(await bareChunks(room, agent, space, pageRows)),
+  ];
+  return documents.length === 0 ? undefined : { items: documents };
+}
+
+async function lateEntries(room: SearchRoom, agent: string, space: number, upTo: number) {
+  if (room.store.engine === "sqlite") return [];
+  return room.store.db
+    .selectFrom("entries as e")
+    .select(["e.seq", "e.conversation", "e.time", "e.kind", "e.payload"])
+    .where("e.agent", "=", agent)
+    .where("e.seq", ">", upTo - lateRows)
+    .where("e.seq", "<=", upTo)
+    .where("e.kind", "in", [...roles])
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("entry_vectors as v")
+            .select("v.seq")
+            .whereRef("v.agent", "=", "e.agent")
+            .where("v.space", "=", space)
+            .whereRef("v.seq", "=", "e.seq"),
+        ),
+      ),
+    )
+    .orderBy("e.seq")
+    .limit(pageRows)
+    .execute();
+}
+
+async function bareSummaries(room: SearchRoom, agent: string, space: number): Promise<Item[]> {
+  const rows = await room.store.db
+    .selectFrom("summaries as s")
+    .select(["s.id", "s.conversation", "s.content"])
+    .where("s.agent", "=", agent)
+    .where("s.id", "not in", (eb) =>
+      eb
+        .selectFrom("document_vectors as v")
+        .select("v.id")
+        .where("v.agent", "=", agent)
+        .where("v.space", "=", space)
+        .where("v.kind", "=", "summary"),
+    )
+    .limit(pageRows)
+    .execute();
+  return rows.map((row) => ({
+    key: { kind: "summary", id: row.id, conversation: row.conversation },
+    text: { text: row.content },
+  }));
+}
+
+async function bareFiles(room: SearchRoom, agent: string, space: number): Promise<Item[]> {
+  const rows = await room.store.db
+    .selectFrom("files as f")
+    .select(["f.id", "f.name", "f.summary"])
+    .where("f.agent", "=", agent)
+    .where("f.id", "not in", (eb) =>
+      eb
+        .selectFrom("document_vectors as v")
+        .select("v.id")
+        .where("v.agent", "=", agent)
+        .where("v.space", "=", space)
+        .where("v.kind", "=", "file"),
+    )
+    .limit(pageRows)
+    .execute();
+  return rows.map((row) => ({
+    key: { kind: "file", id: row.id, conversation: null },
+    text: { text: [row.name ?? "", row.summary].filter(Boolean).join("\n") },
+  }));
+}
+
+/** By what they say: a text that stands in two places is embedded once. */
+async function bareChunks(room: SearchRoom, agent: string, space: number, limit: number): Promise<Item[]> {
+  const rows = await room.store.db
+    .selectFrom("corpus_chunks as c")
+    .select((eb) => ["c.hash", eb.fn.min("c.heading").as("heading"), eb.fn.min("c.text").as("text")])
+    .where("c.agent", "=", agent)
+    .where("c.hash", "not in", (eb) =>
+      eb
+        .selectFrom("document_vectors as v")
+        .select("v.id")
+        .where("v.agent", "=", agent)
+        .where("v.space", "=", space)
+        .where("v.kind", "=", "chunk"),
+    )
+    .groupBy("c.hash")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    key: { kind: "chunk", id: row.hash, conversation: null },
+    text: { text: [row.heading, row.text].filter(Boolean).join("\n") },
+  }));
+}
+
+/** How many texts of the corpus have no vector yet, counted up to a thousand. */
+export async function chunksBehindOf(room: SearchRoom, agent: string): Promise<number> {
+  return (await bareChunks(room, agent, (await room.shelf?.id()) ?? -1, 1_000)).length;
+}
+
+async function embedPage(
+  room: SearchRoom,
+  agent: string,
+  space: number,
+  page: Page,
+  result: CatchUpResult,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const texts = page.items.map((item) => item.text);
+  const vectors = texts.length === 0 ? [] : ((await room.embedder?.embed(texts, signal)) ?? []);
+  await room.store.transaction(async ({ db }) => {
+    const seqs = page.items.flatMap((item) => ("seq" in item.key ? item.key.seq : []));
+    // What was deleted while its vector was made gets none.
+    const there = new Set(
+      seqs.length === 0
+        ? []
+        : // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+          (await db.selectFrom("entries").select(["seq", "agent"]).where("seq", "in", seqs).execute()).flatMap((row) =>
+            row.agent === agent ? [row.seq] : [],
+          ),
+    );
+    for (const [index, item] of page.items.entries()) {
+      const made = vectors[index];
+      if (!made) continue;
+      const { key } = item;
+      const { vector, states } = bytesOf(made);
+      if ("seq" in key) {
+        if (!there.has(key.seq)) continue;
+        const { seq, conversation, time } = key;
+        const place = { agent, space, seq, conversation };
+        await db
+          .insertInto("entry_vectors")
+          .values({ ...place, time, vector })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+        await db
+          .insertInto("entry_tokens")
+          .values({ ...place, states })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      } else {
+        await db
+          .insertInto("document_vectors")
+          .values({ agent, space, ...key, vector, states })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }
+    }
+    if (page.upTo !== undefined) {
+      const state = { agent, space, entry_seq: page.upTo, entries: there.size, updated_at: room.clock.now() };
+      await db
+        .insertInto("search_states")
+        .values(state)
+        .onConflict((conflict) =>
+          conflict.columns(["agent", "space"]).doUpdateSet((eb) => ({
+            entry_seq: state.entry_seq,
+            entries: eb("search_states.entries", "+", there.size),
+            updated_at: state.updated_at,
+          })),
+        )
+        .execute();
+    }
+  });
+  result.embedded += page.items.length;
+  result.cutTexts += vectors.filter((made) => made.cut).length;
+}
+
+function bytesOf(made: Embedded): { vector: Uint8Array; states: Uint8Array } {
+  const unsigned = (bytes: Int8Array) => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { vector: unsigned(toBytes(made.vector)), states: unsigned(made.tokens ?? new Int8Array(0)) };
+}
+
+async function watermark(room: SearchRoom, agent: string, space: number): Promise<number> {
+  const row = await room.store.db
+    .selectFrom("search_states")
+    .select("entry_seq")
+    .where("agent", "=", agent)
+    .where("space", "=", space)
+    .executeTakeFirst();
+  return row?.entry_seq ?? 0;
+}
+
+async function agentsOf(room: SearchRoom): Promise<string[]> {
+  const { db } = room.store;
+  const rows = await db.selectFrom("conversations").select("agent").distinct().execute();
+  const withFiles = await db.selectFrom("corpus_files").select("agent").distinct().execute();
+  return [...new Set([...rows, ...withFiles].map((row) => row.agent))];
+}
+
+async function renewed(room: SearchRoom, lease: Lease): Promise<Lease | undefined> {
+  const now = room.clock.now();
+  if (lease.until - now > leaseMs / 2) return lease;
+  return takeLease(room.store, lease.name, lease.owner, now, leaseMs);
+}
+
+/** The number of the embedder's space, made when this is its first vector. */
+async function spaceId(room: SearchRoom): Promise<number> {
+  const known = await room.shelf?.id();
+  if (known !== undefined) return known;
+  const name = room.embedder ? spaceName(room.embedder.space) : "";
+  return room.store.transaction(async ({ db, lock }) => {
+    await lock("vector_spaces");
+    const found = await db.selectFrom("vector_spaces").select("id").where("name", "=", name).executeTakeFirst();
+    if (found) return found.id;
+    const last = await db
+      .selectFrom("vector_spaces")
+      .select((eb) => eb.fn.max("id").as("id"))
+      .executeTakeFirst();
+    const id = Number(last?.id ?? 0) + 1;
+    await db.insertInto("vector_spaces").values({ id, name, created_at: room.clock.now() }).execute();
+    return id;
+  });
+}

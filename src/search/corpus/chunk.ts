@@ -1,0 +1,176 @@
+import { estimateTokens } from "../../tokens/index.ts";
+import { blocksOf, type MarkdownBlock } from "./blocks.ts";
+
+export interface ChunkOptions {
+  /** About how many tokens a chunk has, and how many of the one before it are repeated at its beginning. */
+  tokens: number;
+  overlap: number;
+}
+
+/** Some lines of a file, as they are. */
+export interface Chunk {
+  /** From 1, both inclusive. */
+  start: number;
+  end: number;
+  /** From 1: which part of a line that is too long for one chunk. 0 for whole lines. */
+  part: number;
+  /** The headings above its first line, the outermost first. */
+  heading: string;
+  text: string;
+  tokens: number;
+}
+
+/** What is never torn apart: a block, or a line of a block that is too large for a chunk. */
+interface Unit {
+  kind: MarkdownBlock["kind"];
+  start: number;
+  end: number;
+  tokens: number;
+  headings: string;
+}
+
+/** A list or a block of code stays whole up to this many times the size of a chunk. */
+const wholeFactor = 2;
+
+/**
+ * Cuts Markdown (or plain text) into chunks of whole lines. Every line is in at least one; a chunk begins where a
+ * section does when there is enough before it, and a heading is never its last line unless the file ends there.
+ */
+export function chunkMarkdown(text: string, options: ChunkOptions): Chunk[] {
+  const lines = text.split(/\r\n?|\n/);
+  if (lines.at(-1) === "") lines.pop();
+  const chunks: Chunk[] = [];
+  let open: Unit[] = [];
+  let size = 0;
+  /** How many of the open units were in the chunk before. */
+  let repeated = 0;
+  const close = (next: Unit | undefined) => {
+    const trailing = next === undefined ? 0 : trailingHeadings(open, repeated);
+    const kept = open.slice(0, open.length - trailing);
+    const moved = open.slice(open.length - trailing);
+    if (kept.length > repeated) chunks.push(...chunksOf(kept, lines, options));
+    const startsSection = (moved[0] ?? next)?.kind === "heading";
+    const overlap = next === undefined || startsSection ? [] : overlapOf(kept, lines, options.overlap);
+    open = [...overlap, ...moved];
+    repeated = overlap.length;
+    size = sizeOf(open);
+  };
+  for (const unit of unitsOf(lines, options.tokens)) {
+    const isFull = open.length > repeated && size + unit.tokens > options.tokens;
+    const isSection = unit.kind === "heading" && size >= options.tokens / 2;
+    if (isFull || isSection) close(unit);
+    // What is repeated must not push the new text out.
+    if (repeated > 0 && open.length === repeated && size + unit.tokens > options.tokens) {
+      open = [];
+      repeated = 0;
+      size = 0;
+    }
+    open.push(unit);
+    size += unit.tokens;
+  }
+  close(undefined);
+  return chunks;
+}
+
+/** Headings at the end of a chunk belong to what comes after them, unless there is nothing else in it. */
+function trailingHeadings(units: readonly Unit[], repeated: number): number {
+  let count = 0;
+  while (count < units.length - repeated && units.at(-1 - count)?.kind === "heading") count += 1;
+  return count === units.length - repeated ? 0 : count;
+}
+
+function unitsOf(lines: readonly string[], tokensMax: number): Unit[] {
+  const path: { level: number; title: string }[] = [];
+  return blocksOf(lines).flatMap((block): Unit[] => {
+    // A heading is under those above it, and itself part of what is below it.
+    if (block.level !== undefined) {
+      while ((path.at(-1)?.level ?? 0) >= block.level) path.pop();
+    }
+    const headings = path.map(({ title }) => title).join(" > ");
+    if (block.level !== undefined && block.title) path.push({ level: block.level, title: block.title });
+    const unit = { ...unitAt(block.kind, block.start, block.end, lines), headings };
+    const most = block.kind === "text" ? tokensMax : tokensMax * wholeFactor;
+    if (unit.tokens <= most) return [unit];
+    return Array.from({ length: block.end - block.start + 1 }, (_, index) => ({
+      ...unitAt(block.kind, block.start + index, block.start + index, lines),
+      headings,
+    }));
+  });
+}
+
+function unitAt(
+  kind: Unit["kind"],
+  start: number,
+  end: number,
+  lines: readonly string[],
+): Pick<Unit, "kind" | "start" | "end" | "tokens"> {
+  return { kind, start, end, tokens: estimateTokens(textOf(lines, start, end)) };
+}
+
+/** The end of a chunk that the next one repeats: whole units, and of a paragraph its last lines. */
+function overlapOf(units: readonly Unit[], lines: readonly string[], tokensMax: number): Unit[] {
+  const taken: Unit[] = [];
+  let left = tokensMax;
+  for (const unit of units.toReversed()) {
+    if (unit.tokens <= left) {
+      taken.unshift(unit);
+      left -= unit.tokens;
+      continue;
+    }
+    if (unit.kind !== "text") break;
+    let start = unit.end + 1;
+    let tokens = 0;
+    while (start - 1 > unit.start) {
+      const more = estimateTokens(textOf(lines, start - 1, unit.end));
+      if (more > left) break;
+      start -= 1;
+      tokens = more;
+    }
+    if (start <= unit.end) taken.unshift({ ...unit, start, tokens });
+    break;
+  }
+  if (taken.every((unit) => textOf(lines, unit.start, unit.end).trim() === "")) return [];
+  // A chunk that repeats all of the one before would hold it twice.
+  return taken.length === units.length && taken[0]?.start === units[0]?.start ? taken.slice(1) : taken;
+}
+
+function chunksOf(units: readonly Unit[], lines: readonly string[], { tokens }: ChunkOptions): Chunk[] {
+  const [first, last] = [units[0], units.at(-1)];
+  if (!first || !last) return [];
+  const text = textOf(lines, first.start, last.end);
+  const whole = { start: first.start, end: last.end, heading: first.headings };
+  const size = estimateTokens(text);
+  const isOneLine = first.start === last.end || text.trim() === (lines[first.start - 1] ?? "").trim();
+  if (!isOneLine || size <= tokens * wholeFactor) return [{ ...whole, part: 0, text, tokens: size }];
+  return partsOf(text, Math.ceil(size / tokens)).map((part, index) => ({
+    ...whole,
+    part: index + 1,
+    text: part,
+    tokens: estimateTokens(part),
+  }));
+}
+
+/** One line in about equal parts, cut after a space where there is one near. */
+function partsOf(text: string, count: number): string[] {
+  const length = Math.ceil(text.length / count);
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(text.length, at + length);
+    const space = end < text.length ? text.lastIndexOf(" ", end) : -1;
+    if (space > at + length / 2) end = space + 1;
+    // The two halves of one character stay together.
+    const code = text.charCodeAt(end - 1);
+    if (end < text.length && code >= 0xd800 && code <= 0xdbff) end += 1;
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+  return parts;
+}
+
+function textOf(lines: readonly string[], start: number, end: number): string {
+  return lines.slice(start - 1, end).join("\n");
+}
+
+function sizeOf(units: readonly Unit[]): number {
+  return units.reduce((sum, unit) => sum + unit.tokens, 0);
+}

@@ -1,0 +1,243 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../domain/index.ts";
+import type { Schema, Store, StoreTransaction } from "../../store/index.ts";
+import { type ChunkOptions, chunkMarkdown } from "./chunk.ts";
+import { type CorpusFolder, citedPath, type ListedFile, listFiles, reasonOf } from "./folders.ts";
+
+export interface SyncOptions {
+  signal?: AbortSignal;
+  /** Stop after this long; the next call goes on from there. */
+  msMax?: number;
+}
+
+export interface SyncResult {
+  status: "done" | "stopped";
+  /** How many files there are, and what became of them since the last time. */
+  files: number;
+  added: number;
+  changed: number;
+  renamed: number;
+  removed: number;
+  /** What was not read, and why. */
+  notes: string[];
+}
+
+type FileRow = Schema["corpus_files"];
+
+interface Found extends ListedFile {
+  folder: CorpusFolder;
+  path: string;
+}
+
+const rowsAtOnce = 50;
+/** A file that was changed just before it was read may be changed again within the same tick of its clock. */
+const unsettledMs = 2_000;
+
+/**
+ * Brings the rows up to the files, one short transaction a file. Vectors hang on what a chunk says: what did not
+ * change, or moved, keeps them. Killed at any instant it goes on from the last file.
+ */
+export async function syncCorpus(
+  host: { store: Store; clock: Clock },
+  folders: readonly CorpusFolder[],
+  chunks: ChunkOptions,
+  options: SyncOptions = {},
+): Promise<SyncResult> {
+  const result: SyncResult = { status: "done", files: 0, added: 0, changed: 0, renamed: 0, removed: 0, notes: [] };
+  const until = options.msMax === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.msMax;
+  const known = new Map((await fileRows(host.store)).map((row) => [keyOf(row.agent, row.path), row]));
+  const found: Found[] = [];
+  /** Folders of which all is known; only there a file that is not found is gone. */
+  const unsure = new Set<string>();
+  for (const folder of folders) {
+    const listing = await listFiles(folder, options.signal);
+    result.notes.push(...listing.notes);
+    if (!listing.whole) unsure.add(keyOf(folder.agent, folder.name));
+    for (const file of listing.files) found.push({ ...file, folder, path: citedPath(folder, file.below) });
+  }
+  result.files = found.length;
+  const present = new Set(found.map(({ folder, path }) => keyOf(folder.agent, path)));
+  const gone = new Map(
+    [...known].filter(([key, row]) => !present.has(key) && !unsure.has(keyOf(row.agent, row.corpus))),
+  );
+  const touched = new Set<string>();
+  for (const file of found) {
+    if (options.signal?.aborted || performance.now() >= until) return { ...result, status: "stopped" };
+    const { agent } = file.folder;
+    const row = known.get(keyOf(agent, file.path));
+    if (row && isSettled(row, file, shapeOf(chunks))) continue;
+    const text = await textOf(file, result.notes);
+    if (text === undefined) {
+      if (row) gone.set(keyOf(agent, file.path), row);
+      continue;
+    }
+    const hash = `${shapeOf(chunks)}:${sha256(text)}`;
+    const next = rowOf(file, hash, host.clock.now());
+    const old = row ? undefined : [...gone.values()].find((one) => one.agent === agent && one.hash === hash);
+    if (row?.hash === hash || old) await moveFile(host, old ?? row ?? next, next);
+    else await writeFile(host, next, text, chunks);
+    if (old) gone.delete(keyOf(agent, old.path));
+    if (old) result.renamed += 1;
+    else if (!row) result.added += 1;
+    else if (row.hash !== hash) result.changed += 1;
+    if (!old && row?.hash !== hash) touched.add(agent);
+  }
+  for (const row of gone.values()) {
+    await removeFile(host, row);
+    result.removed += 1;
+    touched.add(row.agent);
+  }
+  for (const agent of touched) await dropBareVectors(host, agent);
+  return result;
+}
+
+function fileRows(store: Store): Promise<FileRow[]> {
+  return store.db.selectFrom("corpus_files").selectAll().execute();
+}
+
+function isSettled(row: FileRow, file: ListedFile, shape: string): boolean {
+  const same = row.mtime_us === file.mtimeUs && row.size === file.size && row.hash.startsWith(`${shape}:`);
+  return same && row.read_at - row.mtime_us / 1_000 > unsettledMs;
+}
+
+/** Chunks of another size are other chunks: the size is part of what a file is known by. */
+function shapeOf({ tokens, overlap }: ChunkOptions): string {
+  return `${tokens}-${overlap}`;
+}
+
+async function textOf(file: Found, notes: string[]): Promise<string | undefined> {
+  try {
+    const text = await readFile(join(file.folder.root, file.below), "utf8");
+    if (!text.includes("\u0000")) return text;
+    notes.push(`${file.path} is not text`);
+  } catch (error) {
+    notes.push(`${file.path} cannot be read (${reasonOf(error)})`);
+  }
+  return undefined;
+}
+
+function rowOf({ folder, path, size, mtimeUs }: Found, hash: string, now: number): FileRow {
+  const { agent, name } = folder;
+  const time = datedTime(path) ?? Math.floor(mtimeUs / 1_000);
+  return { agent, corpus: name, path, hash, mtime_us: mtimeUs, size, time, read_at: now };
+}
+
+/** The day a file is about, when its name says one: `memory/2026-01-15.md`. */
+export function datedTime(path: string): number | undefined {
+  const day = /(?<!\d)(\d{4}-\d\d-\d\d)(?!\d)/.exec(path.slice(path.lastIndexOf("/") + 1))?.[1];
+  const time = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+async function writeFile(
+  host: { store: Store; clock: Clock },
+  file: FileRow,
+  text: string,
+  options: ChunkOptions,
+): Promise<void> {
+  const { agent, path, corpus, time } = file;
+  const rows = chunkMarkdown(text, options)
+    .filter((chunk) => chunk.text.trim() !== "")
+    .map((chunk) => ({
+      agent,
+      path,
+      start_line: chunk.start,
+      end_line: chunk.end,
+      part: chunk.part,
+      corpus,
+      hash: sha256(`${chunk.heading}\n${chunk.text}`).slice(0, 32),
+      heading: chunk.heading,
+      text: chunk.text,
+      tokens: chunk.tokens,
+      time,
+    }));
+  await changing(host, agent, async ({ db }) => {
+    await db.deleteFrom("corpus_chunks").where("agent", "=", agent).where("path", "=", path).execute();
+    for (let at = 0; at < rows.length; at += rowsAtOnce) {
+      await db
+        .insertInto("corpus_chunks")
+        .values(rows.slice(at, at + rowsAtOnce))
+        .execute();
+    }
+    await putFile(db, file);
+  });
+}
+
+/** The same content under the same or another name, or with another time. */
+async function moveFile(host: { store: Store; clock: Clock }, from: FileRow, to: FileRow): Promise<void> {
+  const { agent, path, corpus, time } = to;
+  await changing(host, agent, async ({ db }) => {
+    if (from.path !== path) {
+      for (const table of ["corpus_chunks", "corpus_files"] as const) {
+        await db.deleteFrom(table).where("agent", "=", agent).where("path", "=", path).execute();
+      }
+      await db.deleteFrom("corpus_files").where("agent", "=", agent).where("path", "=", from.path).execute();
+    }
+    await db
+      .updateTable("corpus_chunks")
+      .set({ path, corpus, time })
+      .where("agent", "=", agent)
+      .where("path", "=", from.path)
+      .execute();
+    await putFile(db, to);
+  });
+}
+
+async function removeFile(host: { store: Store; clock: Clock }, { agent, path }: FileRow): Promise<void> {
+  await changing(host, agent, async ({ db }) => {
+    for (const table of ["corpus_chunks", "corpus_files"] as const) {
+      await db.deleteFrom(table).where("agent", "=", agent).where("path", "=", path).execute();
+    }
+  });
+}
+
+async function dropBareVectors(host: { store: Store; clock: Clock }, agent: string): Promise<void> {
+  await changing(host, agent, async ({ db }) => {
+    await db
+      .deleteFrom("document_vectors")
+      .where("agent", "=", agent)
+      .where("kind", "=", "chunk")
+      .where("id", "not in", (eb) =>
+        eb.selectFrom("corpus_chunks").select("corpus_chunks.hash").where("corpus_chunks.agent", "=", agent),
+      )
+      .execute();
+  });
+}
+
+async function putFile(db: StoreTransaction["db"], file: FileRow): Promise<void> {
+  await db
+    .insertInto("corpus_files")
+    .values(file)
+    .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(file))
+    .execute();
+}
+
+/** One change with its number, and no other process's between. */
+async function changing(
+  host: { store: Store; clock: Clock },
+  agent: string,
+  work: (tx: StoreTransaction) => Promise<void>,
+): Promise<void> {
+  await host.store.transaction(async (tx) => {
+    await tx.lock(`corpus ${agent}`);
+    await work(tx);
+    const updated_at = host.clock.now();
+    await tx.db
+      .insertInto("corpus_states")
+      .values({ agent, revision: 1, updated_at })
+      .onConflict((conflict) =>
+        conflict.column("agent").doUpdateSet((eb) => ({ revision: eb("corpus_states.revision", "+", 1), updated_at })),
+      )
+      .execute();
+  });
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function keyOf(agent: string, name: string): string {
+  return `${agent}\n${name}`;
+}

@@ -1,0 +1,119 @@
+import type { PlacedEntry, Store } from "../store/index.ts";
+import { termsOf } from "./text/words.ts";
+import type { DecodedEntry, ResultKind } from "./types.ts";
+
+/** A text that may be found, with what the ranking needs to know of it. */
+export interface Doc {
+  /** Unique among all: the citation. */
+  key: string;
+  kind: ResultKind;
+  id: string;
+  seq?: number;
+  conversation: number | null;
+  branch: number;
+  time: number;
+  role: string;
+  /** In lower case; the role where a message has no name. */
+  speaker: string;
+  text: string;
+  tokens: number;
+  /** How long others of its kind are, where they are not as long as messages. */
+  averageTokens?: number;
+  terms: ReadonlyMap<string, number>;
+}
+
+/** A document that is no entry, with its vector where it has one. */
+export interface Archived {
+  doc: Doc;
+  vector?: Int8Array;
+  states?: Int8Array;
+}
+
+const loadRows = 500;
+/** Terms kept in memory, some 60 bytes each. */
+const cachedTermsMax = 400_000;
+/** What lies behind this many characters is found by the text index but not weighed again. */
+const weighedCharactersMax = 40_000;
+/** How long terms are counted before the event loop gets a turn. */
+const sliceMs = 6;
+
+/** Reads entries as documents and keeps the latest, because questions come in runs about the same things. */
+export class DocumentReader {
+  private readonly store: Store;
+  private readonly decode: (kind: string, payload: string) => DecodedEntry;
+  private readonly cache = new Map<number, Doc>();
+  private cachedTerms = 0;
+
+  constructor(store: Store, decode: (kind: string, payload: string) => DecodedEntry) {
+    this.store = store;
+    this.decode = decode;
+  }
+
+  /** The documents of some entries, in their order; those that are gone since are left out. */
+  async read(agent: string, placed: readonly PlacedEntry[]): Promise<Doc[]> {
+    const missing = placed.filter((entry) => !this.cache.has(entry.seq));
+    const fresh = new Map<number, Doc>();
+    let turn = performance.now();
+    for (let start = 0; start < missing.length; start += loadRows) {
+      const part = missing.slice(start, start + loadRows);
+      // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+      const rows = await this.store.db
+        .selectFrom("entries")
+        .select(["seq", "id", "kind", "payload", "agent"])
+        .where(
+          "seq",
+          "in",
+          part.map((entry) => entry.seq),
+        )
+        .execute();
+      const bySeq = new Map(rows.filter((row) => row.agent === agent).map((row) => [row.seq, row]));
+      for (const entry of part) {
+        const row = bySeq.get(entry.seq);
+        if (row) fresh.set(entry.seq, docOfEntry(entry, row.id, this.decode(row.kind, row.payload)));
+        if (performance.now() - turn > sliceMs) {
+          await new Promise((resolve) => setImmediate(resolve));
+          turn = performance.now();
+        }
+      }
+    }
+    const found = placed.flatMap((entry) => fresh.get(entry.seq) ?? this.cache.get(entry.seq) ?? []);
+    for (const [seq, doc] of fresh) this.keep(seq, doc);
+    return found;
+  }
+
+  private keep(seq: number, doc: Doc): void {
+    this.cache.set(seq, doc);
+    this.cachedTerms += doc.terms.size;
+    for (const [oldest, old] of this.cache) {
+      if (this.cachedTerms <= cachedTermsMax) break;
+      this.cache.delete(oldest);
+      this.cachedTerms -= old.terms.size;
+    }
+  }
+}
+
+function docOfEntry(entry: PlacedEntry, id: string, { text, name }: DecodedEntry): Doc {
+  const speaker = (name ?? entry.kind).toLowerCase();
+  return {
+    key: `msg#${entry.seq}`,
+    kind: "message",
+    id,
+    seq: entry.seq,
+    conversation: entry.conversation,
+    branch: entry.branch,
+    time: entry.time,
+    role: entry.kind,
+    speaker,
+    text,
+    tokens: entry.tokens,
+    terms: countTerms(text, name ?? ""),
+  };
+}
+
+/** How often each term comes, with the speaker's name as part of what is said. */
+export function countTerms(text: string, speaker: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of termsOf(text.slice(0, weighedCharactersMax))) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const term of termsOf(speaker)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,226 @@
+import { byScore, type Candidate, rounded, trace } from "./candidate.ts";
+import { certainty, confidenceOf } from "./confidence.ts";
+import { type LexicalScores, lexicalScores, type VectorScores, vectorScores } from "./features.ts";
+import { addLate, classicScore, fuseTuned, unitBm25 } from "./fuse.ts";
+import { hintsOf, isSpokenBy } from "./hints.ts";
+import { lateScores } from "./late-stage.ts";
+import { weighQuery } from "./query-vector.ts";
+import { ranking } from "./ranking.ts";
+import { type Retrieval, retrieve } from "./retrieve.ts";
+import type { SearchRoom } from "./room.ts";
+import { snippetOf } from "./snippet.ts";
+import { diversify } from "./stages/diversity.ts";
+import { noiseLast } from "./stages/noise.ts";
+import { hardMinScore, length, minScore, recency } from "./stages/scores.ts";
+import { termWeights, withSpeakers } from "./statistics.ts";
+import { timeOf } from "./time/understand.ts";
+import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
+import type { WeightedToken } from "./vectors/late.ts";
+import { dot } from "./vectors/math.ts";
+
+const limitDefault = 10;
+const limitMax = 1_000;
+
+/**
+ * Finds what was said. Legs bring candidates, fusion scores them, stages put them in order; every step is traced.
+ * It never writes.
+ */
+export async function find(room: SearchRoom, query: string, options: FindOptions): Promise<SearchAnswer> {
+  const limit = Math.min(limitMax, Math.max(1, options.limit ?? limitDefault));
+  const profile = options.profile ?? "tuned";
+  const steps: NonNullable<SearchAnswer["steps"]> = [];
+  let began = performance.now();
+  const step = (name: string, candidates: number) => {
+    const now = performance.now();
+    steps.push({ name, ms: rounded(now - began), candidates });
+    began = now;
+  };
+
+  const time = timeOf(query, room.clock.now());
+  const found = await retrieve(room, query, { ...options, limit });
+  for (const { name, ms } of found.took) steps.push({ name, ms: rounded(ms), candidates: found.candidates.length });
+  began = performance.now();
+  const { lexical, vector, tokens } = score(found, options.legs);
+  const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
+  let list = all.filter((candidate) => speaksFor(candidate, lexical));
+  let whole = 1;
+  if (profile === "classic") list = fuseClassic(list, limit);
+  else whole = fuseTuned(list, lexical, vector, hintsOf(found, time));
+  trace(list, "fusion");
+  step("fusion", list.length);
+
+  const cut = [...found.cut];
+  const off = new Set<StageName>([...(options.without ?? []), ...(profile === "tuned" ? (["length"] as const) : [])]);
+  const run = async (name: StageName, work: () => Promise<Candidate[]> | Candidate[]) => {
+    if (off.has(name)) return;
+    list = await work();
+    trace(list, name);
+    step(name, list.length);
+  };
+  const { stages } = ranking;
+  const [least, hardLeast, same] =
+    profile === "classic"
+      ? [stages.minScore, stages.hardMinScore, stages.diversity.same]
+      : [stages.tunedMinScore, stages.tunedHardMinScore, stages.diversity.tunedSame];
+  const drop = ({ kept, out }: { kept: Candidate[]; out: number }, why: string) => {
+    if (out > 0) cut.push(`${out} candidates ${why}`);
+    return kept;
+  };
+
+  await run("minScore", () => drop(minScore(list, options.minScore ?? least), "below the least score"));
+  let late: Map<string, number> | undefined;
+  await run("rerank", async () => {
+    if (profile === "classic" || tokens.length === 0) return list;
+    const best = list.toSorted(byScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
+    const scores = await lateScores(room, options.agent, found, tokens, best);
+    addLate(best, whole, scores.own, scores.window);
+    late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
+    return list;
+  });
+  await run("recency", () => {
+    recency(list, room.clock.now());
+    return list;
+  });
+  await run("length", () => {
+    length(list);
+    return list;
+  });
+  await run("hardMinScore", () =>
+    drop(hardMinScore(list, Math.max(options.minScore ?? 0, hardLeast)), "below the last bar"),
+  );
+  list.sort(byScore);
+  await run("noise", () => noiseLast(list));
+  await run("diversity", () => diversify(list, 2 * limit, same, (a, b) => likeness(found, a, b)));
+  if (list.length > limit) cut.push(`${list.length - limit} more results beyond the limit of ${limit}`);
+  list = list.slice(0, limit);
+
+  const best = list[0];
+  const evidence: Evidence | undefined = best && {
+    coverage: lexical?.coverage[best.index] ?? 0,
+    cosine: best.cosine,
+    late: late?.get(best.doc.key),
+  };
+  return {
+    query,
+    mode: modeOf(found, options),
+    confidence: confidenceOf(evidence),
+    certainty: evidence ? rounded(certainty(evidence)) : 0,
+    results: await resultsOf(room, options, found, list),
+    cut,
+    degraded: found.degraded,
+    understood: time ? { time } : {},
+    ...(options.explain ? { steps, evidence } : {}),
+  };
+}
+
+/**
+ * Whether anything speaks for a candidate: a word of the query in it or beside it, or a likeness that is more than
+ * chance. The nearest of a thousand texts is not near for that alone.
+ */
+function speaksFor(candidate: Candidate, lexical: LexicalScores | undefined): boolean {
+  if ((lexical?.coverage[candidate.index] ?? 0) > 0) return true;
+  return (candidate.cosine ?? 0) >= ranking.candidates.cosineMin;
+}
+
+/** Everything the query is compared by, once it is known who speaks in the pool. */
+function score(
+  found: Retrieval,
+  legs: FindOptions["legs"],
+): {
+  lexical: LexicalScores | undefined;
+  vector: VectorScores | undefined;
+  tokens: readonly WeightedToken[];
+} {
+  const { pool, parsed, embedded } = found;
+  const statistics = withSpeakers(parsed.terms, found.statistics, (term) => speakerShare(found, term));
+  const weights = termWeights(parsed.terms, statistics);
+  const terms = parsed.terms.map((term) => term.term);
+  const { averageTokens } = statistics;
+  const silent = terms.length === 0 || legs?.includes("lexical") === false;
+  const lexical = silent
+    ? undefined
+    : lexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
+  const query = embedded && weighQuery(embedded, parsed.terms, weights);
+  const vector = query && vectorScores(pool, found.candidates, query.vector, found.vectorAt);
+  return { lexical, vector, tokens: query?.tokens ?? [] };
+}
+
+function speakerShare(found: Retrieval, term: string): number {
+  const { docs } = found.pool;
+  const spoken = docs.filter((doc) => isSpokenBy(doc, term)).length;
+  return docs.length === 0 ? 0 : spoken / docs.length;
+}
+
+function candidateAt(
+  found: Retrieval,
+  index: number,
+  lexical: LexicalScores | undefined,
+  vector: VectorScores | undefined,
+): Candidate {
+  const doc = found.pool.docs[index];
+  if (!doc) throw new Error("a candidate lies outside its pool");
+  return {
+    doc,
+    index,
+    sources: found.sources.get(doc.key) ?? ["context"],
+    bm25: unitBm25(lexical?.own[index] ?? 0),
+    cosine: vector?.own[index],
+    score: 0,
+    behind: false,
+    stages: {},
+    notes: [],
+  };
+}
+
+/** The reference takes only what a leg itself ranks high. */
+function fuseClassic(list: Candidate[], limit: number): Candidate[] {
+  const most = Math.max(20, 2 * limit);
+  const lexical = list.filter((one) => one.bm25 > 0).sort((a, b) => b.bm25 - a.bm25);
+  const vector = list.filter((one) => one.cosine !== undefined).sort((a, b) => (b.cosine ?? 0) - (a.cosine ?? 0));
+  const chosen = new Set([...lexical.slice(0, most), ...vector.slice(0, most)]);
+  for (const candidate of chosen) candidate.score = classicScore(candidate.bm25, candidate.cosine);
+  return [...chosen];
+}
+
+function likeness(found: Retrieval, a: Candidate, b: Candidate): number | undefined {
+  const [left, right] = [found.vectorAt(a.index), found.vectorAt(b.index)];
+  return left && right && dot(left, right);
+}
+
+function modeOf(found: Retrieval, options: FindOptions): Mode {
+  const legs = options.legs ?? ["lexical", "vector"];
+  if (!found.embedded) return "lexical";
+  return legs.includes("lexical") && found.parsed.terms.length > 0 ? "hybrid" : "vector";
+}
+
+async function resultsOf(
+  room: SearchRoom,
+  options: FindOptions,
+  found: Retrieval,
+  list: readonly Candidate[],
+): Promise<SearchResult[]> {
+  const ids = [...new Set(list.flatMap((candidate) => candidate.doc.conversation ?? []))];
+  const rows =
+    ids.length === 0
+      ? []
+      : await room.store.db
+          .selectFrom("conversations")
+          .select(["id", "key"])
+          .where("agent", "=", options.agent)
+          .where("id", "in", ids)
+          .execute();
+  const keys = new Map(rows.map((row) => [row.id, row.key]));
+  const terms = new Set(found.parsed.terms.map((term) => term.term));
+  return list.map(({ doc, score: value, sources, notes, stages }) => ({
+    kind: doc.kind,
+    id: doc.id,
+    citation: doc.key,
+    score: rounded(value),
+    snippet: snippetOf(doc.text, terms),
+    time: doc.time,
+    sessionKey: doc.conversation === null ? null : (keys.get(doc.conversation) ?? null),
+    sources,
+    ...(notes.length > 0 ? { notes } : {}),
+    ...(options.explain ? { stages } : {}),
+  }));
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import type { Candidate } from "../candidate.ts";
+import { diversify } from "./diversity.ts";
+import { noiseIn, noiseLast } from "./noise.ts";
+import { hardMinScore, length, minScore, recency } from "./scores.ts";
+
+const day = 86_400_000;
+const now = 100 * day;
+
+function candidate(key: string, score: number, more: Partial<Candidate["doc"]> = {}): Candidate {
+  const doc = {
+    key,
+    kind: "message",
+    id: key,
+    conversation: 1,
+    branch: 1,
+    time: 0,
+    role: "user",
+    speaker: "user",
+  } as const;
+  return {
+    doc: { ...doc, text: key, tokens: 1, terms: new Map(), ...more },
+    index: 0,
+    sources: ["lexical"],
+    bm25: 0,
+    cosine: undefined,
+    score,
+    behind: false,
+    stages: {},
+    notes: [],
+  };
+}
+const keys = (list: readonly Candidate[]) => list.map((one) => one.doc.key);
+
+describe("stages", () => {
+  test("what happened lately gets a tenth, what is old nothing", () => {
+    const list = [candidate("new", 0.5, { time: now }), candidate("old", 0.5, { time: 0 })];
+    recency(list, now);
+    expect(list[0]?.score).toBeCloseTo(0.6);
+    expect(list[1]?.score).toBeCloseTo(0.5, 3);
+  });
+
+  test("a long text loses, never below 0.3 of its score", () => {
+    const list = [candidate("a", 1, { text: "x".repeat(500) }), candidate("b", 1, { text: "x".repeat(10_000_000) })];
+    length(list);
+    expect(list[0]?.score).toBe(1);
+    expect(list[1]?.score).toBe(0.3);
+  });
+
+  test("the bars say how many they left out", () => {
+    expect(minScore([candidate("a", 0.4), candidate("b", 0.2)], 0.3)).toMatchObject({ out: 1 });
+  });
+
+  test("the last bar never drops every lexical match: the best stay, marked weak", () => {
+    const { kept, out } = hardMinScore(
+      [1, 2, 3, 4].map((rank) => candidate(`m${rank}`, 0.1 / rank)),
+      0.35,
+    );
+    expect(keys(kept)).toEqual(["m1", "m2", "m3"]);
+    expect(out).toBe(1);
+    expect(kept[0]?.notes[0]).toContain("weak");
+  });
+
+  test("greetings, refusals and tests are noise; what has something to say is not", () => {
+    expect(noiseIn("Hello there!")).toBe("a greeting");
+    expect(noiseIn("I'm sorry, I can't help with that.")).toBe("a refusal");
+    expect(noiseIn("Do you remember what I said?")).toBe("a question about memory");
+    expect(noiseIn("ping")).toBe("a diagnostic");
+    expect(noiseIn("Hello, my flight leaves at seven on Friday and I need a taxi to the airport.")).toBeUndefined();
+    expect(noiseIn("Thanks to the new index the query takes 3 ms, not 300.")).toBeUndefined();
+  });
+
+  test("noise goes behind and stays there", () => {
+    const list = noiseLast([candidate("hello", 0.9), candidate("the plan", 0.5)]);
+    expect(keys(list)).toEqual(["the plan", "hello"]);
+    expect(keys(diversify(list, 10, 0.85, () => 0))).toEqual(["the plan", "hello"]);
+  });
+
+  test("near copies move back and none vanishes", () => {
+    const list = [candidate("a", 0.9), candidate("a again", 0.89), candidate("b", 0.8)];
+    const alike = (x: Candidate, y: Candidate) => (x.doc.key[0] === y.doc.key[0] ? 0.99 : 0.1);
+    const ordered = diversify(list, 10, 0.85, alike);
+    expect(keys(ordered)).toEqual(["a", "b", "a again"]);
+    expect(ordered[2]?.notes[0]).toContain("says the same");
+  });
+});

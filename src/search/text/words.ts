@@ -1,0 +1,77 @@
+import { isStopWord } from "../../domain/index.ts";
+import { stem } from "./stem.ts";
+
+/** Scripts that are written without spaces: every character is a word, and every two neighbours are one more. */
+const unspaced =
+  /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\u0e00-\u0e7f]|[\u{20000}-\u{3ffff}]/u;
+const wordRun = /[\p{L}\p{M}\p{N}]+/gu;
+const beyondAscii = /[^\p{ASCII}]/u;
+const wordLengthMax = 64;
+
+/** The words of a text in order, in lower case without accents, before stop words go and stems are made. */
+export function wordsOf(text: string): string[] {
+  const folded = fold(text);
+  // Most text is plain, and splitting it is three times as fast as matching by the properties of characters.
+  if (!beyondAscii.test(folded)) return plainWords(folded);
+  const found: string[] = [];
+  for (const [run] of folded.matchAll(wordRun)) {
+    if (unspaced.test(run)) found.push(...splitUnspaced(run));
+    else found.push(run.length > wordLengthMax ? run.slice(0, wordLengthMax) : run);
+  }
+  return found;
+}
+
+function plainWords(text: string): string[] {
+  const found: string[] = [];
+  for (const run of text.split(/[^a-z0-9]+/)) {
+    if (run !== "") found.push(run.length > wordLengthMax ? run.slice(0, wordLengthMax) : run);
+  }
+  return found;
+}
+
+/** What a text is compared by: stems, stop words left out, pairs of characters for scripts without spaces. */
+export function termsOf(text: string): string[] {
+  const terms: string[] = [];
+  let before: string | undefined;
+  for (const word of wordsOf(text)) {
+    const alone = word.length <= 2 && isUnspaced(word);
+    if (alone && before !== undefined) terms.push(before + word);
+    before = alone ? word : undefined;
+    if (!isStopWord(word)) terms.push(stem(word));
+  }
+  return terms;
+}
+
+/** The stems of every word, stop words included, with single spaces between: phrases are compared in this form. */
+export function flatStems(text: string): string {
+  return wordsOf(text).map(stem).join(" ");
+}
+
+/** Whether a word is a character of a script that is written without spaces. */
+export function isUnspaced(word: string): boolean {
+  return word.length <= 2 && unspaced.test(word);
+}
+
+export function fold(text: string): string {
+  const lower = text.toLowerCase();
+  return beyondAscii.test(lower)
+    ? lower
+        .normalize("NFKD")
+        .replace(/\p{Mn}/gu, "")
+        .normalize("NFC")
+    : lower;
+}
+
+function splitUnspaced(run: string): string[] {
+  const parts: string[] = [];
+  let rest = "";
+  for (const character of run) {
+    if (unspaced.test(character)) {
+      if (rest !== "") parts.push(rest);
+      rest = "";
+      parts.push(character);
+    } else rest += character;
+  }
+  if (rest !== "") parts.push(rest);
+  return parts;
+}

@@ -1,0 +1,161 @@
+import { dotBytes, normOfBytes, popCount, scaled } from "./math.ts";
+
+export interface VectorHit {
+  seq: number;
+  cosine: number;
+}
+
+export interface VectorRow {
+  seq: number;
+  conversation: number;
+  time: number;
+  vector: Int8Array;
+}
+
+/** Up to here every vector is compared exactly; beyond, sign bits choose whom to compare. */
+const exactMax = 6_000;
+const rescored = 1_000;
+/** The mean of the space is taken from this many vectors, then kept, so that bits stay comparable. */
+const centredAt = 2_000;
+
+/**
+ * Vectors in memory, in the order they came. A search compares sign bits (48 bytes a vector) with the query's and then
+ * the best thousand exactly; it is derived data, and what was deleted since is left out by whoever reads the rows.
+ */
+export class VectorBlock {
+  readonly dimensions: number;
+  private readonly words: number;
+  private count = 0;
+  private seqs = new Float64Array(1024);
+  private conversations = new Float64Array(1024);
+  private times = new Float64Array(1024);
+  private norms = new Float32Array(1024);
+  private vectors: Int8Array;
+  private bits: Uint32Array;
+  private readonly places = new Map<number, number>();
+  private centre: Float32Array | undefined;
+
+  constructor(dimensions: number) {
+    this.dimensions = dimensions;
+    this.words = Math.ceil(dimensions / 32);
+    this.vectors = new Int8Array(1024 * dimensions);
+    this.bits = new Uint32Array(1024 * this.words);
+  }
+
+  get size(): number {
+    return this.count;
+  }
+
+  has(seq: number): boolean {
+    return this.places.has(seq);
+  }
+
+  add(row: VectorRow): void {
+    if (this.places.has(row.seq) || row.vector.length !== this.dimensions) return;
+    if (this.count === this.seqs.length) this.grow();
+    const place = this.count;
+    this.count += 1;
+    this.seqs[place] = row.seq;
+    this.conversations[place] = row.conversation;
+    this.times[place] = row.time;
+    this.vectors.set(row.vector, place * this.dimensions);
+    this.norms[place] = normOfBytes(row.vector, 0, this.dimensions) || 1;
+    this.places.set(row.seq, place);
+    if (this.centre) this.writeBits(place);
+    else if (this.count === centredAt) this.centreAll();
+  }
+
+  /** The vector of an entry, of length one; nothing when there is none. */
+  vectorOf(seq: number): Float32Array | undefined {
+    const place = this.places.get(seq);
+    if (place === undefined) return undefined;
+    const norm = this.norms[place] as number;
+    return scaled(this.vectors, place * this.dimensions, this.dimensions, 1 / norm);
+  }
+
+  /** The nearest rows among those that the filter lets through. */
+  nearest(query: Float32Array, limit: number, filter?: (row: Omit<VectorRow, "vector">) => boolean): VectorHit[] {
+    const allowed = (place: number) =>
+      filter === undefined ||
+      filter({
+        seq: this.seqs[place] as number,
+        conversation: this.conversations[place] as number,
+        time: this.times[place] as number,
+      });
+    const places = this.count <= exactMax || !this.centre ? this.everyPlace(allowed) : this.byBits(query, allowed);
+    const hits = places.map((place) => ({ seq: this.seqs[place] as number, cosine: this.cosineAt(query, place) }));
+    return hits.sort((a, b) => b.cosine - a.cosine || a.seq - b.seq).slice(0, limit);
+  }
+
+  private everyPlace(allowed: (place: number) => boolean): number[] {
+    const places: number[] = [];
+    for (let place = 0; place < this.count; place += 1) if (allowed(place)) places.push(place);
+    return places;
+  }
+
+  /** A counting sort by distance: distances are small whole numbers. */
+  private byBits(query: Float32Array, allowed: (place: number) => boolean): number[] {
+    const target = this.bitsOf(query, 1);
+    const buckets: number[][] = Array.from({ length: this.dimensions + 1 }, () => []);
+    for (let place = 0; place < this.count; place += 1) {
+      let distance = 0;
+      const at = place * this.words;
+      for (let word = 0; word < this.words; word += 1) {
+        distance += popCount((this.bits[at + word] as number) ^ (target[word] as number));
+      }
+      buckets[distance]?.push(place);
+    }
+    const places: number[] = [];
+    for (const bucket of buckets) {
+      for (const place of bucket) if (allowed(place)) places.push(place);
+      if (places.length >= rescored) break;
+    }
+    return places;
+  }
+
+  private cosineAt(query: Float32Array, place: number): number {
+    return dotBytes(query, this.vectors, place * this.dimensions) / (this.norms[place] as number);
+  }
+
+  private centreAll(): void {
+    const centre = new Float32Array(this.dimensions);
+    for (let place = 0; place < this.count; place += 1) {
+      const norm = this.norms[place] as number;
+      for (let index = 0; index < this.dimensions; index += 1) {
+        centre[index] = (centre[index] as number) + (this.vectors[place * this.dimensions + index] as number) / norm;
+      }
+    }
+    this.centre = centre.map((value) => value / this.count);
+    for (let place = 0; place < this.count; place += 1) this.writeBits(place);
+  }
+
+  private writeBits(place: number): void {
+    const at = place * this.dimensions;
+    const norm = this.norms[place] as number;
+    this.bits.set(this.bitsOf(this.vectors.subarray(at, at + this.dimensions), norm), place * this.words);
+  }
+
+  private bitsOf(vector: ArrayLike<number>, norm: number): Uint32Array {
+    const bits = new Uint32Array(this.words);
+    for (let index = 0; index < this.dimensions; index += 1) {
+      if ((vector[index] as number) / norm > (this.centre?.[index] ?? 0)) {
+        bits[index >>> 5] = ((bits[index >>> 5] as number) | (1 << (index & 31))) >>> 0;
+      }
+    }
+    return bits;
+  }
+
+  private grow(): void {
+    const size = this.seqs.length * 2;
+    const larger = <T extends Float64Array | Float32Array | Int8Array | Uint32Array>(old: T, next: T): T => {
+      next.set(old as never);
+      return next;
+    };
+    this.seqs = larger(this.seqs, new Float64Array(size));
+    this.conversations = larger(this.conversations, new Float64Array(size));
+    this.times = larger(this.times, new Float64Array(size));
+    this.norms = larger(this.norms, new Float32Array(size));
+    this.vectors = larger(this.vectors, new Int8Array(size * this.dimensions));
+    this.bits = larger(this.bits, new Uint32Array(size * this.words));
+  }
+}

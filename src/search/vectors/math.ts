@@ -1,0 +1,41 @@
+/** A dot product of a float query with signed bytes. */
+export function dotBytes(query: Float32Array, bytes: Int8Array, at: number): number {
+  let sum = 0;
+  const { length } = query;
+  for (let index = 0; index < length; index += 1) sum += (query[index] as number) * (bytes[at + index] as number);
+  return sum;
+}
+
+export function normOfBytes(bytes: Int8Array, at: number, length: number): number {
+  let sum = 0;
+  for (let index = at; index < at + length; index += 1) {
+    const value = bytes[index] as number;
+    sum += value * value;
+  }
+  return Math.sqrt(sum);
+}
+
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index += 1) sum += (a[index] as number) * (b[index] as number);
+  return sum;
+}
+
+/** Bytes as floats, each times a factor. */
+export function scaled(bytes: Int8Array, at: number, length: number, factor: number): Float32Array {
+  const out = new Float32Array(length);
+  for (let index = 0; index < length; index += 1) out[index] = (bytes[at + index] as number) * factor;
+  return out;
+}
+
+/** How many bits are set. */
+export function popCount(value: number): number {
+  let bits = value - ((value >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The bytes a database gave, as signed ones, without a copy where the place allows it. */
+export function signed(bytes: Uint8Array): Int8Array {
+  return new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

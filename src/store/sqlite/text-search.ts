@@ -1,0 +1,88 @@
+import { type RawBuilder, sql } from "kysely";
+import type { ConversationSpan, CountQuery, PlacedEntry, TextMatch, TextQuery } from "../port.ts";
+import type { Db } from "../schema.ts";
+
+/** Entries whose words match, best first by BM25. */
+export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> {
+  const expression = matchExpression(query);
+  if (expression === undefined || query.conversations?.length === 0) return [];
+  const { agent, limit } = query;
+  const found = await sql<TextMatch>`
+    select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
+    where t.words match ${expression} and e.agent = ${agent} ${within(query)}
+    ${query.since === undefined ? sql`` : sql`and e.time >= ${query.since}`}
+    ${query.before === undefined ? sql`` : sql`and e.time < ${query.before}`}
+    order by ${query.order === "recency" ? sql`e.time desc, e.seq desc` : sql`t.rank`} limit ${limit}`.execute(db);
+  return found.rows;
+}
+
+/** The rows of a conversation lie between two numbers: saying so keeps the index from ranking everybody else's. */
+function within({ agent, conversations, spans }: TextQuery): RawBuilder<unknown> {
+  const parts: ConversationSpan[] = spans ?? (conversations ?? []).map((conversation) => ({ conversation }));
+  if (parts.length === 0) return sql``;
+  const ids = sql.join(parts.map((part) => sql`${part.conversation}`));
+  const bound = (pick: string, column: string) =>
+    sql`(select ${sql.raw(pick)}(${sql.raw(column)}) from transcripts where agent = ${agent} and conversation in (${ids}))`;
+  const places = parts.map((part) =>
+    part.upTo === undefined
+      ? sql`e.conversation = ${part.conversation}`
+      : sql`(e.conversation = ${part.conversation} and e.seq <= ${part.upTo})`,
+  );
+  return sql`and t.rowid between ${bound("min", "first_seq")} and ${bound("max", "last_seq")}
+    and (${sql.join(places, sql` or `)})`;
+}
+
+/** A query as FTS5 takes it: every word quoted, so that none is ever read as syntax. */
+export function matchExpression(query: Omit<TextQuery, "agent" | "limit">): string | undefined {
+  const words = query.words.map(quote);
+  if (query.prefix !== undefined && query.prefix !== "") words.push(`${quote(query.prefix)} *`);
+  const required = (query.required ?? []).map(quote);
+  const either = query.any ? [...required, ...words].join(" OR ") : words.join(" AND ");
+  const parts = [...required, ...(either === "" ? [] : [`(${either})`])];
+  if (parts.length === 0) return undefined;
+  const excluded = (query.excluded ?? []).map(quote).join(" OR ");
+  const wanted = `(${parts.join(" AND ")})`;
+  return excluded === "" ? wanted : `${wanted} NOT (${excluded})`;
+}
+
+function quote(word: string): string {
+  return `"${word.replaceAll('"', '""')}"`;
+}
+
+/**
+ * Counts in the stretch of the log that the conversations lie in, whoever else wrote there meanwhile: the index knows
+ * only numbers, and asking each row whose it is would cost more than the count is worth.
+ */
+export async function countText(db: Db, query: CountQuery): Promise<{ counts: number[]; of: number }> {
+  const { agent, conversations, words, countMax } = query;
+  const here = conversations ? sql`where agent = ${agent} and conversation in (${sql.join(conversations)})` : sql``;
+  const bounds = await sql<{ low: number | null; high: number | null }>`
+    select min(first_seq) as low, max(last_seq) as high from transcripts ${here}`.execute(db);
+  const { low, high } = bounds.rows[0] ?? { low: null, high: null };
+  if (low === null || high === null) return { counts: words.map(() => 0), of: 0 };
+  if (words.length === 0) return { counts: [], of: high - low + 1 };
+  const counts = words.map(
+    (word) => sql`(select count(*) from (select 1 from entry_text where words match ${quote(word)}
+      and rowid between ${low} and ${high} limit ${countMax}))`,
+  );
+  const found = await sql<{ counts: string }>`select json_array(${sql.join(counts)}) as counts`.execute(db);
+  return { counts: JSON.parse(found.rows[0]?.counts ?? "[]") as number[], of: high - low + 1 };
+}
+
+export async function neighbours(db: Db, agent: string, seqs: number[], radius: number): Promise<PlacedEntry[]> {
+  if (seqs.length === 0) return [];
+  const side = (compare: string, order: string) => sql`
+    select seq from (select x.seq from entries x where x.agent = c.agent and x.conversation = c.conversation
+      and x.branch = c.branch and x.kind in ('user', 'assistant', 'system', 'tool') and x.seq ${sql.raw(compare)} c.seq
+      order by x.seq ${sql.raw(order)} limit ${radius})`;
+  const found = await sql<PlacedEntry>`
+    with c as (select e.agent, e.conversation, e.branch, e.seq from json_each(${JSON.stringify(seqs)}) j
+      cross join entries e on e.seq = j.value where e.agent = ${agent}),
+    places as (
+      select seq from c
+      union select n.seq from c cross join entries n on n.seq in (${side("<", "desc")})
+      union select n.seq from c cross join entries n on n.seq in (${side(">", "asc")}))
+    select e.seq, e.conversation, e.branch, e.kind, e.time, e.tokens from places p cross join entries e on e.seq = p.seq
+    order by e.seq`.execute(db);
+  return found.rows;
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { resultKinds, type SearchResult } from "../search/index.ts";
+import { placeOf } from "./context.ts";
+import { choice, cuts, instant, note, text, whole } from "./fields.ts";
+import type { SearchQuestion } from "./host.ts";
+import { instantText, minuteText, name, notice, quote } from "./quote.ts";
+import { type Block, fitting, page, sayCuts } from "./room.ts";
+import { defineTool, readOnly } from "./tool.ts";
+
+const corpora = ["all", "memory", "sessions", "files"] as const;
+/** What is asked for beyond the answer, so that a filter by channel still has enough to choose from. */
+const spareFactor = 5;
+
+const input = z.strictObject({
+  query: text(2_000).describe("A question or words, in plain language."),
+  maxResults: whole(1, 100).default(10).describe("How many results, 1 to 100. 10 when absent."),
+  minScore: z
+    .number("must be a number from 0 to 1")
+    .min(0, "must be a number from 0 to 1")
+    .max(1, "must be a number from 0 to 1")
+    .optional()
+    .describe("Leave out what scores less, 0 to 1."),
+  channel: text(100).optional().describe("Only conversations of this channel, such as telegram or claude-code."),
+  corpus: choice(corpora)
+    .default("all")
+    .describe(
+      "Where to look: memory (notes and folders), sessions (messages and summaries), files (large content), or all. all when absent.",
+    ),
+  since: instant().optional().describe("Only from then on: a date such as 2026-05-01, or milliseconds since 1970."),
+  before: instant().optional().describe("Only before then: a date such as 2026-05-01, or milliseconds since 1970."),
+});
+
+const hit = z.object({
+  citation: z.string(),
+  kind: z.enum(resultKinds),
+  score: z.number(),
+  snippet: z.string(),
+  time: z.string(),
+  sessionKey: z.string().nullable(),
+});
+
+const kindsOf: Record<(typeof corpora)[number], SearchQuestion["kinds"]> = {
+  all: undefined,
+  memory: ["chunk"],
+  sessions: ["message", "summary"],
+  files: ["file"],
+};
+
+export const memorySearch = defineTool({
+  name: "memory_search",
+  title: "Search memory by meaning",
+  description:
+    "Finds what was said, summarised or kept in any conversation by meaning and by words, best first. Use it when you " +
+    "do not know the exact words: who, what, when, why, preferences, decisions. Returns snippets with citations " +
+    "(msg#N, sum_…, file_…, path#L3-L9) that memory_get opens, and how sure the answer is: strong, weak or none. With none, say " +
+    "that nothing was found. For exact strings use lcm_grep.",
+  input,
+  output: z.object({
+    note,
+    confidence: z.enum(["strong", "weak", "none"]),
+    mode: z.enum(["hybrid", "lexical", "vector"]),
+    results: z.array(hit),
+    cuts,
+  }),
+  annotations: readOnly,
+  notIn: { delegated: "Use lcm_grep, lcm_describe and lcm_expand: they keep to what the grant opens." },
+  async run(context, { query, maxResults, channel, corpus, minScore, since, before }) {
+    const { agent } = await placeOf(context);
+    const limit = channel === undefined ? maxResults : maxResults * spareFactor;
+    const kinds = kindsOf[corpus];
+    const { signal } = context;
+    const answer = await context.host.search.find(query, { agent, kinds, limit, minScore, since, before, signal });
+    const inChannel = answer.results.filter(({ sessionKey }) => channel === undefined || isOf(sessionKey, channel));
+    const { kept, rest } = fitting(inChannel.slice(0, maxResults).map(blockOf));
+    const left = rest.length === 0 ? [] : [`${rest.length} further results do not fit an answer; lower maxResults`];
+    const said = sayCuts([...answer.degraded, ...answer.cut, ...left]);
+    const confidence = kept.length === 0 ? "none" : answer.confidence;
+    const counts = `${kept.length} ${kept.length === 1 ? "result" : "results"}, confidence ${confidence}`;
+    const nothing = [`Nothing was found for ${name(query)}.`];
+    return {
+      markdown: page(
+        `memory_search: ${counts}`,
+        kept.length === 0 ? nothing : [notice, ...kept.map(({ words }) => words)],
+        said,
+      ),
+      structured: {
+        note: notice,
+        confidence,
+        mode: answer.mode,
+        results: kept.map(({ value }) => value),
+        cuts: said,
+      },
+    };
+  },
+});
+
+/** Keys name their channel behind the agent: `agent:main:telegram:direct:5054873275`. */
+function isOf(sessionKey: string | null, channel: string): boolean {
+  return sessionKey?.split(":")[2] === channel.toLowerCase();
+}
+
+function blockOf({ citation, kind, score, snippet, time, sessionKey }: SearchResult): Block<z.input<typeof hit>> {
+  const where = sessionKey === null ? kind : `${kind} of ${name(sessionKey)}`;
+  return {
+    words: `- **${citation}** · ${where} · ${minuteText(time)} · ${score.toFixed(2)}\n${quote(snippet)}`,
+    value: { citation, kind, score, snippet, time: instantText(time), sessionKey },
+  };
+}
