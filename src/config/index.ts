@@ -5,3 +5,4 @@ export { type ConfigRow, listConfig } from "./list.ts";
 export { checkConfig, configPath, homeOf, type LoadedConfig, type LoadOptions, loadConfig } from "./load.ts";
 export type { Config, ConfigInput } from "./schema.ts";
 export { findSetting, type Setting, settings } from "./settings.ts";
+export { writeAtomically } from "./write-atomically.ts";

@@ -71,7 +71,12 @@ export async function assemble(
   const inView = new Set(choice.raw.map((one) => one.entry.seq));
   const messages: Message[] = [
     ...choice.summaries.map((summary): Message => ({ role: "user", content: choice.xml.get(summary.id) ?? "" })),
-    ...choice.raw.flatMap((one): Message[] => (one.note ? [one.message, noteMessage(one.note)] : [one.message])),
+    ...choice.raw.flatMap(({ before = [], message, after = [] }) => [
+      ...before.map(noteMessage),
+      message,
+      ...after.map(noteMessage),
+    ]),
+    ...choice.alone.map(noteMessage),
     ...(fresh ? [noteMessage(fresh)] : []),
   ];
   let estimatedTokens = choice.tokens + (fresh?.tokens ?? 0);
@@ -98,12 +103,15 @@ function noteMessage({ text }: Note): Message {
   return { role: "user", content: text };
 }
 
-type SeenEntry = SaidEntry & { note?: Note };
+/** A message with the notes around it: both are in view, or neither. */
+type SeenEntry = SaidEntry & { before?: Note[]; after?: Note[] };
 
 interface Choice {
   summaries: StoredSummary[];
   xml: Map<string, string>;
   raw: SeenEntry[];
+  /** Notes of a conversation in which nothing was said yet. */
+  alone: Note[];
   tokens: number;
   trace: TraceItem[];
 }
@@ -117,7 +125,7 @@ async function choose(
 ): Promise<Choice> {
   const budget = options.budgetTokens;
   const begin = options.begin?.seq ?? 0;
-  const { raw, complete } = await rawWithin(store, ref, frontier, options);
+  const { raw, complete, alone } = await rawWithin(store, ref, frontier, options);
   const standing = frontier.summaries.filter((one) => isRetained(one, options.begin));
   const tailMax = Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, Math.floor(budget * tailShare));
   const tailFrom = freshTail(
@@ -131,7 +139,7 @@ async function choose(
   // Room for what the prompt brings up is kept only when not everything is there already.
   const kept = Math.min(Math.floor(budget * recallShare), recallTokensMax);
   const limit = fits || options.prompt === undefined ? budget : budget - kept;
-  let tokens = sum(raw.slice(tailFrom).map((one) => one.item.tokens));
+  let tokens = sum(raw.slice(tailFrom).map((one) => one.item.tokens)) + sum(alone.map((one) => one.tokens));
   const trace: TraceItem[] = raw.slice(tailFrom).map((one) => ({ ...traced(one), in: true, why: "fresh tail" }));
   let from = tailFrom;
   for (let index = tailFrom - 1; index >= 0; index -= 1) {
@@ -163,7 +171,7 @@ async function choose(
     summaries.unshift(summary);
     tokens += cost;
   }
-  return { summaries, xml, raw: raw.slice(whole), tokens, trace };
+  return { summaries, xml, raw: raw.slice(whole), alone, tokens, trace };
 }
 
 /** `/new` keeps what was said before it only from a depth on; -1 keeps nothing of it. */
@@ -204,7 +212,7 @@ async function rawWithin(
   ref: ConversationRef,
   frontier: Frontier,
   options: AssembleOptions,
-): Promise<{ raw: SeenEntry[]; complete: boolean }> {
+): Promise<{ raw: SeenEntry[]; complete: boolean; alone: Note[] }> {
   const begin = options.begin?.seq ?? 0;
   for (let count = 128; ; count *= 2) {
     const newest = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax));
@@ -213,21 +221,34 @@ async function rawWithin(
     const complete = newest.length < Math.min(count, rawPageMax);
     const enough = begin > 0 && (newest[0]?.entry.seq ?? begin) < begin;
     if (complete || enough || tokens > options.budgetTokens || count >= rawPageMax) {
-      return { raw: await withNotes(raw, options), complete: complete || enough };
+      const whole = complete || enough;
+      const notes = (await options.notes?.(Math.max(begin, frontier.coveredSeq + 1))) ?? new Map<number, Note>();
+      return { ...withNotes(raw, notes, whole), complete: whole };
     }
   }
 }
 
-/** A note counts as part of the message it stands behind: both are in view, or neither. */
-async function withNotes(raw: SaidEntry[], { notes }: AssembleOptions): Promise<SeenEntry[]> {
-  const first = raw[0];
-  if (!notes || !first) return raw;
-  const beside = await notes(first.entry.seq);
-  if (beside.size === 0) return raw;
-  return raw.map((one) => {
-    const note = beside.get(one.entry.seq);
-    return note ? { ...one, note, item: { ...one.item, tokens: one.item.tokens + note.tokens } } : one;
-  });
+/**
+ * Puts notes where they were put before: behind the last message up to their entry, which may be no message itself, or
+ * in front of all. What stands before messages that are not read here is out of view with them.
+ */
+function withNotes(
+  raw: SaidEntry[],
+  notes: ReadonlyMap<number, Note>,
+  isWhole: boolean,
+): { raw: SeenEntry[]; alone: Note[] } {
+  const ordered = [...notes].sort(([a], [b]) => a - b);
+  if (raw.length === 0) return { raw, alone: ordered.map(([, note]) => note) };
+  const seen: SeenEntry[] = [...raw];
+  for (const [seq, note] of ordered) {
+    const index = seen.findLastIndex((one) => one.entry.seq <= seq);
+    const one = seen[Math.max(0, index)];
+    if (!one || (index === -1 && !isWhole)) continue;
+    const item = { ...one.item, tokens: one.item.tokens + note.tokens };
+    const around = index === -1 ? { before: [...(one.before ?? []), note] } : { after: [...(one.after ?? []), note] };
+    seen[Math.max(0, index)] = { ...one, item, ...around };
+  }
+  return { raw: seen, alone: [] };
 }
 
 /** What a compaction made of the messages before it: old tool results cut short, idle heartbeats gone. */

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { VarveError } from "../domain/index.ts";
 import {
   type Applied,
@@ -45,6 +45,7 @@ import {
 import type { Session } from "../session/index.ts";
 import { readTail } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
+import { type Mirrored, mirrorMemories } from "./memory-mirror.ts";
 import { memoryHost, readerOf } from "./memory-settings.ts";
 import { extractFrom, lookBack } from "./memory-work.ts";
 import { backupFolder } from "./status.ts";
@@ -110,9 +111,13 @@ export interface Memories {
   shown(session: Session): Promise<Recorded[]>;
   /**
    * Reads what the last day left unread, looks back on it where there is a model, moves tiers and merges what says the
-   * same. `varve maintain` does it.
+   * same; then brings the mirror of `memory.mirror` up to date. `varve maintain` does it.
    */
-  maintain(options?: { signal?: AbortSignal }): Promise<Upkeep & { sessions: number; reflections: number }>;
+  maintain(options?: {
+    signal?: AbortSignal;
+  }): Promise<Upkeep & { sessions: number; reflections: number; mirror?: Mirrored }>;
+  /** Writes memories as Markdown into a folder, after bringing in what people changed there. */
+  mirror(folder?: string, request?: AskedBy): Promise<Mirrored>;
 }
 
 /** How far back in a session the words of a new memory are looked for. */
@@ -177,9 +182,23 @@ export function memoriesOf(host: EngineHost): Memories {
     shown: (session) => recordedSince(store, session, 0),
     async maintain({ signal } = {}) {
       const { sessions, written } = await lookBack(host, signal);
-      return { ...(await keepUp(memoryHost(host), signal)), sessions, reflections: written };
+      const kept = await keepUp(memoryHost(host), signal);
+      const mirrored = config.memory.mirror === undefined ? {} : { mirror: await mirror(host, {}) };
+      return { ...kept, sessions, reflections: written, ...mirrored };
     },
+    mirror: (folder, request) => mirror(host, { folder, as: request?.as }),
   };
+}
+
+async function mirror(host: EngineHost, { folder, as }: { folder?: string } & AskedBy): Promise<Mirrored> {
+  const { config, home } = host.loaded;
+  const where = folder ?? config.memory.mirror;
+  if (where === undefined) {
+    throw new VarveError("BAD_REQUEST", "No folder for the mirror is named.", {
+      remedy: "Name one, or set memory.mirror.",
+    });
+  }
+  return mirrorMemories(memoryHost(host), readerOf(config, as), resolve(home, where));
 }
 
 function limitOf(limit: number | undefined, absent: number): number {

@@ -23,7 +23,7 @@ export interface Beside extends Pick<AssembleOptions, "notes" | "fresh" | "fresh
 }
 
 /** The least a memory must fit a prompt to come along unasked. */
-const relevanceLeast = 0.2;
+const relevanceLeast = 0.25;
 /** The largest share of a budget that memories take. */
 const budgetShare = 0.2;
 

@@ -58,7 +58,9 @@ export function indexTerms(text: string, max = 40): string[] {
     } else words.push(match);
   }
   const telling = words.filter((one) => !stopWords.has(one));
-  return [...new Set(telling.length > 0 ? telling : words)].slice(0, max);
+  const all = [...new Set(telling.length > 0 ? telling : words)];
+  // Of a long text the beginning and the end say what it is about.
+  return all.length <= max ? all : [...all.slice(0, max / 2), ...all.slice(-max / 2)];
 }
 
 /** The cosine of two texts as bags of terms. */

@@ -270,6 +270,34 @@ onEveryEngine(
       expect((await varve.status()).jobs).toEqual({});
     });
 
+    test("what a model notes of an assistant's echo is dropped, over 50 turns, and so is the same twice in a batch", async () => {
+      const { varve } = get();
+      const agent = "gero";
+      const session = await open(agent);
+      await varve.memory.add({ as: { agent }, text: "My sister Ada lives in Oslo." });
+      const before = await list(agent, { includeHistory: true });
+      let echoes = 0;
+      for (let index = 0; index < 50; index += 1) {
+        const prompt = `Round ${index}: where does my sister Ada live?`;
+        await varve.context.assemble(session, { budgetTokens: 8_000, prompt });
+        script.notes = [{ in: `Reply ${index},`, category: "entities", abstract: "Ada, the sister, lives in Oslo" }];
+        script.verdicts = [{ on: "Ada", decision: "supersede", match: 1 }];
+        await varve.context.commitTurn(session, `gero-${index}`, [
+          { role: "user", content: prompt },
+          { role: "assistant", content: `Reply ${index}, as I remember: your sister Ada lives in Oslo.` },
+        ]);
+        for (const batch of await varve.memory.extract(session)) echoes += batch.dropped.echoes;
+      }
+      expect(echoes).toBe(50);
+      expect((await list(agent, { includeHistory: true })).map((one) => one.id)).toEqual(before.map((one) => one.id));
+      const twice = { in: "telescope", category: "entities", abstract: "Owns an old brass telescope" };
+      script.notes = [twice, { ...twice, abstract: "Owns an old telescope of brass" }];
+      await varve.context.ingest(session, [{ role: "user", content: "I own an old telescope made of brass." }]);
+      const [batch] = await varve.memory.extract(session);
+      expect(batch?.dropped.duplicates).toBe(1);
+      expect((await list(agent)).map((one) => one.abstract)).toContain("Owns an old brass telescope");
+    });
+
     test("what is lasting is written down when a session is renewed, in the agent's own reflection", async () => {
       const { varve } = get();
       const session = await open("finn");

@@ -112,6 +112,52 @@ onEveryEngine("memory in view", (get) => {
     expect(view.estimatedTokens).toBeLessThanOrEqual(8_000);
   });
 
+  test("over many turns with memories, each view is the beginning of the next", async () => {
+    const { varve } = get();
+    const session = await open("mona");
+    const things = [
+      "piano",
+      "garden",
+      "boiler",
+      "bicycle",
+      "passport",
+      "balcony",
+      "printer",
+      "kettle",
+      "attic",
+      "ladder",
+    ];
+    for (const thing of things) await keep("mona", `The ${thing} was bought in the year ${1990 + thing.length}.`);
+    let before: Message[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      const prompt =
+        index % 4 === 3 ? "ok" : `Question ${index}: when was the ${things[index % things.length]} bought?`;
+      const { messages } = await varve.context.assemble(session, { budgetTokens: 20_000, prompt });
+      expect(messages.slice(0, before.length), `turn ${index}`).toEqual(before);
+      before = messages;
+      await turn(session, prompt, `Answer ${index}.`);
+    }
+    expect(blocks(before).length).toBeGreaterThan(5);
+    const inBlocks =
+      blocks(before)
+        .join("\n")
+        .match(/mem_[0-9a-z]{19}/g) ?? [];
+    expect(new Set(inBlocks).size).toBeGreaterThan(7);
+  });
+
+  test("a long prompt finds what its last sentence asks about", async () => {
+    const { varve } = get();
+    const session = await open("lars");
+    await keep("lars", "The spare key hangs behind the clock.");
+    await turn(session, "Let us write the letter to the landlord together.", "Gladly.");
+    const story = "Yesterday the neighbours complained about noise from builders across the street again. ".repeat(20);
+    const view = await varve.context.assemble(session, {
+      budgetTokens: 8_000,
+      prompt: `${story}Where is the spare key?`,
+    });
+    expect(blocks(view.messages)).toEqual([expect.stringContaining("behind the clock")]);
+  });
+
   test("nothing is put between a call of a tool and its result", async () => {
     const { varve } = get();
     const session = await open("jane");

@@ -1,4 +1,5 @@
 /** Scopes bound every way of reading; what is purged is gone; a portable backup carries memories along. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type OpenOptions, openVarve, restoreBackup, type Session } from "../../src/engine.ts";
@@ -175,6 +176,30 @@ onEveryEngine("memory scopes", (get) => {
     expect(await varve.memory.fileHistory(path, { as: { agent: "stranger" } })).toEqual([]);
     await expect(run({ command: "view", path: "/memories/../etc" })).rejects.toMatchObject({ code: "BAD_REQUEST" });
     await expect(run({ command: "delete", path: "/memories" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("the mirror is Markdown that people edit, and their edits are versions", async () => {
+    const { varve, home, clock } = get();
+    const as = { agent: "mirror", scopes: ["agent:mirror"] };
+    const folder = join(home, "mirror");
+    const { current } = await varve.memory.add({ as, text: "The stove is <!-- always --> on." });
+    await varve.memory.add({ as, text: "I prefer tea to coffee." });
+    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 0, added: 0 });
+    const file = join(folder, `${new Date(clock.now()).toISOString().slice(0, 10)}.md`);
+    const written = readFileSync(file, "utf8");
+    expect(written).toContain(`- (entities) The stove is ‹!-- always --› on. <!-- ${current.id} -->\n`);
+    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 0, added: 0 });
+    expect(readFileSync(file, "utf8")).toBe(written);
+    writeFileSync(
+      file,
+      `${written.replace("The stove is ‹!-- always --› on.", "The stove is off.")}- The cellar is dry.\n`,
+    );
+    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 1, added: 1 });
+    const history = await varve.memory.history(current.id, { as });
+    expect(history.map((one) => one.content)).toEqual(["The stove is <!-- always --> on.", "The stove is off."]);
+    expect((await varve.memory.recall({ as, query: "cellar" })).hits).toHaveLength(1);
+    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 0, added: 0 });
+    expect(readFileSync(file, "utf8").match(/^- /gm)).toHaveLength(3);
   });
 
   test("among several people, what each says of themselves is theirs, and none of it the owner's", async () => {

@@ -37,6 +37,13 @@ export const memorySection = z.strictObject({
     .describe(
       "What an agent sees instead of global and its own scope, by agent; its reflection stays. An empty list denies everything.",
     ),
+  mirror: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "A folder in which memories stand as Markdown, a file a day; edits there come back as new versions. A relative path starts at the home folder. No mirror when not set.",
+    ),
   recall: z.boolean().default(true).describe("Whether memories that fit a prompt are put beside it."),
   recallMaxItems: z.int().min(1).max(100).default(5).describe("How many memories come with a prompt at most."),
   recallMaxTokens: z.int().min(50).max(100_000).default(1_500).describe("How many tokens they may have together."),

@@ -43,7 +43,7 @@ export async function extractByModel(
   generate: Generate,
   spoken: readonly Spoken[],
   signal?: AbortSignal,
-): Promise<{ found: Found[]; malformed: number } & Omit<Told<never>, "value">> {
+): Promise<{ found: Found[]; malformed: number; cut: number } & Omit<Told<never>, "value">> {
   const lines = spoken.map(lineOf).join("\n");
   const user = `<conversation trust="untrusted">\n${lines}\n</conversation>`;
   const { value, ...told } = await askFor(generate, { system, user, maxTokens: answerTokens, schema, signal });
@@ -53,6 +53,7 @@ export async function extractByModel(
   return {
     ...told,
     malformed: parsed.length - good.length,
+    cut: spoken.filter((one) => readable(one).length > messageCharsMax).length,
     found: good.slice(0, candidatesMax).map((one) => ({
       category: one.category,
       abstract: one.abstract,

@@ -62,6 +62,7 @@ async function findIn(host: MemoryHost, spoken: readonly Spoken[], signal?: Abor
   if (host.generate) {
     const told = await extractByModel(host.generate, spoken, signal);
     [calls, tokens, malformed] = [1, told.tokens, told.malformed];
+    if (told.cut > 0) notes.push(`${told.cut} long messages were read only in their beginning`);
     if (told.fault === undefined) return { found: told.found, malformed, calls, tokens, notes };
     notes.push(`the model's answer could not be used (${told.fault}); the built-in rules read these messages`);
   }

@@ -29,7 +29,9 @@ const explicitForms: readonly RegExp[] = [
 ];
 const askedToRemember = /\b(?:remember|note|forget) (?:to|when|how|what|where|why|who|if|me)\b/i;
 
-const key = (kind: string, about: string | undefined) => `${kind}:${normalKey(about ?? "")}`;
+/** What a fact is about ends where a reason or another thought begins. */
+const aside = /[,;]|\s(?:but|because|since|so|which|when|while|'?cause|instead|weil|aber|parce que|porque)\s/iu;
+const key = (kind: string, about: string | undefined) => `${kind}:${normalKey((about ?? "").split(aside)[0] ?? "")}`;
 
 const is = `(?:is now|are now|is|are|was changed to|(?:has |have )?changed to|(?:has |have )?moved to|=)`;
 const tail = String.raw`(?<value>\S.*?)[.!。！]?$`;
@@ -58,6 +60,23 @@ const patterns: readonly Pattern[] = [
       category: "profile",
       factKey: /veg(?:an|etarian)/i.test(g.value ?? "") ? "profile:diet" : "profile:occupation",
     }),
+  },
+  {
+    form: english("i(?:'m| am) (?<value>(?:a )?(?:vegetarian|vegan|pescatarian)|allergic to .+?)[.!]?$"),
+    read: (g) => ({
+      category: "profile",
+      factKey: /^allergic/i.test(g.value ?? "") ? "profile:allergy" : "profile:diet",
+    }),
+  },
+  {
+    form: english("i(?:'m| am) (?<value>(?:originally )?from (?!time\\b)\\S.*|\\d{1,3} years old\\b.*)$"),
+    read: (g) => ({ category: "profile", factKey: /^\d/.test(g.value ?? "") ? "profile:age" : "profile:origin" }),
+  },
+  {
+    form: english(
+      "i(?:'ve got| have| own)(?: a| an| one| two| three| four| five| \\d+)(?: \\p{L}+){0,2} (?<about>dog|cat|pet|kid|child|children|son|daughter|brother|sister|wife|husband|partner|car|bike|house|flat|apartment|garden)s?\\b.*$",
+    ),
+    read: (g) => ({ category: "entities", factKey: key("own", g.about) }),
   },
   // What may change: where somebody lives and works.
   {

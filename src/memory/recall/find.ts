@@ -1,9 +1,10 @@
 import type { Store } from "../../store/index.ts";
 import { searchFactor, worthAt } from "../decay.ts";
+import { sentencesOf } from "../extract/spoken.ts";
 import type { Category, Memory } from "../memory.ts";
 import { filtered, readMemories } from "../read.ts";
 import { narrowed, type Reader } from "../scopes.ts";
-import { cosine, coverage, indexTerms, wordCosine } from "../similarity.ts";
+import { cosine, coverage, indexTerms, termsOf, wordCosine } from "../similarity.ts";
 import type { MemoryVectors } from "../vectors.ts";
 import { decodeVector } from "../write.ts";
 
@@ -37,6 +38,9 @@ export interface FoundMemories {
 }
 
 const candidatesMax = 200;
+const longTerms = 12;
+const pieceTerms = 2;
+const piecesMax = 20;
 const vectorsMax = 20_000;
 const vectorFloor = 0.3;
 const expiredFactor = 0.6;
@@ -58,8 +62,9 @@ export async function findMemories(
   const near = await byMeaning(host, seen, request);
   const ids = [...new Set([...matched.map((one) => one.id), ...near.scores.keys()])];
   const memories = await readMemories(host.store.db, seen === undefined ? reader : { ...reader, scopes: seen }, ids);
+  const questions = piecesOf(query);
   const hits = memories
-    .map((memory) => hitOf(memory, query, near.scores.get(memory.id) ?? 0, at))
+    .map((memory) => hitOf(memory, questions, near.scores.get(memory.id) ?? 0, at))
     .sort(
       (a, b) => b.score - a.score || b.memory.validFrom - a.memory.validFrom || (a.memory.id < b.memory.id ? 1 : -1),
     )
@@ -67,10 +72,19 @@ export async function findMemories(
   return { hits, mode: near.mode, ...(near.note === undefined ? {} : { note: near.note }) };
 }
 
-function hitOf(memory: Memory, query: string, meaning: number, at: number): Hit {
+/** A long question is taken as a whole and by its sentences: what it ends with may be all that it asks. */
+function piecesOf(query: string): string[] {
+  if (termsOf(query).length <= longTerms) return [query];
+  const sentences = sentencesOf({ text: query, open: [{ start: 0, end: query.length }] })
+    .map(({ start, end }) => query.slice(start, end))
+    .filter((piece) => termsOf(piece).length >= pieceTerms);
+  return [query, ...sentences.slice(0, piecesMax / 2), ...sentences.slice(-piecesMax / 2)];
+}
+
+function hitOf(memory: Memory, questions: readonly string[], meaning: number, at: number): Hit {
   const text = `${memory.abstract}\n${memory.content}`;
-  const byWords = 0.6 * coverage(query, text) + 0.4 * wordCosine(query, memory.abstract);
-  const relevance = Math.max(byWords, meaning);
+  const byWords = questions.map((one) => 0.6 * coverage(one, text) + 0.4 * wordCosine(one, memory.abstract));
+  const relevance = Math.max(...byWords, meaning);
   const factor = searchFactor(memory.tier, worthAt(memory, at).composite);
   const expired = memory.expiresAt !== undefined && memory.expiresAt <= at;
   const outdated = memory.validFrom > at || (memory.invalidatedAt !== undefined && memory.invalidatedAt <= at);
