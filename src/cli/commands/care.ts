@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import { type EngineEvent, restoreBackup, type Status } from "../../engine.ts";
-import { type CommonOptions, openOptions, withVarve } from "../context.ts";
+import { type CommonOptions, interruptible, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
 export async function statusCommand(flags: CommonOptions): Promise<void> {
@@ -114,6 +114,11 @@ function wordsOf(event: EngineEvent): string {
   }
 }
 
+/** The figures of an answer, by their names. */
+function countsOf(answer: object): Record<string, number> {
+  return Object.fromEntries(Object.entries(answer).filter(([, value]) => typeof value === "number"));
+}
+
 /** What the gateway does in the background, for those who run none. */
 export async function maintainCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
@@ -124,8 +129,14 @@ export async function maintainCommand(flags: CommonOptions): Promise<void> {
       output.say(words);
     });
     const jobs = await varve.work.drain();
-    const { jobs: left } = await varve.status();
     output.say(jobs === 0 ? "Nothing was waiting." : `${number(jobs)} jobs done.`);
-    output.result({ jobs, left, done });
+    const memories = await varve.memory.maintain({ signal: interruptible() });
+    output.say(
+      `Memories were looked through: ${Object.entries(countsOf(memories))
+        .map(([what, count]) => `${count} ${what}`)
+        .join(", ")}.`,
+    );
+    const { jobs: left } = await varve.status();
+    output.result({ jobs, left, done, memories });
   });
 }
