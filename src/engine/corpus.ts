@@ -1,6 +1,5 @@
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { watch } from "chokidar";
 import {
   type CorpusFolder,
   type CorpusText,
@@ -83,6 +82,8 @@ export function corpusOf(host: EngineHost, closing: AbortSignal): Corpus {
     async follow(signal, onError) {
       if (folders.length === 0 || signal.aborted) return;
       const places = folders.flatMap(({ root, entries }) => entries?.map((entry) => join(root, entry)) ?? [root]);
+      // Loaded when there is something to watch: most gateways have nothing.
+      const { watch } = await import("chokidar");
       const watcher = watch(places, {
         ignoreInitial: true,
         followSymlinks: false,
