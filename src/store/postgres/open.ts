@@ -34,6 +34,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   });
   // A connection that breaks while idle is replaced by the pool; the next call reports what matters.
   pool.on("error", () => undefined);
+  // One that is being thrown away may still hear from the server that it is ended; nobody waits for that any more.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tappedPool(pool, options) }) });
 
   const exclusively = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
