@@ -19,6 +19,7 @@ import { type OpenSearch, type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
+import { type Turns, turnsOf } from "./engine/turns.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
 import { accessesOf, type MemoryVectors } from "./memory/index.ts";
@@ -59,6 +60,8 @@ export interface Varve {
   readonly context: Context;
   readonly search: Search;
   readonly memory: Memories;
+  /** Messages in, replies out. */
+  readonly turns: Turns;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal says stop. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
@@ -122,13 +125,25 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const { search, close: closeSearch } = await openSearch(host);
   const work = workOf(host);
   let closing: Promise<void> | undefined;
+  const sessions = sessionsOf(host);
+  const context = contextOf(host);
+  const memory = memoriesOf(host);
+  const turns = turnsOf(host, {
+    sessions,
+    context,
+    search,
+    memory,
+    tools: (session) => varve.tools({ session, agent: session.agent }),
+    background: options.background !== false,
+  });
   const varve: Varve = {
     settings: loaded,
-    sessions: sessionsOf(host),
+    sessions,
     transcripts: transcriptsOf(host),
-    context: contextOf(host),
+    context,
     search,
-    memory: memoriesOf(host),
+    memory,
+    turns,
     import: (paths, request) => importInto(host, paths, request),
     watch: (paths, request) => watchPaths(host, paths, request),
     status: () => statusOf(host, version, search),
@@ -143,6 +158,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     },
     close() {
       closing ??= (async () => {
+        await turns.stop();
         await work.stop();
         await closeSearch();
         try {
@@ -198,6 +214,7 @@ export type { Search, SearchRequest } from "./engine/search.ts";
 export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
+export type { Turns } from "./engine/turns.ts";
 export type { Work } from "./engine/work.ts";
 export {
   type Category,
@@ -249,4 +266,5 @@ export {
   sourceNames,
   textOfEntry,
 } from "./transcript/index.ts";
+export type { Accepted, Attachment, Inbound, MessageState, TurnEvent, TurnResult, TurnStatus } from "./turn/index.ts";
 export { version } from "./version.ts";

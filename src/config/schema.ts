@@ -9,6 +9,7 @@ import { searchSection } from "./sections/search.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
 import { sessionSection } from "./sections/session.ts";
 import { storeSection } from "./sections/store.ts";
+import { turnSection } from "./sections/turn.ts";
 
 /**
  * Every setting there is. A room adds its own by a file in `sections/` and a line here: a strict object, in which every
@@ -19,6 +20,7 @@ export const configSchema = z.strictObject({
   session: sessionSection.prefault({}),
   sendPolicy: sendPolicySection.prefault({}),
   context: contextSection.prefault({}),
+  turn: turnSection.prefault({}),
   cron: cronSection.prefault({}),
   gateway: gatewaySection.prefault({}),
   store: storeSection.prefault({}),

@@ -1,6 +1,6 @@
 import { type Message, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
-import type { AppendResult } from "../store/index.ts";
+import type { AppendResult, StoreTransaction } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
 import type { TurnFacts } from "./compaction.ts";
 import { mayCompact } from "./context-settings.ts";
@@ -28,6 +28,8 @@ export async function commitTurn(
   key: string,
   messages: Message[],
   facts: TurnFacts = {},
+  /** What else belongs to the turn, written with it or not at all. It is not called for a turn that is known. */
+  also?: (tx: StoreTransaction) => Promise<void>,
 ): Promise<CommittedTurn> {
   checkKey(key);
   const { agent, conversation } = session;
@@ -46,6 +48,7 @@ export async function commitTurn(
       .where("key", "=", key)
       .executeTakeFirst();
     if (known) return { ...(JSON.parse(known.result) as AppendResult), status: "duplicate" };
+    await also?.(tx);
     const result = await appendEntries(tx, refOf(session), messages.map(messageDraft), host, jobs);
     await tx.db
       .insertInto("turns")

@@ -43,6 +43,9 @@ export type CompactTrigger = "manual" | "leaf" | "threshold" | "budget" | "overf
 /** How much of a budget a compaction aims at: the rest is for what comes next and for what prompts bring up. */
 const targetShare = 0.45;
 const tailShareOfBudget = 0.25;
+/** When a provider has refused the prompt, little is kept: what was estimated was wrong, and it must fit now. */
+const emergencyShare = 0.2;
+const emergencyTail = 2;
 const tailShareOfWindow = 0.35;
 /** The largest share of a budget that one leaf stands for, so that small budgets still get several. */
 const leafShareOfBudget = 0.5;
@@ -92,16 +95,18 @@ export async function compactUntilUnder(
   const settings = contextSettings(host.loaded.config, { session, model: request.model });
   const policy = policyOf(settings);
   const tailMax = Math.floor(budgetTokens * tailShareOfBudget);
+  const isEmergency = trigger === "overflow";
   return sweep(host, session, settings, trigger, {
     policy: {
       ...policy,
+      freshTailCount: isEmergency ? Math.min(policy.freshTailCount, emergencyTail) : policy.freshTailCount,
       freshTailMaxTokens: Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, tailMax),
       leafChunkTokens: Math.min(
         policy.leafChunkTokens,
         Math.max(leafTokensMin, Math.floor(budgetTokens * leafShareOfBudget)),
       ),
     },
-    targetTokens: Math.floor(budgetTokens * targetShare),
+    targetTokens: Math.floor(budgetTokens * (isEmergency ? emergencyShare : targetShare)),
     rounds: settings.compactUntilUnderRounds,
     deadlineMs: settings.compactUntilUnderDeadlineMs,
     mustProgress: true,

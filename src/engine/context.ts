@@ -42,6 +42,8 @@ export interface ContextOverview {
 export type AssembleRequest = Partial<Pick<AssembleOptions, "budgetTokens">> &
   Pick<AssembleOptions, "prompt" | "provider"> & {
     model?: string;
+    /** What the model takes; `context.windowTokens` when absent. */
+    windowTokens?: number;
     /** Whether the memories that come with the prompt are written down as shown; on when absent, off for a look only. */
     record?: boolean;
   };
@@ -131,7 +133,11 @@ export function contextOf(host: EngineHost): Context {
 }
 
 async function assembleFor(host: EngineHost, session: Session, request: AssembleRequest): Promise<ContextView> {
-  const settings = contextSettings(host.loaded.config, { session, model: request.model });
+  const settings = contextSettings(host.loaded.config, {
+    session,
+    model: request.model,
+    windowTokens: request.windowTokens,
+  });
   const asked = request.budgetTokens ?? windowBudget(settings);
   const ratio = await tokenRatio(host, request.model);
   const begin = await sessionBegin(host, session);

@@ -1,5 +1,5 @@
 /** Something the engine did by itself or on request, told to whoever opened it. */
-export type EngineEvent = CompactionEvent | JobFailedEvent | MemoriesEvent;
+export type EngineEvent = CompactionEvent | JobFailedEvent | MemoriesEvent | TurnEndedEvent | TurnFailedEvent;
 
 export interface CompactionEvent {
   type: "compaction";
@@ -42,4 +42,21 @@ export interface MemoriesEvent {
     dropped: Record<string, number>;
     notes: string[];
   };
+}
+
+/** Something went wrong around a turn: the store could not be reached, or the turn ended outside of any model. */
+export interface TurnFailedEvent {
+  type: "turn.failed";
+  agent: string;
+  key: string;
+  data: { error: string };
+}
+
+/** A turn ended, with what is to be shown. */
+export interface TurnEndedEvent {
+  type: "turn.ended";
+  agent: string;
+  key: string;
+  sessionId: string;
+  data: { turn: string; messages: string[]; status: string; reply: string };
 }

@@ -1,8 +1,10 @@
 import type { LoadedConfig } from "../config/index.ts";
-import type { Clock, Random } from "../domain/index.ts";
+import { type Clock, type Random, VarveError } from "../domain/index.ts";
 import {
+  type ChainLimits,
   type ConfiguredOptions,
   configuredModel,
+  defaultChainLimits,
   type Embedder,
   freshState,
   type Generate,
@@ -11,7 +13,7 @@ import {
   type ModelState,
   type Reranker,
 } from "../models/index.ts";
-import type { Schema, Store } from "../store/index.ts";
+import type { Schema, Store, StoreTransaction } from "../store/index.ts";
 
 /** The models a program brings along, by what they are for. Where one is missing, the settings name it. */
 export type Models = { [Purpose in GeneratePurpose]?: Generate } & {
@@ -27,21 +29,22 @@ export function modelsOf(
   brought: Models,
 ): Models {
   const { config, home } = parts.loaded;
-  const { context } = config;
   const options: ConfiguredOptions = {
     home,
     clock: parts.clock,
     random: parts.random,
-    ledger: storedLedger(parts.store),
-    limits: {
-      timeoutMs: context.summaryTimeoutMs,
-      authFailuresMax: context.circuitBreakerThreshold,
-      authPauseMs: context.circuitBreakerCooldownMs,
-      windowCallsMax: context.summaryMaxCallsPerWindow,
-    },
+    ledger: storedLedger(parts.store, parts.clock),
+    limits: chainLimits(config),
   };
-  const model = (purpose: GeneratePurpose): Generate | undefined =>
-    brought[purpose] ?? configuredModel(config.models, purpose, options);
+  const model = (purpose: GeneratePurpose): Generate | undefined => {
+    const configured = brought[purpose] ?? configuredModel(config.models, purpose, options);
+    const cap = config.models.backgroundTokensPerDay;
+    if (configured === undefined || cap === undefined || !backgroundPurposes.includes(purpose)) return configured;
+    return async (request) => {
+      await refuseAbove(parts.store, parts.clock, cap);
+      return configured(request);
+    };
+  };
   const { embedder, reranker } = brought;
   return {
     summary: model("summary"),
@@ -53,8 +56,39 @@ export function modelsOf(
   };
 }
 
+/** What nobody waits for. Questions to the history are asked by somebody, and replies are never held back. */
+const backgroundPurposes: readonly GeneratePurpose[] = ["summary", "largeFile", "memory"];
+
+async function refuseAbove(store: Store, clock: Clock, cap: number): Promise<void> {
+  const used = await store.db
+    .selectFrom("model_days")
+    .select((eb) => eb.fn.sum<number>(eb("input_tokens", "+", eb.ref("output_tokens"))).as("tokens"))
+    .where("day", "=", dayOf(clock.now()))
+    .where("purpose", "in", [...backgroundPurposes])
+    .executeTakeFirst();
+  if (Number(used?.tokens ?? 0) < cap) return;
+  throw new VarveError("MODEL_PAUSED", `The ${cap} tokens a day for background work are used up.`, {
+    remedy: "It goes on at midnight (UTC). Raise models.backgroundTokensPerDay to go on now.",
+    details: { because: "spend" },
+  });
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+export function chainLimits({ context }: LoadedConfig["config"]): ChainLimits {
+  return {
+    ...defaultChainLimits,
+    timeoutMs: context.summaryTimeoutMs,
+    authFailuresMax: context.circuitBreakerThreshold,
+    authPauseMs: context.circuitBreakerCooldownMs,
+    windowCallsMax: context.summaryMaxCallsPerWindow,
+  };
+}
+
 /** The state of models in the store: a restart forgets nothing, and several processes share one budget. */
-export function storedLedger(store: Store): ModelLedger {
+export function storedLedger(store: Store, clock: Clock): ModelLedger {
   return {
     read: async (name) => {
       const row = await store.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
@@ -64,16 +98,46 @@ export function storedLedger(store: Store): ModelLedger {
       store.transaction(async (tx) => {
         await tx.lock(`model ${name}`);
         const row = await tx.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
-        const state = change(row ? stateOf(row) : { ...freshState });
+        const before = row ? stateOf(row) : { ...freshState };
+        const state = change(before);
         const next = rowOf(name, state);
         await tx.db
           .insertInto("model_states")
           .values(next)
           .onConflict((conflict) => conflict.column("name").doUpdateSet(next))
           .execute();
+        await countDay(tx, name, dayOf(clock.now()), before, state);
         return state;
       }),
   };
+}
+
+/** Calls and tokens of a day; a purpose alone is only a budget of calls. */
+async function countDay(
+  { db }: StoreTransaction,
+  name: string,
+  day: string,
+  before: ModelState,
+  after: ModelState,
+): Promise<void> {
+  const [purpose = "", model] = name.split(" ");
+  const [calls, input, output] = [
+    after.calls - before.calls,
+    after.inputTokens - before.inputTokens,
+    after.outputTokens - before.outputTokens,
+  ];
+  if (model === undefined || calls <= 0) return;
+  await db
+    .insertInto("model_days")
+    .values({ day, purpose, model, calls, input_tokens: input, output_tokens: output })
+    .onConflict((conflict) =>
+      conflict.columns(["day", "purpose", "model"]).doUpdateSet((eb) => ({
+        calls: eb("model_days.calls", "+", calls),
+        input_tokens: eb("model_days.input_tokens", "+", input),
+        output_tokens: eb("model_days.output_tokens", "+", output),
+      })),
+    )
+    .execute();
 }
 
 export function stateOf(row: Schema["model_states"]): ModelState {

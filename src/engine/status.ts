@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isPaused, type ModelState } from "../models/index.ts";
 import { schemaVersion } from "../store/index.ts";
+import { countInbox } from "../turn/index.ts";
 import type { EngineHost } from "./host.ts";
 import { stateOf } from "./models.ts";
 import type { Search, SearchCoverage } from "./search.ts";
@@ -23,6 +24,10 @@ export interface Status {
   importedFiles: number;
   /** Every model that was called, and what became of it. */
   models: ModelStatus[];
+  /** What models read and wrote in the last days, the newest first. */
+  spend: { day: string; purpose: string; model: string; calls: number; inputTokens: number; outputTokens: number }[];
+  /** Messages that were accepted: waiting, running, done. */
+  inbox: Record<string, number>;
   /** Jobs that were given up, the last ones first. */
   failedJobs: { kind: string; key: string; error: string; attempts: number; time: number }[];
   summaries: number;
@@ -80,6 +85,8 @@ export async function statusOf(host: EngineHost, version: string, search: Search
     quarantined: await count("quarantine"),
     importedFiles: await count("import_files"),
     models: await modelStatus(host),
+    spend: await spendOf(host),
+    inbox: await countInbox(host),
     failedJobs: await failedJobs(host),
     summaries: await count("summaries"),
     summaryLevels: await summaryLevels(host),
@@ -89,6 +96,25 @@ export async function statusOf(host: EngineHost, version: string, search: Search
     memories: await count("memories"),
     lastBackup: lastBackup(backupFolder(loaded.home)),
   };
+}
+
+const spendDays = 7;
+
+async function spendOf({ store, clock }: EngineHost): Promise<Status["spend"]> {
+  const since = new Date(clock.now() - spendDays * 86_400_000).toISOString().slice(0, 10);
+  const rows = await store.db
+    .selectFrom("model_days")
+    .selectAll()
+    .where("day", ">", since)
+    .orderBy("day", "desc")
+    .orderBy("purpose")
+    .orderBy("model")
+    .execute();
+  return rows.map(({ input_tokens, output_tokens, ...row }) => ({
+    ...row,
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+  }));
 }
 
 export interface ModelStatus extends ModelState {

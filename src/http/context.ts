@@ -12,7 +12,7 @@ import type { Caller, Token } from "./tokens.ts";
 /** What the gateway tells its log. Never a token, never a body, never a query. */
 export type GatewayLogRecord =
   | { event: "request"; method: string; path: string; status: number; durationMs: number; caller?: string }
-  | ({ event: EngineEvent["type"]; key: string } & EngineEvent["data"])
+  | ({ event: EngineEvent["type"]; key: string } & Record<string, unknown>)
   | { event: "error"; method: string; path: string; error: unknown };
 
 /** What all parts of the gateway share. */

@@ -9,7 +9,9 @@ export type GatewayEventType =
   | "session.deleted"
   | "compaction"
   | "job.failed"
-  | "memories";
+  | "memories"
+  | "turn.ended"
+  | "turn.failed";
 
 /** Something that was changed through this gateway. */
 export interface GatewayEvent {

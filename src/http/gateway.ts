@@ -65,7 +65,9 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   };
   const unhook = varve.onEvent((event) => {
     host.bus.publish({ ...event, data: { ...event.data } });
-    host.log({ event: event.type, key: event.key, ...event.data });
+    // What was said is in the transcript; the log says only that something was.
+    const { reply: _, ...data } = { reply: undefined, ...event.data };
+    host.log({ event: event.type, key: event.key, ...data });
   });
   const app = createApp(host);
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {

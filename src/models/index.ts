@@ -1,5 +1,9 @@
 export { type ChainOptions, chain, ledgerName } from "./chain.ts";
 export { isKeyRefused } from "./chain-error.ts";
+export { knownWindow } from "./chat/catalogue.ts";
+export { chatModelNames } from "./chat/choose.ts";
+export type { ChatAnswer, ChatModel, ChatRequest, ChatTool } from "./chat/port.ts";
+export { chatModel } from "./chat/sdk-chat.ts";
 export { type ConfiguredOptions, configuredModel, modelNames, openModel } from "./configured.ts";
 export { type ConfiguredEmbedderOptions, configuredEmbedder } from "./embed/configured-embedder.ts";
 export { LocalEmbedder, type LocalEmbedderOptions } from "./embed/local-embedder.ts";
@@ -13,12 +17,13 @@ export {
   type VectorSpace,
 } from "./embed/port.ts";
 export { normalise, toBytes } from "./embed/token-states.ts";
+export { classify, type Failure, type FailureKind } from "./failure.ts";
 export type { Generate, Generated, GeneratePurpose, GenerateRequest, NamedModel, TokenUsage } from "./generate.ts";
 export { freshState, type ModelLedger, type ModelState, memoryLedger } from "./ledger.ts";
 export { type ChainLimits, defaultChainLimits } from "./limits.ts";
-export { isContextOverflow } from "./overflow.ts";
+export { isContextOverflow, overflowLimit } from "./overflow.ts";
 export type { ProviderSources } from "./providers.ts";
 export { configuredReranker, type RerankerOptions } from "./rerank/http-reranker.ts";
 export type { Reranker, RerankScore } from "./rerank/port.ts";
-export { isPaused } from "./state.ts";
+export { isPaused, noteAnswer, noteFailure } from "./state.ts";
 export type { Sleep } from "./wait.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorText, isContextOverflow } from "./overflow.ts";
+import { errorText, isContextOverflow, overflowLimit } from "./overflow.ts";
 
 const overflows: [string, string][] = [
   ["Anthropic", "prompt is too long: 213462 tokens > 200000 maximum"],
@@ -159,4 +159,17 @@ describe("a prompt that is too long", () => {
     }
     expect(errorText("x".repeat(1_000_000)).length).toBeLessThanOrEqual(20_000);
   });
+});
+
+it("the limit is read from the refusals that name it", () => {
+  const said: [string, number | undefined][] = [
+    ["prompt is too long: 215362 tokens > 200000 maximum", 200_000],
+    ["input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200_000],
+    ["This model's maximum context length is 128,000 tokens. However, your messages resulted in 130,001.", 128_000],
+    ["The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576],
+    ["the request exceeds the available context size (4096 tokens), try increasing it", 4_096],
+    ["The prompt token count of 70000 exceeds the limit of 64000", 64_000],
+    ["context_length_exceeded", undefined],
+  ];
+  for (const [text, limit] of said) expect(overflowLimit(new Error(text)), text).toBe(limit);
 });

@@ -70,6 +70,34 @@ export function isContextOverflow(error: unknown): boolean {
   return isStatus413(error) || phrasings.some(([, pattern]) => pattern.test(text));
 }
 
+/** How providers name the limit that a prompt passed. */
+const limits: readonly RegExp[] = [
+  /> (\d{4,8}) maximum/,
+  /exceed context limit: [^>]{0,60}> (\d{4,8})/,
+  /maximum context length (?:is|of) (\d{4,8})/,
+  /maximum number of tokens allowed \(?(\d{4,8})/,
+  /only supports up to (\d{4,8})/,
+  /maximum prompt length is (\d{4,8})/,
+  /with (\d{4,8}) maximum context/,
+  /context length (?:is only|of(?: only)?) (\d{4,8})/,
+  /exceeds? the (?:available )?context size \(?(\d{4,8})/,
+  /context window of (\d{4,8})/,
+  /exceeds the limit of (\d{4,8})/,
+  /total tokens limit (\d{4,8})/,
+];
+
+/** The largest prompt a provider takes, where its refusal of a longer one says so. */
+export function overflowLimit(error: unknown): number | undefined {
+  const text = errorText(error)
+    .toLowerCase()
+    .replace(/(\d),(?=\d{3})/g, "$1");
+  for (const pattern of limits) {
+    const found = pattern.exec(text)?.[1];
+    if (found !== undefined) return Number(found);
+  }
+  return undefined;
+}
+
 /** A proxy that refuses the size of a request often says so by its status alone. */
 function isStatus413(error: unknown): boolean {
   return typeof error === "object" && error !== null && "statusCode" in error && error.statusCode === 413;

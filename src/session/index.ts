@@ -13,6 +13,7 @@ export {
 } from "./resolve.ts";
 export { type Address, type DmScope, type RoutingSettings, routeAddress } from "./route.ts";
 export {
+  agentOf,
   type CreateSession,
   createSession,
   findSession,

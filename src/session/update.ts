@@ -149,6 +149,7 @@ export async function deleteSession(
       .execute();
     await db.deleteFrom("jobs").where("agent", "=", agent).where("key", "=", key).execute();
     await db.deleteFrom("conversations").where("agent", "=", agent).where("id", "in", ids).execute();
+    await db.deleteFrom("inbox").where("agent", "=", agent).where("key", "=", key).execute();
     await db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
     await db.deleteFrom("sessions").where("agent", "=", agent).where("key", "=", key).execute();
     return { conversations: ids.length, entries: entries.length };

@@ -27,8 +27,10 @@ export const dumpedTables = [
   "files",
   "file_refs",
   "turns",
+  "inbox",
   "grants",
   "model_states",
+  "model_days",
   "token_ratios",
   "memories",
   "memory_sources",
@@ -196,5 +198,9 @@ async function alignCounters(tx: Tx, engine: EngineName): Promise<void> {
     const value = ((await query.execute(tx)).rows[0] as { value: number } | undefined)?.value ?? 0;
     if (engine === "postgres") await sql`select setval(${counter}::regclass, ${value + 1}, false)`.execute(tx);
     else await sql`update counters set value = ${value} where name = ${counter}`.execute(tx);
+  }
+  // SQLite numbers the inbox behind its largest row by itself.
+  if (engine === "postgres") {
+    await sql`select setval('inbox_num_seq', (select coalesce(max(num), 0) + 1 from inbox), false)`.execute(tx);
   }
 }

@@ -11,6 +11,7 @@ export type {
   ConversationTable,
   Db,
   EntryTable,
+  InboxTable,
   JobTable,
   Schema,
   SessionTable,

@@ -38,6 +38,8 @@ export interface Schema {
   files: FileTable;
   file_refs: FileRefTable;
   turns: TurnTable;
+  inbox: InboxTable;
+  model_days: ModelDayTable;
   grants: GrantTable;
   model_states: ModelStateTable;
   token_ratios: TokenRatioTable;
@@ -337,6 +339,46 @@ export interface TurnTable {
   /** What the first call returned, as JSON. */
   result: string;
   created_at: number;
+}
+
+/** A message that was accepted: it is answered once, whatever becomes of the process that took it. */
+export interface InboxTable {
+  /** In the order of acceptance. */
+  num: Generated<number>;
+  agent: string;
+  id: string;
+  /** The channel's own name for it. */
+  source: string;
+  key: string;
+  sender: string;
+  /** The message as JSON; empty once it is answered, because the transcript has it. */
+  payload: string;
+  /** `waiting`, `running` or `done` */
+  state: string;
+  /** The turn that answers it; several messages may share one. */
+  turn: string | null;
+  attempts: number;
+  /** When whoever wrote it may be taken to have finished. */
+  ready_at: number;
+  /** What an attempt did before it was cut off, as JSON. */
+  progress: string | null;
+  lease_owner: string | null;
+  lease_until: number | null;
+  /** How the turn ended, as JSON. */
+  result: string | null;
+  accepted_at: number;
+  updated_at: number;
+}
+
+/** What was asked of a model on one day. */
+export interface ModelDayTable {
+  /** `2026-11-16`, in UTC. */
+  day: string;
+  purpose: string;
+  model: string;
+  calls: number;
+  input_tokens: number;
+  output_tokens: number;
 }
 
 /** What a delegated reader may see, and what it has read. */

@@ -111,6 +111,10 @@ function wordsOf(event: EngineEvent): string {
       const decisions = Object.entries(event.data.decisions).map(([decision, count]) => `${count} ${decision}`);
       return `memories of ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
     }
+    case "turn.ended":
+      return `a turn ended: ${event.data.status}`;
+    case "turn.failed":
+      return `a turn failed: ${event.data.error}`;
   }
 }
 

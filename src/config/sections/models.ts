@@ -17,6 +17,23 @@ const provider = z.strictObject({
 
 /** Which models write what. Without any, what is built in does the work. */
 export const modelsSection = z.strictObject({
+  chat: reference
+    .optional()
+    .describe(
+      "The model that replies, as provider/model. When not set, the first provider with a key in the environment: Anthropic, OpenAI, Google.",
+    ),
+  chatFallbacks: fallbacks.describe("Models that reply when the first one cannot, in this order."),
+  windows: z
+    .record(reference, z.int().min(1))
+    .default({})
+    .describe("How many tokens models take, by provider/model; above what the catalogue says."),
+  backgroundTokensPerDay: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      "What models may read and write in a day for summaries, files and memories together, in tokens. Replies are never held back.",
+    ),
   summary: reference
     .optional()
     .describe("The model that writes summaries, as provider/model. The built-in summariser does it when not set."),

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { VarveError } from "../domain/index.ts";
+import { classify, type Failure, isContextOverflow, overflowLimit } from "../models/index.ts";
+import type { TurnHost, WindowFacts } from "./host.ts";
+import { chooseRunners } from "./runners/choose.ts";
+import type { Runner } from "./runners/port.ts";
+import { toolLoop } from "./tool-loop.ts";
+import type { Answered, Live, Turn } from "./turn.ts";
+import { windowOf } from "./window.ts";
+
+const attemptsMax = 3;
+const backoffMs = 500;
+const patienceMs = 30_000;
+
+/** Asks the first model, again where that may help, and then the others. What went wrong on the way is in the notes. */
+export async function answerTurn(host: TurnHost, turn: Turn, live: Live): Promise<Answered> {
+  const notes: string[] = [];
+  const failures: { runner: Runner; failure: Failure; error: unknown }[] = [];
+  const { claimed, session } = turn;
+  for (const runner of chooseRunners(host, session)) {
+    live.emit({
+      type: "started",
+      turn: claimed.turn,
+      attempt: claimed.attempt,
+      runner: runner.name,
+      model: runner.model,
+    });
+    try {
+      return await askRunner(host, turn, runner, live, notes);
+    } catch (error) {
+      live.signal.throwIfAborted();
+      const failure = classify(error, host.clock.now());
+      failures.push({ runner, failure, error });
+      notes.push(`${runner.model ?? runner.name} gave no answer: ${failure.message}`);
+      live.emit({ type: "restarted", because: failure.message });
+    }
+  }
+  throw gravest(failures);
+}
+
+/** One model, asked until it answers or it is clear that it will not. A prompt that is too long is cut down once. */
+async function askRunner(host: TurnHost, turn: Turn, runner: Runner, live: Live, notes: string[]): Promise<Answered> {
+  const window = windowOf(host.config, runner.model);
+  if (window.warning !== undefined) notes.push(window.warning);
+  let facts: WindowFacts = {
+    windowTokens: window.tokens,
+    ...(runner.model === undefined ? {} : { model: runner.model }),
+  };
+  const { signal } = live;
+  await host.context.prepare(turn.session, { ...facts, signal });
+  let recovered = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const answered = await toolLoop(host, turn, { runner, facts, notes }, live);
+      if (runner.model !== undefined) await host.noteModel("chat", runner.model, { usage: answered.usage });
+      return answered;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isContextOverflow(error) && !recovered) {
+        recovered = true;
+        facts = { ...facts, windowTokens: Math.min(facts.windowTokens, overflowLimit(error) ?? facts.windowTokens) };
+        const result = await host.context.recoverFromOverflow(turn.session, error, { ...facts, signal });
+        notes.push(`The prompt was too long for ${runner.model ?? runner.name}; ${shrunk(result)}.`);
+        live.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
+        continue;
+      }
+      const failure = classify(error, host.clock.now());
+      if (runner.model !== undefined) {
+        await host.noteModel("chat", runner.model, { error: failure.message, isAuth: failure.kind === "auth" });
+      }
+      if (failure.kind !== "transient" || attempt >= attemptsMax) throw error;
+      notes.push(`${runner.model ?? runner.name} failed and was asked again: ${failure.message}`);
+      live.emit({ type: "restarted", because: failure.message });
+      const waitMs = Math.min(Math.max(failure.retryAfterMs ?? 0, backoffMs * 2 ** (attempt - 1)), patienceMs);
+      await sleep(waitMs, undefined, { signal });
+    }
+  }
+}
+
+function shrunk(result: { tokensBefore: number; tokensAfter: number } | undefined): string {
+  return result === undefined
+    ? "nothing could be compacted"
+    : `compacted: ${result.tokensBefore} → ${result.tokensAfter} tokens`;
+}
+
+/** The one error for all that were asked, with what to do about the gravest of theirs. */
+function gravest(failures: readonly { runner: Runner; failure: Failure; error: unknown }[]): VarveError {
+  const [only] = failures;
+  if (failures.length === 1 && only?.error instanceof VarveError) return only.error;
+  const said = failures.map(({ runner, failure }) => `${runner.model ?? runner.name}: ${failure.message}`).join("; ");
+  const refused = failures.find(({ failure }) => failure.kind === "auth");
+  const tooLong = failures.find(({ error }) => isContextOverflow(error));
+  const remedy = refused
+    ? `Check the key of ${refused.runner.model?.split("/")[0]}.`
+    : tooLong
+      ? "The message is kept. Send a shorter one, or use a model with a larger window (models.chat, models.windows)."
+      : "The message is kept. Send it again later, or name more models in models.chatFallbacks.";
+  return new VarveError(refused ? "MODEL_KEY_REFUSED" : "MODEL_FAILED", `No model answered. ${said}`, {
+    remedy,
+    cause: failures.at(-1)?.error,
+  });
+}

@@ -1,0 +1,96 @@
+import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Message, toolCallsOf, toVarveError } from "../domain/index.ts";
+import { chatModel } from "../models/index.ts";
+import type { Session } from "../session/index.ts";
+import type { TurnHost, TurnTool } from "./host.ts";
+import { systemPromptOf } from "./system-prompt.ts";
+import { runTools } from "./tool-loop.ts";
+import type { Answered } from "./turn.ts";
+import { windowOf } from "./window.ts";
+
+const stepsMax = 6;
+const noteMax = 20_000;
+
+/**
+ * Asks the model to write down what lasts before the conversation is compacted, once for each compaction. Nothing of it
+ * enters the transcript. It never fails the turn it follows: what goes wrong is counted with the model.
+ */
+export async function flushMemory(host: TurnHost, session: Session, answered: Answered): Promise<void> {
+  const { flush } = host.config.turn;
+  const model = flush.model ?? answered.model;
+  if (answered.runner.name !== "ai-sdk" || model === undefined || !isDue(host, session, answered)) return;
+  try {
+    await ask(host, session, model);
+    await host.sessions.noteFlush(session);
+  } catch (error) {
+    await host.noteModel("flush", model, { error: toVarveError(error).message, isAuth: false });
+  }
+}
+
+function isDue({ config }: TurnHost, session: Session, { facts }: Answered): boolean {
+  const { flush } = config.turn;
+  if (!flush.enabled || session.memoryFlushCompactionCount === session.compactionCount) return false;
+  const reserve = Math.min(config.context.reserveTokens, Math.floor(facts.windowTokens / 4));
+  const threshold = facts.windowTokens - reserve - flush.softThresholdTokens;
+  // A sweep begins at a share of the window; what is written down is written before it.
+  const sweep = Math.floor(facts.windowTokens * config.context.contextThreshold);
+  return (facts.observedTokens ?? facts.estimatedTokens ?? 0) > Math.min(threshold, sweep);
+}
+
+async function ask(host: TurnHost, session: Session, name: string): Promise<void> {
+  const { config } = host;
+  const { flush } = config.turn;
+  const sources = { providers: config.models.providers, env: process.env, home: host.home };
+  const model = chatModel(name, sources);
+  const { tokens } = windowOf(config, name);
+  const view = await host.context.assemble(session, { windowTokens: tokens, model: name, provider: model.provider });
+  const system = flush.systemPrompt ?? systemPromptOf(config, host.clock.now(), view.systemPromptAddition);
+  const stores = (await host.tools(session)).filter((tool) => tool.name === "memory_store");
+  const tools = [...stores, ...notesTool(host)];
+  let messages: Message[] = [...view.messages, { role: "user", content: flush.prompt }];
+  for (let step = 1; step <= stepsMax; step += 1) {
+    const answer = await model.ask({ system, messages, tools });
+    await host.noteModel("flush", name, { usage: answer.usage });
+    const calls = toolCallsOf(answer.message);
+    if (calls.length === 0) return;
+    const results = await runTools(tools, calls, { signal: new AbortController().signal, emit: () => undefined });
+    messages = [...messages, answer.message, { role: "tool", content: results }];
+  }
+}
+
+/** Notes of the day, in the workspace; not offered where there is none that can be written. */
+function notesTool({ config, clock }: TurnHost): TurnTool[] {
+  const { workspace } = config.search;
+  if (workspace === undefined) return [];
+  const folder = join(workspace, "memory");
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch {
+    // A workspace that is only to be read is left alone.
+    return [];
+  }
+  const day = new Intl.DateTimeFormat("en-CA", { timeZone: config.timezone, dateStyle: "short" });
+  return [
+    {
+      name: "memory_append",
+      description: "Adds text to the notes of today, behind what is there. Use it for what happened and what is open.",
+      input: {
+        type: "object",
+        properties: { text: { type: "string", description: "Markdown, a few lines." } },
+        required: ["text"],
+        additionalProperties: false,
+      },
+      async run(input) {
+        const text = typeof input === "object" && input !== null && "text" in input ? input.text : undefined;
+        if (typeof text !== "string" || text.trim() === "" || text.length > noteMax) {
+          throw toVarveError(new RangeError(`Send {"text": "…"} with 1 to ${noteMax} characters.`));
+        }
+        const file = join(folder, `${day.format(clock.now())}.md`);
+        appendFileSync(file, `${text.trim()}\n\n`);
+        return { markdown: `Added to memory/${day.format(clock.now())}.md.` };
+      },
+    },
+  ];
+}

@@ -1,0 +1,140 @@
+import { createHash } from "node:crypto";
+import { type Message, type Part, VarveError } from "../domain/index.ts";
+import type { Address } from "../session/index.ts";
+
+/** A message as a channel brings it. */
+export interface Inbound {
+  /** The channel's own id of the message: sent twice, it is answered once. Made when absent. */
+  id?: string;
+  /** Whose agent is spoken to; the agent of the settings when absent. */
+  agent?: string;
+  /** Names the session outright, by its key; the address below is not looked at then. */
+  session?: string;
+  channel?: string;
+  account?: string;
+  from?: { id: string; name?: string };
+  chat?: Chat;
+  text: string;
+  attachments?: Attachment[];
+  /** Whether the agent is spoken to, in a group. When absent, `turn.names` tell. */
+  mentioned?: boolean;
+  /** How long to wait for more of the same sender, in milliseconds; `turn.debounceMs` when absent. */
+  debounceMs?: number;
+}
+
+export interface Chat {
+  type: "direct" | "group" | "channel" | "room";
+  id: string;
+  thread?: string;
+}
+
+/** A file that came with a message: its address, its bytes in base64, or its text. */
+export interface Attachment {
+  name?: string;
+  mediaType?: string;
+  url?: string;
+  data?: string;
+  text?: string;
+}
+
+const textMax = 4_000_000;
+const attachmentsMax = 64;
+
+export function addressOf(inbound: Inbound): Address {
+  const { agent, session, channel, account, from, chat } = inbound;
+  if (session !== undefined) return { agent, key: session };
+  if (chat !== undefined && chat.type !== "direct") {
+    const thread = chat.thread === undefined ? undefined : { type: "thread" as const, id: chat.thread };
+    return { agent, channel, account, group: { type: chat.type, id: chat.id, ...(thread ? { thread } : {}) } };
+  }
+  return { agent, channel, account, peer: from?.id ?? chat?.id };
+}
+
+/** The one name under which a message is known, however often it is sent. */
+export function sourceOf(inbound: Inbound & { id: string }): string {
+  const { session, channel, account, chat, from, id } = inbound;
+  const place = JSON.stringify([session, channel, account, chat?.type, chat?.id, chat?.thread, from?.id, id]);
+  return createHash("sha256").update(place).digest("hex").slice(0, 40);
+}
+
+export function isGroup(inbound: Inbound): boolean {
+  return inbound.session === undefined && inbound.chat !== undefined && inbound.chat.type !== "direct";
+}
+
+/** Whether the agent is spoken to. Everybody in a direct chat speaks to it. */
+export function isAddressed(inbound: Inbound, names: readonly string[]): boolean {
+  if (!isGroup(inbound)) return true;
+  if (inbound.mentioned !== undefined) return inbound.mentioned;
+  if (names.length === 0) return true;
+  const text = inbound.text.toLowerCase();
+  return names.some((name) => text.includes(name.toLowerCase()));
+}
+
+/** Who wrote it: messages of one sender that follow each other are one turn. */
+export function senderOf(inbound: Inbound): string {
+  return inbound.from?.id ?? inbound.chat?.id ?? "";
+}
+
+export function checkInbound(inbound: Inbound): void {
+  const fault = faultOf(inbound);
+  if (fault === undefined) return;
+  throw new VarveError("BAD_REQUEST", fault.message, { remedy: fault.remedy });
+}
+
+function faultOf({ text, attachments = [], id }: Inbound): { message: string; remedy: string } | undefined {
+  if (typeof text !== "string")
+    return { message: "A message has no text.", remedy: "Send text, if only an empty one." };
+  if (text.length > textMax) {
+    return { message: `A message of ${text.length} characters is too long.`, remedy: `Send at most ${textMax}.` };
+  }
+  if (attachments.length > attachmentsMax) {
+    return { message: `${attachments.length} attachments are too many.`, remedy: `Send at most ${attachmentsMax}.` };
+  }
+  if (text.trim() === "" && attachments.length === 0) {
+    return { message: "The message is empty.", remedy: "Send text or an attachment." };
+  }
+  if (id !== undefined && (id === "" || id.length > 512 || id.includes("\u0000"))) {
+    return { message: "The id of the message cannot be used.", remedy: "Send 1 to 512 characters, or no id." };
+  }
+  const bare = attachments.find((one) => one.url === undefined && one.data === undefined && one.text === undefined);
+  if (bare) return { message: "An attachment holds nothing.", remedy: "Give it a url, data in base64, or text." };
+  const lost = attachments.find((one) => one.url !== undefined && !URL.canParse(one.url));
+  if (lost) return { message: `${lost.url} is no address.`, remedy: "Send a whole URL." };
+  return undefined;
+}
+
+/** The message of the log, under the id it was accepted by: ids of channels are not unique in a conversation. */
+export function messageOf(inbound: Inbound, text: string, accepted: { id: string; time: number }): Message {
+  const parts = (inbound.attachments ?? []).map(partOf);
+  const content: Message["content"] = parts.length === 0 ? text : [...(text === "" ? [] : [textPart(text)]), ...parts];
+  const inGroup = isGroup(inbound);
+  const name = inbound.from?.name ?? (inGroup ? inbound.from?.id : undefined);
+  const meta = {
+    ...(inbound.channel === undefined ? {} : { channel: inbound.channel }),
+    ...(inbound.id === undefined ? {} : { channelMessageId: inbound.id }),
+    ...(inGroup ? { group: inbound.mentioned === false ? "overheard" : "addressed" } : {}),
+  };
+  return {
+    ...accepted,
+    role: "user",
+    content,
+    ...(name === undefined ? {} : { name }),
+    ...(Object.keys(meta).length === 0 ? {} : { meta }),
+  };
+}
+
+function textPart(text: string): Part {
+  return { type: "text", text };
+}
+
+function partOf({ name, mediaType, url, data, text }: Attachment): Part {
+  const source =
+    text !== undefined
+      ? ({ kind: "text", text } as const)
+      : data !== undefined
+        ? ({ kind: "base64", data } as const)
+        : ({ kind: "url", url: url ?? "" } as const);
+  const media = mediaType === undefined ? {} : { mediaType };
+  if (mediaType?.startsWith("image/") && source.kind !== "text") return { type: "image", source, ...media };
+  return { type: "file", source, ...media, ...(name === undefined ? {} : { name }) };
+}

@@ -1,0 +1,378 @@
+import { type Clock, newId, type Random } from "../domain/index.ts";
+import type { InboxTable, Store, StoreTransaction } from "../store/index.ts";
+import type { TurnResult } from "./events.ts";
+import type { Inbound } from "./inbound.ts";
+
+/** The queue, durable: what is in it is answered once, whoever does it. */
+export interface InboxHost {
+  store: Store;
+  clock: Clock;
+  random: Random;
+}
+
+export type InboxRow = Omit<InboxTable, "num"> & { num: number };
+
+/** A turn that this process may run, until the lease is over. */
+export interface Claimed {
+  agent: string;
+  turn: string;
+  key: string;
+  owner: string;
+  attempt: number;
+  messages: { row: InboxRow; inbound: Inbound & { id: string } }[];
+  progress: Progress;
+}
+
+/** What an earlier attempt did that must not be done again. */
+export interface Progress {
+  sessionId?: string;
+  /** The text that was left when a trigger had opened the session. */
+  text?: string;
+  reset?: "new" | "reset";
+}
+
+/** One lock for all of the queue: choosing a turn is a few reads, and two must not choose the same. */
+const lockName = "turns";
+/** However fast somebody types, what they began is answered within so many times the wait. */
+const debounceRoundsMax = 10;
+const groupMax = 100;
+
+/** Takes a message in, durably. One that is known is left alone. */
+export async function acceptMessage(
+  host: InboxHost,
+  message: {
+    agent: string;
+    key: string;
+    sender: string;
+    source: string;
+    inbound: Inbound & { id: string };
+    waitMs: number;
+  },
+): Promise<{ row: InboxRow; duplicate: boolean }> {
+  const { agent, key, sender, source, inbound, waitMs } = message;
+  return host.store.transaction(async (tx) => {
+    await tx.lock(`inbox ${agent} ${key}`);
+    const known = await tx.db
+      .selectFrom("inbox")
+      .selectAll()
+      .where("agent", "=", agent)
+      .where("source", "=", source)
+      .executeTakeFirst();
+    if (known) return { row: known, duplicate: true };
+    const now = host.clock.now();
+    const row = await tx.db
+      .insertInto("inbox")
+      .values({
+        agent,
+        id: newId(host.clock, host.random),
+        source,
+        key,
+        sender,
+        payload: JSON.stringify(inbound),
+        state: "waiting",
+        attempts: 0,
+        ready_at: now + waitMs,
+        accepted_at: now,
+        updated_at: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    if (waitMs > 0) {
+      await tx.db
+        .updateTable("inbox")
+        .set({ ready_at: now + waitMs })
+        .where("agent", "=", agent)
+        .where("key", "=", key)
+        .where("sender", "=", sender)
+        .where("state", "=", "waiting")
+        .where("accepted_at", ">", now - debounceRoundsMax * waitMs)
+        .execute();
+    }
+    return { row, duplicate: false };
+  });
+}
+
+/** The next turn that is due, or whose process is gone; undefined when there is none. */
+export async function claimTurn(host: InboxHost, owner: string, leaseMs: number): Promise<Claimed | undefined> {
+  const now = host.clock.now();
+  if (!(await anythingDue(host.store, now))) return undefined;
+  return host.store.transaction(async (tx) => {
+    await tx.lock(lockName);
+    const rows = (await abandoned(tx, now)) ?? (await nextDue(tx, now));
+    const [first] = rows;
+    if (!first) return undefined;
+    const turn = first.turn ?? first.id;
+    const attempt = first.attempts + 1;
+    const leased = {
+      state: "running",
+      turn,
+      attempts: attempt,
+      lease_owner: owner,
+      lease_until: now + leaseMs,
+      updated_at: now,
+    };
+    await tx.db
+      .updateTable("inbox")
+      .set(leased)
+      .where(
+        "num",
+        "in",
+        rows.map((row) => row.num),
+      )
+      .execute();
+    return {
+      agent: first.agent,
+      turn,
+      key: first.key,
+      owner,
+      attempt,
+      messages: rows.map((row) => ({
+        row: { ...row, ...leased },
+        inbound: JSON.parse(row.payload) as Inbound & { id: string },
+      })),
+      progress: first.progress === null ? {} : (JSON.parse(first.progress) as Progress),
+    };
+  });
+}
+
+/** A look without a lock, so that an idle process takes none. */
+async function anythingDue({ db }: Store, now: number): Promise<boolean> {
+  const due = await db
+    .selectFrom("inbox")
+    .select("num")
+    .where((where) =>
+      where.or([
+        where.and([where("state", "=", "waiting"), where("ready_at", "<=", now)]),
+        where.and([where("state", "=", "running"), where("lease_until", "<=", now)]),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return due !== undefined;
+}
+
+async function abandoned({ db }: StoreTransaction, now: number): Promise<InboxRow[] | undefined> {
+  const lost = await db
+    .selectFrom("inbox")
+    .select(["agent", "turn"])
+    .where("state", "=", "running")
+    .where("lease_until", "<=", now)
+    .orderBy("num")
+    .limit(1)
+    .executeTakeFirst();
+  if (!lost) return undefined;
+  return db
+    .selectFrom("inbox")
+    .selectAll()
+    .where("agent", "=", lost.agent)
+    .where("turn", "=", lost.turn)
+    .where("state", "=", "running")
+    .orderBy("num")
+    .execute();
+}
+
+/** The oldest conversation that waits and has no turn under way: its first messages of one sender. */
+async function nextDue({ db }: StoreTransaction, now: number): Promise<InboxRow[]> {
+  const first = await db
+    .selectFrom("inbox as waiting")
+    .selectAll()
+    .where("state", "=", "waiting")
+    .where("ready_at", "<=", now)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("inbox as open")
+            .select("open.num")
+            .whereRef("open.agent", "=", "waiting.agent")
+            .whereRef("open.key", "=", "waiting.key")
+            // What came before it in its conversation goes first, be it under way or not ready yet.
+            .where((where) =>
+              where.or([
+                where("open.state", "=", "running"),
+                where.and([where("open.state", "=", "waiting"), where("open.num", "<", where.ref("waiting.num"))]),
+              ]),
+            ),
+        ),
+      ),
+    )
+    .orderBy("num")
+    .limit(1)
+    .executeTakeFirst();
+  if (!first) return [];
+  const following = await db
+    .selectFrom("inbox")
+    .selectAll()
+    .where("agent", "=", first.agent)
+    .where("key", "=", first.key)
+    .where("state", "=", "waiting")
+    .where("num", ">=", first.num)
+    .orderBy("num")
+    .limit(groupMax)
+    .execute();
+  const end = following.findIndex((row, index) => index > 0 && !belongsTo(row, first, now));
+  return end === -1 ? following : following.slice(0, end);
+}
+
+/** A command, and what was only overheard, is never part of a turn with others. */
+function belongsTo(row: InboxRow, first: InboxRow, now: number): boolean {
+  return row.sender === first.sender && row.ready_at <= now && !standsAlone(row) && !standsAlone(first);
+}
+
+function standsAlone({ payload }: InboxRow): boolean {
+  const { text, mentioned } = JSON.parse(payload) as Inbound;
+  return mentioned === false || /^\s*\//.test(text);
+}
+
+/** Holds a turn for longer; false when another process has taken it over. */
+export async function extendTurn(host: InboxHost, { agent, turn, owner }: Claimed, leaseMs: number): Promise<boolean> {
+  const now = host.clock.now();
+  const held = await host.store.transaction(({ db }) =>
+    db
+      .updateTable("inbox")
+      .set({ lease_until: now + leaseMs })
+      .where("agent", "=", agent)
+      .where("turn", "=", turn)
+      .where("state", "=", "running")
+      .where("lease_owner", "=", owner)
+      .executeTakeFirst(),
+  );
+  return Number(held.numUpdatedRows) > 0;
+}
+
+export async function noteProgress(
+  host: InboxHost,
+  { agent, turn, owner }: Claimed,
+  progress: Progress,
+): Promise<void> {
+  await host.store.transaction(async ({ db }) => {
+    await db
+      .updateTable("inbox")
+      .set({ progress: JSON.stringify(progress) })
+      .where("agent", "=", agent)
+      .where("turn", "=", turn)
+      .where("lease_owner", "=", owner)
+      .execute();
+  });
+}
+
+/** Messages that came for a conversation while its turn runs, made part of it. */
+export async function joinTurn(host: InboxHost, claimed: Claimed, leaseMs: number): Promise<Claimed["messages"]> {
+  const { agent, key, turn, owner, attempt } = claimed;
+  const now = host.clock.now();
+  const leased = {
+    state: "running",
+    turn,
+    attempts: attempt,
+    lease_owner: owner,
+    lease_until: now + leaseMs,
+    updated_at: now,
+  };
+  const rows = await host.store.transaction(async (tx) => {
+    await tx.lock(lockName);
+    const waiting = await tx.db
+      .selectFrom("inbox")
+      .selectAll()
+      .where("agent", "=", agent)
+      .where("key", "=", key)
+      .where("state", "=", "waiting")
+      .orderBy("num")
+      .limit(groupMax)
+      .execute();
+    const end = waiting.findIndex(standsAlone);
+    const taken = end === -1 ? waiting : waiting.slice(0, end);
+    if (taken.length === 0) return [];
+    const nums = taken.map((row) => row.num);
+    await tx.db.updateTable("inbox").set(leased).where("num", "in", nums).execute();
+    return taken;
+  });
+  return rows.map((row) => ({
+    row: { ...row, ...leased },
+    inbound: JSON.parse(row.payload) as Inbound & { id: string },
+  }));
+}
+
+/** Whether somebody waits for a conversation whose turn runs. */
+export async function isAwaited({ store }: InboxHost, { agent, key }: Claimed): Promise<boolean> {
+  const waiting = await store.db
+    .selectFrom("inbox")
+    .select("num")
+    .where("agent", "=", agent)
+    .where("key", "=", key)
+    .where("state", "=", "waiting")
+    .limit(1)
+    .executeTakeFirst();
+  return waiting !== undefined;
+}
+
+/**
+ * Ends a turn in the caller's transaction, with whatever else is written there. False when another process has taken it
+ * over: then nothing may be written, because the other one will.
+ */
+export async function endTurn(
+  tx: StoreTransaction,
+  claimed: Claimed,
+  result: TurnResult,
+  now: number,
+): Promise<boolean> {
+  const ended = await tx.db
+    .updateTable("inbox")
+    .set({
+      state: "done",
+      payload: "",
+      progress: null,
+      lease_owner: null,
+      lease_until: null,
+      result: JSON.stringify(result),
+      updated_at: now,
+    })
+    .where("agent", "=", claimed.agent)
+    .where("turn", "=", claimed.turn)
+    .where("state", "=", "running")
+    .where("lease_owner", "=", claimed.owner)
+    .executeTakeFirst();
+  return Number(ended.numUpdatedRows) > 0;
+}
+
+/** Gives a turn back, for any process to begin it again; this attempt does not count. */
+export async function handOver(host: InboxHost, { agent, turn, owner }: Claimed): Promise<void> {
+  const now = host.clock.now();
+  await host.store.transaction(async ({ db }) => {
+    await db
+      .updateTable("inbox")
+      .set((eb) => ({
+        state: "running",
+        lease_owner: null,
+        lease_until: now,
+        attempts: eb("attempts", "-", 1),
+        updated_at: now,
+      }))
+      .where("agent", "=", agent)
+      .where("turn", "=", turn)
+      .where("state", "=", "running")
+      .where("lease_owner", "=", owner)
+      .execute();
+  });
+}
+
+export async function readMessage({ store }: InboxHost, agent: string, id: string): Promise<InboxRow | undefined> {
+  return store.db.selectFrom("inbox").selectAll().where("agent", "=", agent).where("id", "=", id).executeTakeFirst();
+}
+
+/** When the next message that waits now is due; undefined when none waits. */
+export async function nextDueAt({ store }: InboxHost): Promise<number | undefined> {
+  const next = await store.db
+    .selectFrom("inbox")
+    .select((eb) => eb.fn.min("ready_at").as("at"))
+    .where("state", "=", "waiting")
+    .executeTakeFirst();
+  return next?.at ?? undefined;
+}
+
+export async function countInbox({ store }: InboxHost): Promise<Record<string, number>> {
+  const rows = await store.db
+    .selectFrom("inbox")
+    .select((eb) => ["state", eb.fn.countAll<number>().as("count")])
+    .groupBy("state")
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.state, Number(row.count)]));
+}

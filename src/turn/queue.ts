@@ -1,0 +1,351 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { newId, toVarveError, VarveError } from "../domain/index.ts";
+import type { TurnEvent, TurnResult } from "./events.ts";
+import type { TurnHost } from "./host.ts";
+import { addressOf, checkInbound, type Inbound, isAddressed, isGroup, senderOf, sourceOf } from "./inbound.ts";
+import {
+  acceptMessage,
+  type Claimed,
+  claimTurn,
+  endTurn,
+  extendTurn,
+  handOver,
+  type InboxRow,
+  isAwaited,
+  joinTurn,
+  nextDueAt,
+  readMessage,
+} from "./inbox.ts";
+import { runTurn } from "./run.ts";
+import { Interrupted, TurnLost } from "./turn.ts";
+
+export interface Accepted {
+  /** Under this id the message is known from now on. */
+  id: string;
+  agent: string;
+  key: string;
+  /** Whether it had been accepted before. */
+  duplicate: boolean;
+}
+
+/** Where a message is. */
+export interface MessageState extends Accepted {
+  state: "waiting" | "running" | "done";
+  result?: TurnResult;
+}
+
+/** Hears what becomes of turns. */
+export interface QueueObserver {
+  /** What went wrong around a turn: the store, most often. */
+  onError(error: unknown): void;
+  onEnded(agent: string, result: TurnResult): void;
+}
+
+interface Running {
+  claimed: Claimed;
+  events: TurnEvent[];
+  controller: AbortController;
+  said: string;
+}
+
+const idleMs = 250;
+const idleMsMax = 2_000;
+/** How often somebody who waits looks for a turn that another process runs. */
+const pollMs = 200;
+/** A reply in many small pieces is kept for those who come late; beyond this they see the end of it. */
+const eventsKept = 20_000;
+
+/** Stops a turn because its process stops. */
+class Stopping extends Error {}
+
+/** Takes messages in and runs their turns: one at a time a conversation, a few at once, in the order they came. */
+export class TurnQueue {
+  readonly #host: TurnHost;
+  readonly #owner: string;
+  readonly #running = new Map<string, Running>();
+  readonly #work = new Set<Promise<void>>();
+  readonly #listeners = new Set<(turn: Running, event: TurnEvent) => void>();
+  readonly #stopping = new AbortController();
+  #woken = new AbortController();
+  #loop: Promise<void> | undefined;
+  readonly #observer: QueueObserver;
+
+  constructor(host: TurnHost, observer: QueueObserver) {
+    this.#host = host;
+    this.#owner = newId(host.clock, host.random);
+    this.#observer = observer;
+  }
+
+  /** Takes a message in: when this returns, it will be answered, whatever becomes of this process. */
+  async accept(inbound: Inbound): Promise<Accepted> {
+    checkInbound(inbound);
+    const { config, clock, random } = this.#host;
+    const { agent, key } = this.#host.sessions.keyOf(addressOf(inbound));
+    const addressed = isAddressed(inbound, config.turn.names);
+    const known: Inbound & { id: string } = {
+      ...inbound,
+      id: inbound.id ?? newId(clock, random),
+      ...(isGroup(inbound) ? { mentioned: addressed } : {}),
+    };
+    const isCommand = /^\s*\//.test(inbound.text);
+    const waitMs = isCommand || !addressed ? 0 : (inbound.debounceMs ?? config.turn.debounceMs);
+    const sender = senderOf(inbound);
+    const { row, duplicate } = await acceptMessage(this.#host, {
+      agent,
+      key,
+      sender,
+      source: sourceOf(known),
+      inbound: known,
+      waitMs,
+    });
+    if (!duplicate && addressed && config.turn.whileBusy === "interrupt") this.#interrupt(agent, key);
+    return { id: row.id, agent, key, duplicate };
+  }
+
+  /** Where a message is now. */
+  async get(agent: string, id: string): Promise<MessageState> {
+    const row = await readMessage(this.#host, agent, id);
+    if (!row) {
+      throw new VarveError("NOT_FOUND", `No message ${JSON.stringify(id)} was accepted.`, {
+        remedy: "Use the id that accepting it returned.",
+      });
+    }
+    return stateOf(row);
+  }
+
+  /** What happens to a message from its beginning to its end, also when another process answers it. */
+  async *follow({ agent, id }: Pick<Accepted, "agent" | "id">, signal?: AbortSignal): AsyncGenerator<TurnEvent> {
+    const pending: TurnEvent[] = [];
+    let wake = (): void => undefined;
+    let seen: Running | undefined;
+    const take = (running: Running, event: TurnEvent): void => {
+      if (!running.claimed.messages.some(({ row }) => row.agent === agent && row.id === id)) return;
+      // Whoever comes in the middle is told what was before; what comes next is in order behind it.
+      if (seen !== running) pending.push(...running.events.filter((one) => one !== event));
+      seen = running;
+      pending.push(event);
+      wake();
+    };
+    this.#listeners.add(take);
+    try {
+      for (const running of this.#running.values()) {
+        if (!running.claimed.messages.some(({ row }) => row.agent === agent && row.id === id)) continue;
+        seen = running;
+        pending.push(...running.events);
+      }
+      for (;;) {
+        signal?.throwIfAborted();
+        for (const event of pending.splice(0)) {
+          yield event;
+          if (event.type === "ended") return;
+        }
+        if (pending.length > 0) continue;
+        const state = await this.get(agent, id);
+        if (pending.length > 0) continue;
+        if (state.result !== undefined) {
+          yield { type: "ended", result: state.result };
+          return;
+        }
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, pollMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+          signal?.addEventListener("abort", wake, { once: true });
+        });
+      }
+    } finally {
+      this.#listeners.delete(take);
+    }
+  }
+
+  /** Begins to run turns, or looks at once when it has begun. */
+  start(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#loop ??= this.#run();
+    this.#woken.abort();
+  }
+
+  /** Takes no more turns, waits a while for those under way, and hands over the others. */
+  async stop(graceMs = this.#host.config.turn.graceMs): Promise<void> {
+    this.#stopping.abort();
+    this.#woken.abort();
+    await this.#loop;
+    if (this.#work.size === 0) return;
+    const ended = Promise.all(this.#work);
+    const timer = new AbortController();
+    await Promise.race([ended, sleep(graceMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    timer.abort();
+    for (const { controller } of this.#running.values()) controller.abort(new Stopping("The process stops."));
+    await ended;
+  }
+
+  get busy(): number {
+    return this.#work.size;
+  }
+
+  #interrupt(agent: string, key: string): void {
+    for (const { claimed, controller, said } of this.#running.values()) {
+      if (claimed.agent !== agent || claimed.key !== key) continue;
+      const reason = new Interrupted("Another message came.");
+      reason.said = said;
+      controller.abort(reason);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { maxConcurrent, leaseMs } = this.#host.config.turn;
+    for (let waitMs = idleMs; !signal.aborted; ) {
+      const claimed = this.#work.size < maxConcurrent ? await this.#claim(leaseMs) : undefined;
+      if (claimed) {
+        waitMs = idleMs;
+        const work: Promise<void> = this.#runOne(claimed).finally(() => {
+          this.#work.delete(work);
+          this.#woken.abort();
+        });
+        this.#work.add(work);
+        continue;
+      }
+      const nap = this.#woken;
+      await sleep(await this.#napMs(waitMs), undefined, { signal: nap.signal, ref: this.#work.size > 0 }).catch(
+        () => undefined,
+      );
+      waitMs = nap.signal.aborted ? idleMs : Math.min(2 * waitMs, idleMsMax);
+      this.#woken = new AbortController();
+      if (signal.aborted) this.#woken.abort();
+    }
+  }
+
+  /** No longer than until the next message is due. */
+  async #napMs(waitMs: number): Promise<number> {
+    if (this.#work.size >= this.#host.config.turn.maxConcurrent) return waitMs;
+    try {
+      const dueAt = await nextDueAt(this.#host);
+      if (dueAt === undefined) return waitMs;
+      return Math.min(waitMs, Math.max(5, dueAt - this.#host.clock.now()));
+    } catch (error) {
+      this.#observer.onError(error);
+      return waitMs;
+    }
+  }
+
+  async #claim(leaseMs: number): Promise<Claimed | undefined> {
+    try {
+      return await claimTurn(this.#host, this.#owner, leaseMs);
+    } catch (error) {
+      // A store that cannot be reached for a while must not end the work for good.
+      this.#observer.onError(error);
+      return undefined;
+    }
+  }
+
+  async #runOne(claimed: Claimed): Promise<void> {
+    const { turn } = this.#host.config;
+    const controller = new AbortController();
+    const running: Running = { claimed, events: [], controller, said: "" };
+    const id = `${claimed.agent} ${claimed.turn}`;
+    this.#running.set(id, running);
+    const beat = setInterval(() => void this.#beat(running), turn.leaseMs / 3);
+    const timeout = setTimeout(() => controller.abort(tooLong(turn.timeoutMs)), turn.timeoutMs);
+    try {
+      const result =
+        claimed.attempt > turn.attemptsMax
+          ? await this.#giveUp(claimed, cutOff(claimed.attempt - 1))
+          : await runTurn(this.#host, claimed, {
+              signal: controller.signal,
+              emit: (event) => this.#emit(running, event),
+              steer: async () => {
+                if (turn.whileBusy !== "steer") return [];
+                const joined = await joinTurn(this.#host, claimed, turn.leaseMs);
+                claimed.messages.push(...joined);
+                return joined;
+              },
+            });
+      this.#emit(running, { type: "ended", result });
+    } catch (error) {
+      await this.#settle(running, error).catch((fault) => this.#observer.onError(fault));
+    } finally {
+      clearInterval(beat);
+      clearTimeout(timeout);
+      this.#running.delete(id);
+    }
+  }
+
+  /** A turn that ended without a result: lost to another process, handed over, or failed outside of any model. */
+  async #settle(running: Running, error: unknown): Promise<void> {
+    const { claimed } = running;
+    if (error instanceof TurnLost) return;
+    if (error instanceof Stopping || this.#stopping.signal.aborted) return handOver(this.#host, claimed);
+    const known = toVarveError(error);
+    this.#observer.onError(error);
+    // The store may be back for the next attempt; whatever else it is will be so again.
+    if (known.kind === "unavailable") return;
+    this.#emit(running, { type: "ended", result: await this.#giveUp(claimed, known) });
+  }
+
+  async #giveUp(claimed: Claimed, { code, message, remedy }: VarveError): Promise<TurnResult> {
+    const result: TurnResult = {
+      turn: claimed.turn,
+      messages: claimed.messages.map(({ row }) => row.id),
+      key: claimed.key,
+      sessionId: claimed.progress.sessionId ?? "",
+      status: "failed",
+      reply: "",
+      notes: [],
+      error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
+    };
+    await this.#host.store.transaction(async (tx) => {
+      if (!(await endTurn(tx, claimed, result, this.#host.clock.now()))) throw new TurnLost();
+    });
+    return result;
+  }
+
+  /** Holds the lease, and looks whether somebody wants to speak who spoke to another process. */
+  async #beat(running: Running): Promise<void> {
+    const { claimed, controller } = running;
+    const { leaseMs, whileBusy } = this.#host.config.turn;
+    try {
+      if (!(await extendTurn(this.#host, claimed, leaseMs))) controller.abort(new TurnLost());
+      else if (whileBusy === "interrupt" && (await isAwaited(this.#host, claimed))) {
+        this.#interrupt(claimed.agent, claimed.key);
+      }
+    } catch (error) {
+      // The next beat makes up for it, or another process takes the turn over.
+      this.#observer.onError(error);
+    }
+  }
+
+  #emit(running: Running, event: TurnEvent): void {
+    if (event.type === "text") running.said += event.text;
+    if (event.type === "restarted") running.said = "";
+    running.events.push(event);
+    if (running.events.length > eventsKept) running.events.shift();
+    for (const listener of this.#listeners) listener(running, event);
+    if (event.type === "ended") this.#observer.onEnded(running.claimed.agent, event.result);
+  }
+}
+
+function stateOf(row: InboxRow): MessageState {
+  return {
+    id: row.id,
+    agent: row.agent,
+    key: row.key,
+    duplicate: false,
+    state: row.state as MessageState["state"],
+    ...(row.result === null ? {} : { result: JSON.parse(row.result) as TurnResult }),
+  };
+}
+
+function tooLong(timeoutMs: number): VarveError {
+  return new VarveError("MODEL_TIMEOUT", `The turn took longer than ${timeoutMs} ms.`, {
+    remedy: "Send the message again, choose a faster model, or raise turn.timeoutMs.",
+  });
+}
+
+function cutOff(attempts: number): VarveError {
+  return new VarveError("INTERNAL", `The turn was begun ${attempts} times and was cut off each time.`, {
+    remedy: "The message is in the transcript. Look into the log, then send it again.",
+  });
+}

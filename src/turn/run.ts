@@ -1,0 +1,203 @@
+/**
+ * A turn, from message to reply:
+ *
+ *   inbox → session → (command) → transcript → recall → assemble → model (tools) → transcript → after-turn
+ *
+ * It may be cut off anywhere and begun again by another process: what was written is known by its ids, what was not is
+ * done again, and the reply, the end of the turn and the work behind it are written together or not at all.
+ */
+import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
+import type { Session } from "../session/index.ts";
+import { isSilentReply } from "../transcript/index.ts";
+import { answerTurn } from "./answer.ts";
+import { findCommand, runCommand } from "./commands.ts";
+import type { TurnResult } from "./events.ts";
+import { flushMemory } from "./flush.ts";
+import type { TurnHost, WindowFacts } from "./host.ts";
+import { addressOf, messageOf } from "./inbound.ts";
+import { type Claimed, endTurn, noteProgress } from "./inbox.ts";
+import { textOf } from "./text.ts";
+import { type Answered, Interrupted, type Live, type Turn, TurnLost } from "./turn.ts";
+
+export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Promise<TurnResult> {
+  const { turn, reset } = await receive(host, claimed);
+  const command = findCommand(turn.prompt);
+  if (command) {
+    const reply = await runCommand(host, turn.session, command, live.signal);
+    return endWith(host, turn, { status: "command", reply });
+  }
+  if (reset !== undefined && turn.messages.length === 0) {
+    return endWith(host, turn, { status: "command", reply: resetReply(reset) });
+  }
+  await hear(host, turn);
+  if (isOverheard(claimed)) return endWith(host, turn, { status: "stored", reply: "" });
+  const policy = host.sessions.maySend(turn.session);
+  if (!policy.allowed)
+    return endWith(host, turn, { status: "held", reply: "", notes: [`No reply: ${policy.because}`] });
+  try {
+    const answered = await answerTurn(host, turn, live);
+    const result = await reply(host, turn, answered);
+    await after(host, turn, answered);
+    return result;
+  } catch (error) {
+    return failed(host, turn, live, error);
+  }
+}
+
+/** The session of the message. A trigger or an expiry opens a new one, once, however often the turn begins. */
+async function receive(host: TurnHost, claimed: Claimed): Promise<{ turn: Turn; reset?: "new" | "reset" }> {
+  const [first] = claimed.messages;
+  if (!first) throw new VarveError("INTERNAL", "A turn without a message was claimed.");
+  const { progress } = claimed;
+  let session: Session;
+  let { text, reset } = progress;
+  if (progress.sessionId === undefined) {
+    const received = await host.sessions.receive(
+      { ...addressOf(first.inbound), agent: claimed.agent },
+      first.inbound.text,
+      {
+        displayName: first.inbound.chat?.type === "direct" ? first.inbound.from?.name : undefined,
+      },
+    );
+    session = received.session;
+    text = received.text;
+    reset = received.reset;
+    await noteProgress(host, claimed, { sessionId: session.sessionId, text, reset });
+  } else session = await host.sessions.get(claimed.key, claimed.agent);
+  const messages = claimed.messages.flatMap(({ row, inbound }, index) => {
+    const said = index === 0 ? (text ?? "") : inbound.text;
+    const isEmpty = said === "" && (inbound.attachments ?? []).length === 0;
+    return isEmpty ? [] : [messageOf(inbound, said, { id: row.id, time: row.accepted_at })];
+  });
+  const prompt = messages.map(textOf).filter(Boolean).join("\n\n");
+  return { turn: { claimed, session, messages, prompt }, reset };
+}
+
+/** The messages go into the transcript before anything is done about them, behind what was left for the session. */
+async function hear(host: TurnHost, { session, messages }: Turn): Promise<void> {
+  const notices = await host.sessions.takeNotices(session);
+  const entries: EntryDraft[] = [
+    ...notices.map(({ time, text }): EntryDraft => {
+      const message: Message = { role: "system", content: text, time };
+      return { type: "custom_message", customType: "notice", message, hidden: true };
+    }),
+    ...messages.map((message): EntryDraft => ({ type: "message", message })),
+  ];
+  await host.context.append(session, entries);
+}
+
+function isOverheard({ messages }: Claimed): boolean {
+  return messages.every(({ inbound }) => inbound.mentioned === false);
+}
+
+/** The reply, the end of the turn and the work behind it: one transaction. */
+async function reply(host: TurnHost, turn: Turn, answered: Answered): Promise<TurnResult> {
+  const text = textOf(answered.message);
+  const silent = isSilentReply(text);
+  const { runner, usage, facts, notes } = answered;
+  const result = resultOf(turn, {
+    status: silent ? "silent" : "replied",
+    reply: silent ? "" : text,
+    runner: runner.name,
+    ...(answered.model === undefined ? {} : { model: answered.model }),
+    ...(usage === undefined ? {} : { usage }),
+    context: { tokens: facts.observedTokens ?? facts.estimatedTokens ?? 0, window: facts.windowTokens },
+    notes,
+  });
+  await commit(host, turn, result, [{ ...answered.message, id: `${turn.claimed.turn}:reply` }], facts);
+  return result;
+}
+
+async function commit(
+  host: TurnHost,
+  { claimed, session }: Turn,
+  result: TurnResult,
+  messages: Message[],
+  facts: WindowFacts,
+): Promise<void> {
+  await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, async (tx) => {
+    if (!(await endTurn(tx, claimed, result, host.clock.now()))) throw new TurnLost();
+  });
+}
+
+/** Ends a turn that no model has a part in. */
+async function endWith(
+  host: TurnHost,
+  turn: Turn,
+  end: Pick<TurnResult, "status" | "reply"> & { notes?: string[]; error?: TurnResult["error"] },
+): Promise<TurnResult> {
+  const result = resultOf(turn, { notes: [], ...end });
+  const { status, reply: text, error } = result;
+  if (status === "command" || status === "failed") {
+    const data = { text: turn.prompt, reply: text, ...(error ? { error: { ...error } } : {}) };
+    await host.context.append(turn.session, [
+      {
+        type: "custom",
+        customType: status === "command" ? "command" : "turn_failed",
+        data,
+        id: `${turn.claimed.turn}:${status}`,
+      },
+    ]);
+  }
+  await host.store.transaction(async (tx) => {
+    if (!(await endTurn(tx, turn.claimed, result, host.clock.now()))) throw new TurnLost();
+  });
+  return result;
+}
+
+/** What was said before an interruption stays said; everything else that fails is told, and nothing is lost by it. */
+async function failed(host: TurnHost, turn: Turn, live: Live, error: unknown): Promise<TurnResult> {
+  if (error instanceof TurnLost) throw error;
+  if (live.signal.aborted) {
+    const { reason } = live.signal;
+    if (!(reason instanceof Interrupted)) throw reason;
+    const result = resultOf(turn, {
+      status: "interrupted",
+      reply: reason.said,
+      notes: ["Another message came first."],
+    });
+    const said: Message[] =
+      reason.said === ""
+        ? []
+        : [{ role: "assistant", content: reason.said, stopReason: "interrupted", id: `${turn.claimed.turn}:reply` }];
+    await commit(host, turn, result, said, { windowTokens: host.config.context.windowTokens });
+    return result;
+  }
+  const { code, message, remedy } = toVarveError(error);
+  return endWith(host, turn, {
+    status: "failed",
+    reply: "",
+    error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
+  });
+}
+
+/** What follows a reply and never reaches the conversation: a failure here is counted and tried again next time. */
+async function after(host: TurnHost, { session }: Turn, answered: Answered): Promise<void> {
+  const { usage, facts } = answered;
+  const context = facts.observedTokens ?? facts.estimatedTokens;
+  await host.sessions.countTokens(session, {
+    input: usage?.inputTokens ?? 0,
+    output: usage?.outputTokens ?? 0,
+    ...(context === undefined ? {} : { context }),
+  });
+  await flushMemory(host, session, answered);
+}
+
+function resultOf(
+  { claimed, session }: Turn,
+  end: Omit<TurnResult, "turn" | "messages" | "key" | "sessionId">,
+): TurnResult {
+  return {
+    turn: claimed.turn,
+    messages: claimed.messages.map(({ row }) => row.id),
+    key: claimed.key,
+    sessionId: session.sessionId,
+    ...end,
+  };
+}
+
+function resetReply(reset: "new" | "reset"): string {
+  return reset === "new"
+    ? "A new session has begun. What was said before is kept and can be found."
+    : "The conversation is archived and a fresh one has begun. What was said before can still be found.";
+}

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { redactSecrets, VarveError } from "../../domain/index.ts";
+
+export interface ProgramRun {
+  program: string;
+  args: readonly string[];
+  input: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  signal: AbortSignal;
+  onOutput?(text: string): void;
+}
+
+/** More than any reply; a program that writes on and on must not fill the memory. */
+const outputBytesMax = 32 * 1024 * 1024;
+const errorShown = 2_000;
+
+/** Runs a program to its end, with a text on its standard input; what it wrote. */
+export async function runProgram(run: ProgramRun): Promise<{ output: string; errors: string }> {
+  const { program, args, signal } = run;
+  const child = spawn(program, args, {
+    cwd: run.cwd,
+    env: { ...process.env, ...run.env },
+    stdio: ["pipe", "pipe", "pipe"],
+    signal,
+    killSignal: "SIGTERM",
+  });
+  let output = "";
+  let errors = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+    if (output.length > outputBytesMax) child.kill("SIGKILL");
+    run.onOutput?.(text);
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-errorShown);
+  });
+  // A program that does not read its input to the end closes the pipe; what it answers is what counts.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(run.input);
+  const code = await new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
+    child.on("error", (error) => reject(signal.aborted ? signal.reason : notStarted(program, error)));
+    child.on("close", (exitCode, killed) => resolve(exitCode ?? killed));
+  });
+  signal.throwIfAborted();
+  if (output.length > outputBytesMax) {
+    throw failed(program, `wrote more than ${outputBytesMax} bytes and was ended.`, code, errors);
+  }
+  if (code !== 0) throw failed(program, `ended with ${code}.`, code, errors);
+  return { output, errors };
+}
+
+function notStarted(program: string, cause: Error): VarveError {
+  const missing = "code" in cause && cause.code === "ENOENT";
+  return new VarveError("BAD_CONFIG", missing ? `There is no program ${program}.` : `${program} cannot be started.`, {
+    remedy: "Install it, or name it by its whole path in the settings under turn.",
+    cause,
+  });
+}
+
+function failed(program: string, what: string, code: unknown, errors: string): VarveError {
+  const said = redactSecrets(errors.trim());
+  return new VarveError("MODEL_FAILED", `${program} ${what}${said === "" ? "" : ` It said: ${said}`}`, {
+    remedy: "Run it by hand with a short text on its standard input to see what is wrong.",
+    details: { code: typeof code === "number" || typeof code === "string" ? code : "unknown" },
+  });
+}

@@ -1,0 +1,192 @@
+import { type Fitted, fitMidTurn } from "../context/index.ts";
+import { type Message, type Part, type ToolCallPart, toolCallsOf, toVarveError } from "../domain/index.ts";
+import { estimateTokens } from "../tokens/index.ts";
+import { silentReplyGate } from "../transcript/index.ts";
+import { withGroupHistory } from "./group-history.ts";
+import type { TurnHost, TurnTool, WindowFacts } from "./host.ts";
+import { messageOf } from "./inbound.ts";
+import type { Runner } from "./runners/port.ts";
+import { systemPromptOf } from "./system-prompt.ts";
+import type { Answered, Live, Turn } from "./turn.ts";
+
+interface Plan {
+  runner: Runner;
+  facts: WindowFacts;
+  notes: string[];
+  /** What the tools and the system prompt take of the window. */
+  besideTokens?: number;
+}
+
+interface Prompt {
+  system: string;
+  messages: Message[];
+  estimatedTokens: number;
+}
+
+/**
+ * Asks, runs the tools that are called for, and asks again, until there is an answer. Each step is in the transcript
+ * before the next one begins: a turn that is begun again goes on behind it.
+ */
+export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Live): Promise<Answered> {
+  const { runner, facts, notes } = plan;
+  const { session, claimed } = turn;
+  const { maxSteps } = host.config.turn;
+  const tools = runner.takes === "messages" ? await host.tools(session) : [];
+  const asked = new Set(turn.messages.flatMap(({ id }) => id ?? []));
+  plan.besideTokens = estimateTokens(
+    JSON.stringify(tools.map(({ run: _, ...tool }) => tool)) + host.config.turn.systemPrompt,
+  );
+  let prompt = await assemblePrompt(host, turn, plan);
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  let counted = false;
+  for (let step = 1; ; step += 1) {
+    live.signal.throwIfAborted();
+    const gate = silentReplyGate();
+    const show = (text: string): void => {
+      if (text !== "") live.emit({ type: "text", text });
+    };
+    const isLast = step >= maxSteps;
+    const answer = await runner.run({
+      session,
+      system: prompt.system,
+      messages: prompt.messages,
+      prompt: turn.prompt,
+      asked,
+      tools: isLast ? [] : tools,
+      signal: live.signal,
+      onText: (text) => show(gate.push(text)),
+      onReasoning: (text) => live.emit({ type: "reasoning", text }),
+    });
+    show(gate.end());
+    notes.push(...answer.notes);
+    if (answer.usage) {
+      counted = true;
+      usage.inputTokens += answer.usage.inputTokens;
+      usage.outputTokens += answer.usage.outputTokens;
+    }
+    const calls = toolCallsOf(answer.message);
+    if (calls.length === 0 || isLast) {
+      if (isLast && maxSteps > 1)
+        notes.push(`The model used tools ${maxSteps - 1} times and was then asked to answer.`);
+      return {
+        runner,
+        model: answer.message.model === undefined ? runner.model : (runner.model ?? answer.message.model),
+        message: answer.message,
+        notes,
+        facts: {
+          ...facts,
+          estimatedTokens: prompt.estimatedTokens,
+          ...(answer.usage ? { observedTokens: answer.usage.inputTokens } : {}),
+        },
+        ...(counted ? { usage } : {}),
+      };
+    }
+    const results = await runTools(tools, calls, live);
+    const id = `${claimed.turn}:${claimed.attempt}:${host.clock.now()}:${step}`;
+    const said: Message[] = [
+      { ...answer.message, id: `${id}:call` },
+      { role: "tool", content: results, id: `${id}:result` },
+    ];
+    const joined = (await live.steer()).map(({ row, inbound }) =>
+      messageOf(inbound, inbound.text, { id: row.id, time: row.accepted_at }),
+    );
+    await host.context.append(
+      session,
+      [...said, ...joined].map((message) => ({ type: "message", message })),
+    );
+    prompt = await grown(host, turn, plan, prompt, [...said, ...joined], live);
+  }
+}
+
+async function assemblePrompt(host: TurnHost, turn: Turn, plan: Plan): Promise<Prompt> {
+  const { config } = host;
+  const { runner, facts, besideTokens = 0 } = plan;
+  const view = await host.context.assemble(turn.session, {
+    windowTokens: facts.windowTokens - besideTokens,
+    model: facts.model,
+    provider: runner.provider,
+    prompt: turn.prompt,
+  });
+  const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
+  const system = systemPromptOf(config, host.clock.now(), view.systemPromptAddition);
+  // What a turn has said by itself is never compacted, so that only cutting results short can make it fit.
+  const budget = fit(host, turn, plan, messages);
+  const fitted = budget.fits ? budget : fitMidTurn(messages, budget.budgetTokens);
+  if (fitted !== budget && fitted.trimmed > 0) {
+    plan.notes.push(`${fitted.trimmed} results of tools were cut short, because nothing else was left to make it fit.`);
+  }
+  return {
+    system,
+    messages: fitted.messages,
+    estimatedTokens: Math.max(view.estimatedTokens, fitted.tokens) + besideTokens,
+  };
+}
+
+function fit(host: TurnHost, turn: Turn, plan: Plan, messages: Message[]): Fitted {
+  const { facts, besideTokens = 0, notes } = plan;
+  const room = { ...facts, windowTokens: facts.windowTokens - besideTokens };
+  const fitted = host.context.fitMidTurn(turn.session, messages, room);
+  if (fitted.trimmed > 0) notes.push(`${fitted.trimmed} results of tools were cut short to fit the window.`);
+  return fitted;
+}
+
+/** The prompt of the next step. Where it no longer fits, results are cut short; where that is not enough, it is compacted. */
+async function grown(
+  host: TurnHost,
+  turn: Turn,
+  plan: Plan,
+  before: Prompt,
+  said: Message[],
+  { signal }: Live,
+): Promise<Prompt> {
+  const { facts, besideTokens = 0, notes } = plan;
+  const fitted = fit(host, turn, plan, [...before.messages, ...said]);
+  if (fitted.fits) return { ...before, messages: fitted.messages, estimatedTokens: fitted.tokens + besideTokens };
+  const budgetTokens = Math.floor((facts.windowTokens - besideTokens) * midTurnShare);
+  const result = await host.context.compact(turn.session, { budgetTokens, signal });
+  if (result.tokensAfter < result.tokensBefore) {
+    notes.push(
+      `The conversation was compacted inside the turn: ${result.tokensBefore} → ${result.tokensAfter} tokens.`,
+    );
+  }
+  return assemblePrompt(host, turn, plan);
+}
+
+const midTurnShare = 0.6;
+
+/** Runs what was called for, in order. What fails is an answer too: the model is told what to do instead. */
+export async function runTools(
+  tools: readonly TurnTool[],
+  calls: readonly ToolCallPart[],
+  { signal, emit }: Pick<Live, "signal" | "emit">,
+): Promise<Part[]> {
+  const results: Part[] = [];
+  for (const { callId, name, input } of calls) {
+    signal.throwIfAborted();
+    emit({ type: "tool-call", callId, name, input });
+    const { text, isError } = await runTool(tools, name, input, signal);
+    signal.throwIfAborted();
+    emit({ type: "tool-result", callId, name, isError, text });
+    results.push({ type: "tool_result", callId, name, output: text, ...(isError ? { isError } : {}) });
+  }
+  return results;
+}
+
+async function runTool(
+  tools: readonly TurnTool[],
+  name: string,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<{ text: string; isError: boolean }> {
+  const tool = tools.find((one) => one.name === name);
+  if (!tool) {
+    const names = tools.map((one) => one.name).join(", ");
+    return { text: `There is no tool ${name}. There are: ${names}.`, isError: true };
+  }
+  try {
+    return { text: (await tool.run(input, { signal })).markdown, isError: false };
+  } catch (error) {
+    const { message, remedy } = toVarveError(error);
+    return { text: remedy === undefined ? message : `${message} ${remedy}`, isError: true };
+  }
+}

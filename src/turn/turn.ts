@@ -1,0 +1,41 @@
+import type { Message } from "../domain/index.ts";
+import type { ChatAnswer } from "../models/index.ts";
+import type { Session } from "../session/index.ts";
+import type { TurnEvent } from "./events.ts";
+import type { WindowFacts } from "./host.ts";
+import type { Claimed } from "./inbox.ts";
+import type { Runner } from "./runners/port.ts";
+
+/** A turn under way. */
+export interface Turn {
+  claimed: Claimed;
+  session: Session;
+  /** What was said, by the ids of the log. */
+  messages: Message[];
+  /** What was asked, as one text. */
+  prompt: string;
+}
+
+/** What the process that runs a turn lends it. */
+export interface Live {
+  signal: AbortSignal;
+  emit(event: TurnEvent): void;
+  /** Messages that came meanwhile and join the turn; none unless `turn.whileBusy` is steer. */
+  steer(): Promise<Claimed["messages"]>;
+}
+
+/** What a model made of a turn. */
+export interface Answered extends Pick<ChatAnswer, "message" | "usage"> {
+  runner: Runner;
+  model?: string;
+  facts: WindowFacts;
+  notes: string[];
+}
+
+/** Ends a turn whose process lost it: another one has it now. */
+export class TurnLost extends Error {}
+
+/** Why a turn was aborted, with what it had said by then. */
+export class Interrupted extends Error {
+  said = "";
+}

@@ -1,0 +1,36 @@
+import type { Config } from "../config/index.ts";
+import { VarveError } from "../domain/index.ts";
+import { knownWindow } from "../models/index.ts";
+
+/** How much a model takes, and who says so. */
+export interface Window {
+  tokens: number;
+  because: string;
+  warning?: string;
+}
+
+const defaultTokens = 80_000;
+const comfortTokens = 32_000;
+const leastTokens = 16_000;
+
+/** The window of a model: what the settings say of it, what is known of it, what the agent is given, or the default. */
+export function windowOf({ models, turn }: Config, model: string | undefined): Window {
+  const { tokens, because } = choose();
+  if (tokens >= comfortTokens) return { tokens, because };
+  if (tokens >= leastTokens) {
+    const warning = `A window of ${tokens} tokens is small; conversations are compacted often below ${comfortTokens}.`;
+    return { tokens, because, warning };
+  }
+  throw new VarveError("REFUSED", `A window of ${tokens} tokens (${because}) is too small for a conversation.`, {
+    remedy: `Use a model that takes at least ${leastTokens} tokens, or correct models.windows or turn.contextTokens.`,
+  });
+
+  function choose(): Window {
+    const set = model === undefined ? undefined : models.windows[model];
+    if (set !== undefined) return { tokens: set, because: `models.windows says so for ${model}` };
+    const known = model === undefined ? undefined : knownWindow(model);
+    if (known !== undefined) return { tokens: known, because: `the catalogue says so for ${model}` };
+    if (turn.contextTokens !== undefined) return { tokens: turn.contextTokens, because: "turn.contextTokens says so" };
+    return { tokens: defaultTokens, because: "nothing says otherwise" };
+  }
+}
