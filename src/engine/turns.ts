@@ -121,7 +121,8 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
       compact: context.compact,
       recoverFromOverflow: context.recoverFromOverflow,
       async commit(session, key, messages, facts, also) {
-        await commitTurn(host, session, key, messages, facts, also);
+        const { status } = await commitTurn(host, session, key, messages, facts, also);
+        if (status === "duplicate") throw new VarveError("CONFLICT", `The turn ${key} was committed before.`);
       },
       overview: context.overview,
     },

@@ -15,13 +15,15 @@ import { addFrontRoutes } from "./routes/front.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
+import { addMetricsRoute } from "./routes/metrics.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTurningPoints } from "./routes/turning-points.ts";
+import { addTurnRoutes } from "./routes/turns.ts";
 import { refuseInvalid } from "./schemas.ts";
 
-/** The whole gateway, from guard to guard to route. Everything under `/api`, and `/mcp`, is closed unless a token opens it. */
+/** The whole gateway, from guard to guard to route. Everything under `/api`, `/mcp` and `/metrics` is closed unless a token opens it. */
 export function createApp(host: GatewayHost): GatewayApp {
   const app: GatewayApp = new OpenAPIHono<GatewayEnv>({ defaultHook: refuseInvalid });
   app.notFound(notFound);
@@ -41,6 +43,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   app.use("/api", authenticate(host));
   // Every message of MCP is a POST; whoever may only read is offered only the tools that do.
   app.use("/mcp", authenticate(host, "read"));
+  app.use("/metrics", authenticate(host, "read"));
   app.use(limitBody(host));
 
   addFrontRoutes(app, host);
@@ -52,9 +55,11 @@ export function createApp(host: GatewayHost): GatewayApp {
   addRecallRoutes(app, host);
   addSearchRoute(app, host);
   addMemoryRoutes(app, host);
+  addTurnRoutes(app, host);
   addExportRoute(app, host);
   addEventRoute(app, host);
   addDocumentRoute(app);
   addMcpRoute(app, host);
+  addMetricsRoute(app, host);
   return app;
 }

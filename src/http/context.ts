@@ -6,6 +6,7 @@ import type { EngineEvent, Varve } from "../engine.ts";
 import type { Place } from "./addresses.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
+import type { Metrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import type { Caller, Token } from "./tokens.ts";
 
@@ -26,6 +27,7 @@ export interface GatewayHost {
   logins: Logins;
   limiter: RateLimiter;
   bus: EventBus;
+  metrics: Metrics;
   /** What is to be closed with the gateway. */
   closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;

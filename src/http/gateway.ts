@@ -7,6 +7,7 @@ import { createApp } from "./app.ts";
 import type { GatewayHost, GatewayLogRecord } from "./context.ts";
 import { createEventBus } from "./events.ts";
 import { createLogins } from "./logins.ts";
+import { createMetrics } from "./metrics.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { closeServer, listen, makeServer } from "./server.ts";
 import { readOrMakeToken, tokenFilePath } from "./token-file.ts";
@@ -29,7 +30,7 @@ export interface Gateway {
   readonly tokenFile: string | undefined;
   /** A link that logs one browser in, once, within a minute. */
   createLoginLink(): string;
-  /** Stops accepting, waits up to 5 s for running requests, ends event streams. The engine stays open. */
+  /** Ends the turns or hands them over, waits up to 5 s for running requests, ends event streams. The engine stays open. */
   close(): Promise<void>;
 }
 
@@ -60,10 +61,12 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     logins: createLogins(clock, random),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
     bus: createEventBus(clock, random),
+    metrics: createMetrics(),
     closers: [],
     log: options.log ?? (() => undefined),
   };
   const unhook = varve.onEvent((event) => {
+    host.metrics.event(event);
     host.bus.publish({ ...event, data: { ...event.data } });
     // What was said is in the transcript; the log says only that something was.
     const { reply: _, ...data } = { reply: undefined, ...event.data };
@@ -77,6 +80,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const address = await listen(server, bindHost, port);
   await refuseSurprise(server, address.address, tokenFile);
   place.port = address.port;
+  varve.turns.start();
   const url = `http://${inUrl(isWildcard(bindHost) ? "127.0.0.1" : bindHost)}:${address.port}`;
   let closing: Promise<void> | undefined;
   return {
@@ -85,9 +89,14 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     tokenFile,
     createLoginLink: () => `${url}/auth?code=${host.logins.makeCode()}`,
     close: () => {
-      unhook();
-      host.bus.close();
-      closing ??= Promise.all([closeServer(server), ...host.closers.map((close) => close())]).then(() => undefined);
+      closing ??= (async () => {
+        // Whoever listens to a turn hears its end; a turn that takes too long is left to other processes.
+        await varve.turns.stop();
+        unhook();
+        host.bus.close();
+        host.metrics.close();
+        await Promise.all([closeServer(server), ...host.closers.map((close) => close())]);
+      })();
       return closing;
     },
   };

@@ -18,6 +18,7 @@ export function logRequests(host: GatewayHost): Guard {
     await next();
     const durationMs = Math.round((performance.now() - started) * 10) / 10;
     const { method, path } = c.req;
+    host.metrics.request(method, c.res.status);
     host.log({ event: "request", method, path, status: c.res.status, durationMs, caller: c.get("caller")?.name });
   };
 }

@@ -111,15 +111,20 @@ export async function claimTurn(host: InboxHost, owner: string, leaseMs: number)
       lease_until: now + leaseMs,
       updated_at: now,
     };
-    await tx.db
+    // Between the look and this, whoever had it may have ended it: what is no longer as it was seen is left alone.
+    const nums = rows.map((row) => row.num);
+    const taken = await tx.db
       .updateTable("inbox")
       .set(leased)
-      .where(
-        "num",
-        "in",
-        rows.map((row) => row.num),
+      .where("num", "in", nums)
+      .where((where) =>
+        where.or([
+          where("state", "=", "waiting"),
+          where.and([where("state", "=", "running"), where("lease_until", "<=", now)]),
+        ]),
       )
-      .execute();
+      .executeTakeFirst();
+    if (Number(taken.numUpdatedRows) === 0) return undefined;
     return {
       agent: first.agent,
       turn,

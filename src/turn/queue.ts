@@ -65,7 +65,7 @@ export class TurnQueue {
   readonly #running = new Map<string, Running>();
   readonly #work = new Set<Promise<void>>();
   readonly #listeners = new Set<(turn: Running, event: TurnEvent) => void>();
-  readonly #stopping = new AbortController();
+  #stopping = new AbortController();
   #woken = new AbortController();
   #loop: Promise<void> | undefined;
   readonly #observer: QueueObserver;
@@ -162,6 +162,7 @@ export class TurnQueue {
 
   /** Begins to run turns, or looks at once when it has begun. */
   start(): void {
+    // Who is about to stop takes no more.
     if (this.#stopping.signal.aborted) return;
     this.#loop ??= this.#run();
     this.#woken.abort();
@@ -172,13 +173,16 @@ export class TurnQueue {
     this.#stopping.abort();
     this.#woken.abort();
     await this.#loop;
-    if (this.#work.size === 0) return;
-    const ended = Promise.all(this.#work);
-    const timer = new AbortController();
-    await Promise.race([ended, sleep(graceMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
-    timer.abort();
-    for (const { controller } of this.#running.values()) controller.abort(new Stopping("The process stops."));
-    await ended;
+    if (this.#work.size > 0) {
+      const ended = Promise.all(this.#work);
+      const timer = new AbortController();
+      await Promise.race([ended, sleep(graceMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+      timer.abort();
+      for (const { controller } of this.#running.values()) controller.abort(new Stopping("The process stops."));
+      await ended;
+    }
+    this.#loop = undefined;
+    this.#stopping = new AbortController();
   }
 
   get busy(): number {
@@ -277,7 +281,7 @@ export class TurnQueue {
   async #settle(running: Running, error: unknown): Promise<void> {
     const { claimed } = running;
     if (error instanceof TurnLost) return;
-    if (error instanceof Stopping || this.#stopping.signal.aborted) return handOver(this.#host, claimed);
+    if (error instanceof Stopping) return handOver(this.#host, claimed);
     const known = toVarveError(error);
     this.#observer.onError(error);
     // The store may be back for the next attempt; whatever else it is will be so again.

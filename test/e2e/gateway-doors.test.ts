@@ -97,7 +97,7 @@ function requiredQuery({ parameters = [] }: Operation): string {
   return wanted.length === 0 ? "" : `?${query}`;
 }
 
-/** What a path's `{id}` stands for: an entry, a summary of it, a memory, or large content. */
+/** What a path's `{id}` stands for: an entry, an accepted message, a summary of it, a memory, or large content. */
 async function idFor(route: Route, session: Session): Promise<string> {
   if (route.path.startsWith("/api/summaries/")) {
     const more = Array.from({ length: 8 }, (_, index) =>
@@ -114,6 +114,10 @@ async function idFor(route: Route, session: Session): Promise<string> {
   if (route.path.startsWith("/api/memories/")) {
     const { current } = await stage.varve.memory.add({ text: `The code is ${secretText} ${places}.`, force: true });
     return current.id;
+  }
+  if (route.path.startsWith("/api/turns/")) {
+    const { id } = await stage.varve.turns.accept({ session: session.key, text: secretText, mentioned: false });
+    return id;
   }
   if (!route.path.startsWith("/api/files/")) return "m1";
   await stage.varve.context.ingest(session, [{ role: "user", content: `${secretText} ${places} word `.repeat(9_000) }]);

@@ -39,12 +39,12 @@ export function scratchHome(): string {
 
 export async function setStage(
   gatewaySettings: ConfigInput["gateway"] = {},
-  options: GatewayOptions & { wrap?: (varve: Varve) => Varve } = {},
+  options: GatewayOptions & { wrap?: (varve: Varve) => Varve; config?: ConfigInput } = {},
 ): Promise<Stage> {
   const home = scratchHome();
-  const varve = await openVarve({ home, background: false, config: { gateway: gatewaySettings } });
+  const varve = await openVarve({ home, background: false, config: { ...options.config, gateway: gatewaySettings } });
   const log: GatewayLogRecord[] = [];
-  const { wrap, ...given } = options;
+  const { wrap, config: _, ...given } = options;
   const clear = async (): Promise<void> => {
     await varve.close();
     rmSync(home, { recursive: true, force: true });

@@ -23,6 +23,8 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ["search", coverageText(status.search)],
           ["memories", number(status.memories)],
           ["jobs", jobs.join(", ") || "none"],
+          ["turns", turnLine(status)],
+          ...status.spend.map((one) => ["spend", spendLine(one)]),
           ...status.failedJobs.map((job) => ["  failed", `${job.kind} ${job.key}: ${job.error}`]),
           ...status.models.map((model) => ["model", modelLine(model)]),
           ...status.summaryFaults.map((one) => ["  fault", `${one.summary}: ${one.faults.join(" ")}`]),
@@ -39,6 +41,14 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
 function summaryLine({ summaries, summaryLevels }: Status): string {
   const levels = Object.entries(summaryLevels).map(([level, count]) => `${count} ${level}`);
   return levels.length === 0 ? number(summaries) : `${number(summaries)} (${levels.join(", ")})`;
+}
+
+function turnLine({ inbox }: Status): string {
+  return `${number(inbox.waiting ?? 0)} waiting, ${number(inbox.running ?? 0)} running, ${number(inbox.done ?? 0)} messages answered`;
+}
+
+function spendLine({ day, purpose, model, calls, inputTokens, outputTokens }: Status["spend"][number]): string {
+  return `${day} ${purpose} ${model}: ${number(calls)} calls, ${number(inputTokens)} tokens in, ${number(outputTokens)} out`;
 }
 
 /** What became of a model: its calls and failures, and why it is left alone for now. */

@@ -45,6 +45,17 @@ const statusSchema = z
         lastOkAt: z.number().optional(),
       }),
     ),
+    spend: z.array(
+      z.object({
+        day: z.string(),
+        purpose: z.string(),
+        model: z.string(),
+        calls: z.number(),
+        inputTokens: z.number(),
+        outputTokens: z.number(),
+      }),
+    ),
+    inbox: z.record(z.string(), z.number()).describe("Messages that were accepted: waiting, running, done."),
     failedJobs: z.array(
       z.object({ kind: z.string(), key: z.string(), error: z.string(), attempts: z.number(), time: z.number() }),
     ),

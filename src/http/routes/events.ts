@@ -16,7 +16,7 @@ const events = createRoute({
   summary: "What is changed through this gateway, as it happens",
   description:
     "Server-sent events: ready, messages.appended, session.created, session.updated, session.renewed, " +
-    "session.restored, session.deleted. A reader that comes back with Last-Event-ID gets what it missed; what is no " +
+    "session.restored, session.deleted, compaction, memories, job.failed, turn.ended, turn.failed. A reader that comes back with Last-Event-ID gets what it missed; what is no " +
     "longer kept is said by an event `dropped` with a count, or null when it cannot be known.",
   responses: {
     200: { description: "The stream.", content: { "text/event-stream": { schema: z.string() } } },

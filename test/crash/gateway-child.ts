@@ -1,0 +1,26 @@
+/** A gateway to be killed: it says its port and goes on until it dies. */
+import { writeSync } from "node:fs";
+import { openVarve } from "../../src/engine.ts";
+import { startGateway } from "../../src/http/index.ts";
+import { modelSettings } from "../support/chat-server.ts";
+
+const [home = "", database = "", model = "", token = ""] = process.argv.slice(2);
+const varve = await openVarve({
+  home,
+  database,
+  config: {
+    models: modelSettings(model),
+    search: { embedder: "none" },
+    memory: { recall: false },
+    turn: { debounceMs: 0, leaseMs: 900, maxConcurrent: 8, attemptsMax: 20 },
+    gateway: { requestsPerMinute: 100_000, tokens: [{ name: "all", token, rights: ["read", "write", "admin"] }] },
+  },
+});
+const gateway = await startGateway(varve, { port: 0 });
+writeSync(1, `${gateway.port}\n`);
+process.on("SIGTERM", () => {
+  void gateway
+    .close()
+    .then(() => varve.close())
+    .then(() => process.exit(0));
+});

@@ -1,0 +1,131 @@
+/** Gateways that share a database and are killed, one after another, while people talk. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openVarve } from "../../src/engine.ts";
+import { textOf } from "../../src/turn/text.ts";
+import { sha256 } from "../e2e/gateway-stage.ts";
+import { type ChatServer, lastUserText, startChatServer } from "../support/chat-server.ts";
+import { databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
+import { rngOf, seedOfRun } from "../support/rng.ts";
+import { assertHealthy } from "./log.ts";
+
+const conversations = 10;
+const turns = 8;
+const kills = 6;
+const token = "the-token-of-this-test";
+const child = fileURLToPath(new URL("./gateway-child.ts", import.meta.url));
+
+interface Gateway {
+  process: ChildProcess;
+  port: number;
+}
+
+describe.each(databaseKinds)("gateways that are killed on %s", (kind) => {
+  let scratch: ScratchDatabase;
+  let server: ChatServer;
+  const home = mkdtempSync(join(tmpdir(), "varve-gateways-"));
+  const seed = seedOfRun();
+  const gateways: Gateway[] = [];
+  const all: ChildProcess[] = [];
+  let isOver = false;
+  const start = async (): Promise<Gateway> => {
+    const args = [child, home, scratch.database, server.url, sha256(token)];
+    const started = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    started.unref();
+    all.push(started);
+    const [line] = (await once(started.stdout ?? started, "data")) as [Buffer];
+    return { process: started, port: Number(String(line)) };
+  };
+  beforeAll(async () => {
+    scratch = await scratchDatabase(kind);
+    server = await startChatServer((body) => ({ text: `re: ${lastUserText(body)}`, pieces: 6, delayMs: 15 }), {
+      latencyMs: 30,
+    });
+    gateways.push(await start(), await start());
+  });
+  afterAll(async () => {
+    isOver = true;
+    for (const one of all) one.kill("SIGKILL");
+    await server?.close();
+    await scratch?.drop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  test(`answer every accepted message once, in order (seed ${seed})`, async () => {
+    const rng = rngOf(seed, "gateways");
+    let talking = conversations;
+    let refused = 0;
+    // One message at a time a person; whoever hears nothing asks the next gateway, under the same id.
+    const talk = async (person: number): Promise<void> => {
+      for (let turn = 0; turn < turns; turn += 1) {
+        const text = `person ${person} turn ${turn}`;
+        const body = JSON.stringify({ id: `${person}-${turn}`, session: `agent:main:talk:direct:p${person}`, text });
+        for (let attempt = 0; ; attempt += 1) {
+          const gateway = gateways[(person + turn + attempt) % gateways.length];
+          try {
+            const answer = await fetch(`http://127.0.0.1:${gateway?.port}/api/turns`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+              body,
+            });
+            const result = (await answer.json()) as { status?: string; reply?: string };
+            expect(result, JSON.stringify(result)).toMatchObject({ status: "replied", reply: `re: ${text}` });
+            break;
+          } catch (error) {
+            if (error instanceof Error && error.name === "AssertionError") throw error;
+            refused += 1;
+            if (attempt > 200) throw error;
+            await sleep(50);
+          }
+        }
+      }
+      talking -= 1;
+    };
+    const killer = (async () => {
+      for (let kill = 0; kill < kills && talking > 0 && !isOver; kill += 1) {
+        await sleep(rng.int(200, 600));
+        const index = kill % gateways.length;
+        if (isOver) return;
+        gateways[index]?.process.kill("SIGKILL");
+        gateways[index] = await start();
+      }
+    })();
+    await Promise.all([killer, ...Array.from({ length: conversations }, (_, person) => talk(person))]);
+    console.log(
+      `${kind}: ${conversations * turns} messages, ${kills} kills, ${refused} requests cut off, ${server.requests.length} calls of the model`,
+    );
+
+    const varve = await openVarve({ home, database: scratch.database, background: false });
+    for (let person = 0; person < conversations; person += 1) {
+      const session = await varve.sessions.get(`agent:main:talk:direct:p${person}`);
+      const { entries } = await varve.transcripts.read(session, { limit: 1000 });
+      const said = entries.flatMap((entry) =>
+        entry.type === "message" ? [`${entry.message.role} ${textOf(entry.message)}`] : [],
+      );
+      const expected = Array.from({ length: turns }, (_, turn) => `person ${person} turn ${turn}`);
+      expect(said).toEqual(expected.flatMap((text) => [`user ${text}`, `assistant re: ${text}`]));
+    }
+    await assertHealthy(varve, "after the kills");
+    await varve.close();
+  });
+
+  test("a gateway that is asked to stop ends what it has begun", async () => {
+    const [first] = gateways;
+    const answers = Array.from({ length: 4 }, (_, person) =>
+      fetch(`http://127.0.0.1:${first?.port}/api/turns`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ session: `agent:main:talk:direct:q${person}`, text: `last words ${person}` }),
+      }).then(async (answer) => ((await answer.json()) as { reply: string }).reply),
+    );
+    await sleep(60);
+    first?.process.kill("SIGTERM");
+    expect(await Promise.all(answers)).toEqual([0, 1, 2, 3].map((person) => `re: last words ${person}`));
+  });
+});
