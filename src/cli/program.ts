@@ -22,6 +22,7 @@ export function buildProgram(): Command {
   addConfig(program);
   addMcp(program);
   addStart(program);
+  addChat(program);
   addBench(program);
   addDemo(program);
   for (const command of program.commands) finish(command, []);
@@ -276,6 +277,15 @@ function addStart(program: Command): void {
     .option("--host <address>", "the address to listen on")
     .option("--open", "open the browser")
     .action(async (flags) => (await import("./commands/start.ts")).startCommand(flags));
+}
+
+function addChat(program: Command): void {
+  program
+    .command("chat")
+    .description("talk in the terminal; without a model, memory and history answer")
+    .argument("[message...]", "say this, print the reply and end")
+    .option("--session <key>", "the session to talk in")
+    .action(async (words, flags) => (await import("./commands/chat.ts")).chatCommand(words, flags));
 }
 
 function addDemo(program: Command): void {

@@ -34,6 +34,8 @@ export interface Turns {
   follow(accepted: Pick<Accepted, "id"> & { agent?: string }, signal?: AbortSignal): AsyncGenerator<TurnEvent>;
   /** Both: takes a message in and waits for the end of its turn. */
   send(inbound: Inbound, options?: { signal?: AbortSignal; onEvent?: (event: TurnEvent) => void }): Promise<TurnResult>;
+  /** Ends the turn of a session that this process runs, as another message would; false when there is none. */
+  interrupt(key: string, agent?: string): boolean;
   /** Where a message is. */
   get(id: string, agent?: string): Promise<MessageState>;
   /** Runs the turns that wait, and those that come, until it is stopped. */
@@ -81,6 +83,7 @@ export function turnsOf(host: EngineHost, parts: Parts): Turns {
       }
       throw new VarveError("INTERNAL", "The turn ended without a word.");
     },
+    interrupt: (key, agent) => queue.interrupt(agentFor(agent), key),
     get: (id, agent) => queue.get(agentFor(agent), id),
     start: () => queue.start(),
     stop: (graceMs) => queue.stop(graceMs),

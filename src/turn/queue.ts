@@ -98,7 +98,7 @@ export class TurnQueue {
       inbound: known,
       waitMs,
     });
-    if (!duplicate && addressed && config.turn.whileBusy === "interrupt") this.#interrupt(agent, key);
+    if (!duplicate && addressed && config.turn.whileBusy === "interrupt") this.interrupt(agent, key);
     return { id: row.id, agent, key, duplicate };
   }
 
@@ -185,17 +185,17 @@ export class TurnQueue {
     this.#stopping = new AbortController();
   }
 
-  get busy(): number {
-    return this.#work.size;
-  }
-
-  #interrupt(agent: string, key: string): void {
+  /** Ends the turn of a conversation that runs here; what it said so far stays said. */
+  interrupt(agent: string, key: string): boolean {
+    let found = false;
     for (const { claimed, controller, said } of this.#running.values()) {
       if (claimed.agent !== agent || claimed.key !== key) continue;
       const reason = new Interrupted("Another message came.");
       reason.said = said;
       controller.abort(reason);
+      found = true;
     }
+    return found;
   }
 
   async #run(): Promise<void> {
@@ -313,7 +313,7 @@ export class TurnQueue {
     try {
       if (!(await extendTurn(this.#host, claimed, leaseMs))) controller.abort(new TurnLost());
       else if (whileBusy === "interrupt" && (await isAwaited(this.#host, claimed))) {
-        this.#interrupt(claimed.agent, claimed.key);
+        this.interrupt(claimed.agent, claimed.key);
       }
     } catch (error) {
       // The next beat makes up for it, or another process takes the turn over.

@@ -1,0 +1,133 @@
+import { createInterface, type Interface } from "node:readline";
+import { styleText } from "node:util";
+import { VarveError } from "../../domain/index.ts";
+import { openVarve, type TurnResult, type Varve, version } from "../../engine.ts";
+import { readHistory, writeHistory } from "../chat/history.ts";
+import { plainScreen, type Screen, terminalScreen } from "../chat/screen.ts";
+import { type CommonOptions, openOptions } from "../context.ts";
+import { outputFor } from "../output.ts";
+
+export interface ChatFlags extends CommonOptions {
+  session?: string;
+}
+
+interface Chat {
+  varve: Varve;
+  session: string;
+  screen: Screen;
+  results: TurnResult[];
+}
+
+const leaving = new Set(["/quit", "/exit"]);
+
+/** Talks: one message from the command line, a terminal, or lines from a pipe. */
+export async function chatCommand(words: string[], flags: ChatFlags): Promise<void> {
+  const varve = await openVarve({ ...openOptions(flags), background: true });
+  const output = outputFor(flags);
+  try {
+    const { config } = varve.settings;
+    const session = flags.session ?? `agent:${config.agent}:${config.session.mainKey}`;
+    const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !output.json;
+    const screen = output.json
+      ? silentScreen
+      : process.stdout.isTTY
+        ? terminalScreen(process.stdout)
+        : plainScreen(process.stdout);
+    const chat: Chat = { varve, session, screen, results: [] };
+    varve.turns.start();
+    if (words.length > 0) await say(chat, words.join(" "));
+    else if (isTerminal) await converse(chat);
+    else await answerLines(chat);
+    output.result(words.length > 0 ? chat.results[0] : { session, turns: chat.results });
+    if (chat.results.at(-1)?.status === "failed") process.exitCode = 1;
+  } finally {
+    await varve.close();
+  }
+}
+
+const silentScreen: Screen = { event: () => undefined, end: () => undefined };
+
+async function say(chat: Chat, text: string): Promise<void> {
+  const { varve, session, screen } = chat;
+  const began = performance.now();
+  const result = await varve.turns.send({ session, text, debounceMs: 0 }, { onEvent: (event) => screen.event(event) });
+  screen.end(result, (performance.now() - began) / 1000);
+  chat.results.push(result);
+}
+
+/** Every line of standard input is a message; a pipe is a conversation too. */
+async function answerLines(chat: Chat): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (leaving.has(line.trim())) return;
+    if (line.trim() !== "") await say(chat, line);
+  }
+}
+
+async function converse(chat: Chat): Promise<void> {
+  const { varve, session } = chat;
+  const { home } = varve.settings;
+  const dim = (text: string): string => styleText("dim", text);
+  process.stdout.write(
+    `${styleText("bold", `Varve ${version}`)} ${dim(`· ${session} · /help for commands, Ctrl-D to leave`)}\n`,
+  );
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    history: readHistory(home),
+    historySize: 1_000,
+    removeHistoryDuplicates: true,
+    completer: (text: string) => [commandNames.filter((name) => name.startsWith(text)), text] as [string[], string],
+  });
+  lines.on("history", (history) => writeHistory(home, history));
+  let isAnswering = false;
+  lines.on("SIGINT", () => {
+    if (!isAnswering) return lines.close();
+    // The person wants to speak: what was said so far stays.
+    varve.turns.interrupt(session);
+  });
+  for (;;) {
+    const text = await ask(lines);
+    if (text === undefined || leaving.has(text.trim())) break;
+    if (text.trim() === "") continue;
+    isAnswering = true;
+    try {
+      await say(chat, text);
+    } catch (error) {
+      if (!(error instanceof VarveError)) throw error;
+      process.stdout.write(`${styleText("red", error.message)}\n${error.remedy ?? ""}\n`);
+    }
+    isAnswering = false;
+  }
+  lines.close();
+}
+
+const commandNames = [
+  "/new",
+  "/reset",
+  "/compact",
+  "/status",
+  "/recall",
+  "/remember",
+  "/forget",
+  "/context",
+  "/help",
+  "/quit",
+];
+
+/** One message; a line that ends with a backslash goes on in the next. Undefined when the person leaves. */
+async function ask(lines: Interface): Promise<string | undefined> {
+  let text = "";
+  for (;;) {
+    const line = await new Promise<string | undefined>((resolve) => {
+      const onClose = (): void => resolve(undefined);
+      lines.once("close", onClose);
+      lines.question(styleText("cyan", text === "" ? "› " : "… "), (answer) => {
+        lines.off("close", onClose);
+        resolve(answer);
+      });
+    });
+    if (line === undefined) return undefined;
+    if (!line.endsWith("\\")) return text + line;
+    text += `${line.slice(0, -1)}\n`;
+  }
+}
