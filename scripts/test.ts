@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { ProvisionError } from "./debian.ts";
 import { provisionChromium } from "./provision-chromium.ts";
+import { provisionClaude } from "./provision-claude.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
 import { addCounts, type Counts, noCounts, summaryLine } from "./test-counts.ts";
 import { hasTests, root, runChecks, runPackageChecks, runVitest } from "./test-run.ts";
@@ -72,6 +73,12 @@ async function setStage(selection: Selection): Promise<Stage> {
       stage.env.VARVE_TEST_CHROMIUM ??= provisionChromium();
     });
   }
+  if (skips.includes("claude")) delete stage.env.VARVE_TEST_CLAUDE;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "claude", () => {
+      stage.env.VARVE_TEST_CLAUDE ??= provisionClaude();
+    });
+  }
   return stage;
 }
 
@@ -89,6 +96,7 @@ async function bring(stage: Stage, name: ResourceName, work: () => void | Promis
 const testsOf: Readonly<Record<ResourceName, string>> = {
   postgres: "the tests against PostgreSQL",
   browser: "the tests in a browser",
+  claude: "the tests with Claude Code",
 };
 
 function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {
