@@ -13,6 +13,7 @@ import type { EngineEvent } from "./engine/events.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Memories, memoriesOf } from "./engine/memories.ts";
+import { modelNotesOf } from "./engine/model-notes.ts";
 import { type Models, modelsOf } from "./engine/models.ts";
 import { findPassages } from "./engine/passages.ts";
 import { type OpenSearch, type Search, searchOf } from "./engine/search.ts";
@@ -113,6 +114,9 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     clock,
     random,
     models: modelsOf({ loaded, store, clock, random }, options.models ?? {}),
+    get modelNotes() {
+      return modelNotes;
+    },
     largeContentTokens: loaded.config.context.largeFileTokenThreshold,
     find: (request) => findPassages(host, search, request),
     emit: (event) => {
@@ -122,6 +126,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       if (options.background !== false) work.start();
     },
   };
+  const modelNotes = modelNotesOf(host);
   const { search, close: closeSearch } = await openSearch(host);
   const work = workOf(host);
   let closing: Promise<void> | undefined;
@@ -159,6 +164,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     close() {
       closing ??= (async () => {
         await turns.stop();
+        await modelNotes.flush();
         await work.stop();
         await closeSearch();
         try {

@@ -1,9 +1,10 @@
 import { type Message, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult, StoreTransaction } from "../store/index.ts";
+import { estimateMessageTokens } from "../tokens/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
 import type { TurnFacts } from "./compaction.ts";
-import { mayCompact } from "./context-settings.ts";
+import { contextSettings, mayCompact } from "./context-settings.ts";
 import { describeLater } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
 import { extractJob, mayExtract } from "./memory-settings.ts";
@@ -34,8 +35,9 @@ export async function commitTurn(
   checkKey(key);
   const { agent, conversation } = session;
   const { config } = host.loaded;
+  const compacts = mayCompact(config, session).may && (await isPossiblyDue(host, session, messages, facts));
   const jobs = [
-    ...(mayCompact(config, session).may ? [compactJob(host, session, { because: "turn", ...facts })] : []),
+    ...(compacts ? [compactJob(host, session, { because: "turn", ...facts })] : []),
     ...(mayExtract(config, session) ? [extractJob(host, session, "turn")] : []),
   ];
   const committed = await host.store.transaction(async (tx): Promise<CommittedTurn> => {
@@ -63,6 +65,44 @@ export async function commitTurn(
   if (jobs.length > 0) host.workSoon();
   return committed;
 }
+
+/**
+ * Whether there can be anything to compact behind a turn. It errs towards yes: only a conversation that holds less
+ * altogether than one leaf and the threshold surely has nothing.
+ */
+async function isPossiblyDue(
+  { store, loaded: { config } }: EngineHost,
+  session: Session,
+  messages: readonly Message[],
+  facts: TurnFacts,
+): Promise<boolean> {
+  const { agent, conversation } = session;
+  const row = await store.db
+    .selectFrom("conversations")
+    .select("tokens")
+    .select(({ selectFrom }) =>
+      selectFrom("branches")
+        .select("parent_conversation")
+        .where("branches.agent", "=", agent)
+        .where("branches.conversation", "=", conversation)
+        .where("parent_conversation", "is not", null)
+        .where("parent_conversation", "!=", conversation)
+        .limit(1)
+        .as("parent"),
+    )
+    .where("agent", "=", agent)
+    .where("id", "=", conversation)
+    .executeTakeFirst();
+  // A fork holds what its parent does beside what is its own.
+  if (!row || row.parent !== null) return true;
+  const { leafChunkTokens, contextThreshold, windowTokens } = contextSettings(config, { session, ...facts });
+  const threshold = Math.floor(contextThreshold * windowTokens);
+  const tokens = row.tokens + messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
+  return Math.max(tokens, facts.observedTokens ?? 0) >= Math.min(leafChunkTokens, threshold) * certainShare;
+}
+
+/** Estimates of what is about to be written and of what is stored may differ a little. */
+const certainShare = 0.8;
 
 function checkKey(key: string): void {
   if (typeof key === "string" && key !== "" && key.length <= keyLengthMax && !key.includes("\u0000")) return;

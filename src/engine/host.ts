@@ -5,6 +5,7 @@ import type { Accesses, MemoryVectors } from "../memory/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineEvent } from "./events.ts";
+import type { ModelNotes } from "./model-notes.ts";
 import type { Models } from "./models.ts";
 
 /** What the parts of the engine share. */
@@ -14,6 +15,8 @@ export interface EngineHost {
   clock: Clock;
   random: Random;
   models: Models;
+  /** Counts what models were asked in turns. */
+  readonly modelNotes: ModelNotes;
   /** Content above this many tokens is stored beside its message. */
   largeContentTokens: number;
   /** What turns texts of memories into vectors; words alone are compared where it is absent. */

@@ -95,20 +95,23 @@ export function storedLedger(store: Store, clock: Clock): ModelLedger {
       return row ? stateOf(row) : { ...freshState };
     },
     update: (name, change) =>
-      store.transaction(async (tx) => {
-        await tx.lock(`model ${name}`);
-        const row = await tx.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
-        const before = row ? stateOf(row) : { ...freshState };
-        const state = change(before);
-        const next = rowOf(name, state);
-        await tx.db
-          .insertInto("model_states")
-          .values(next)
-          .onConflict((conflict) => conflict.column("name").doUpdateSet(next))
-          .execute();
-        await countDay(tx, name, dayOf(clock.now()), before, state);
-        return state;
-      }),
+      store.transaction(
+        async (tx) => {
+          await tx.lock(`model ${name}`);
+          const row = await tx.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
+          const before = row ? stateOf(row) : { ...freshState };
+          const state = change(before);
+          const next = rowOf(name, state);
+          await tx.db
+            .insertInto("model_states")
+            .values(next)
+            .onConflict((conflict) => conflict.column("name").doUpdateSet(next))
+            .execute();
+          await countDay(tx, name, dayOf(clock.now()), before, state);
+          return state;
+        },
+        { durable: false },
+      ),
   };
 }
 

@@ -46,6 +46,7 @@ export interface Status {
 export async function statusOf(host: EngineHost, version: string, search: Search): Promise<Status> {
   const { store, loaded } = host;
   const { db } = store;
+  await host.modelNotes.flush();
   const totals = await db
     .selectFrom("conversations")
     .select((eb) => [

@@ -20,6 +20,17 @@ export async function tokenRatio(host: EngineHost, model: string | undefined): P
   return Math.min(ratioMax, Math.max(ratioMin, row.reported / row.estimated));
 }
 
+/** Enough is known of a model's tokenizer when another prompt would hardly change it. */
+async function isKnown({ store }: EngineHost, model: string, ratio: number): Promise<boolean> {
+  const row = await store.db.selectFrom("token_ratios").selectAll().where("model", "=", model).executeTakeFirst();
+  if (!row || row.estimated < settled) return false;
+  const known = row.reported / row.estimated;
+  return Math.abs(ratio - known) < known * hardly;
+}
+
+const settled = 50_000;
+const hardly = 0.05;
+
 /** Notes what a provider counted for a prompt that was estimated. */
 export async function noteTokens(
   host: EngineHost,
@@ -29,6 +40,7 @@ export async function noteTokens(
   if (estimatedTokens < leastTokens || observedTokens <= 0) return;
   const ratio = observedTokens / estimatedTokens;
   if (ratio < ratioMin || ratio > ratioMax) return;
+  if (await isKnown(host, model, ratio)) return;
   await host.store.transaction(async (tx) => {
     await tx.lock(`tokens ${model}`);
     const row = await tx.db.selectFrom("token_ratios").selectAll().where("model", "=", model).executeTakeFirst();

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type JsonObject, printSessionKey, VarveError } from "../domain/index.ts";
-import { noteAnswer, noteFailure } from "../models/index.ts";
-import { agentOf, routeAddress, type Session } from "../session/index.ts";
+import { agentOf, countTokensIn, routeAddress, type Session } from "../session/index.ts";
 import type { BoundTool } from "../tools/index.ts";
 import { appendEntries } from "../transcript/index.ts";
 import {
@@ -21,7 +20,6 @@ import type { Context } from "./context.ts";
 import { describeLater } from "./describe-files.ts";
 import { type EngineHost, sessionSettings } from "./host.ts";
 import type { Memories } from "./memories.ts";
-import { chainLimits, storedLedger } from "./models.ts";
 import type { Search } from "./search.ts";
 import type { Sessions } from "./sessions.ts";
 import { refOf } from "./transcripts.ts";
@@ -90,6 +88,15 @@ export function turnsOf(host: EngineHost, parts: Parts): Turns {
   };
 }
 
+const schemas = new WeakMap<z.ZodType, JsonObject>();
+
+/** The form of a tool's input never changes, and writing it out is most of what offering a tool costs. */
+function schemaOf(input: z.ZodType): JsonObject {
+  const known = schemas.get(input) ?? (z.toJSONSchema(input, { io: "input" }) as JsonObject);
+  schemas.set(input, known);
+  return known;
+}
+
 function turnHost(host: EngineHost, { sessions, context, search, memory, tools }: Parts): TurnHost {
   const { store, clock, random } = host;
   const { config, home } = host.loaded;
@@ -109,12 +116,12 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
       get: (key, agent) => sessions.get(key, agent),
       maySend: sessions.maySend,
       takeNotices: sessions.takeNotices,
-      countTokens: sessions.countTokens,
+      countTokens: (tx, session, used) => countTokensIn(tx, clock.now(), session, used),
       noteFlush: (session) => noteFlush(host, session),
     },
     context: {
-      async append(session, entries) {
-        const result = await appendEntries(store, refOf(session), entries, host);
+      async append(session, entries, options) {
+        const result = await appendEntries(store, refOf(session), entries, host, undefined, options);
         await describeLater(host, session, result);
         return result;
       },
@@ -152,26 +159,14 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
     },
     async tools(session) {
       const bound = await tools(session);
-      return bound.map(({ name, description, input, run }) => ({
-        name,
-        description,
-        input: z.toJSONSchema(input, { io: "input" }) as JsonObject,
-        run,
-      }));
+      return bound.map(({ name, description, input, run }) => ({ name, description, input: schemaOf(input), run }));
     },
     mcpCommand: ({ key, agent }) => ({
       command: process.execPath,
       args: [join(packageFolder, "bin", "varve.js"), "mcp", "--session", key, "--agent", agent],
       env: { VARVE_HOME: home, VARVE_DATABASE: config.database },
     }),
-    async noteModel(purpose, model, outcome) {
-      const ledger = storedLedger(store, clock);
-      await ledger.update(`${purpose} ${model}`, (before) =>
-        "error" in outcome
-          ? noteFailure(before, clock.now(), { message: outcome.error, isAuth: outcome.isAuth }, chainLimits(config))
-          : noteAnswer(before, clock.now(), outcome.usage),
-      );
-    },
+    noteModel: (purpose, model, outcome) => host.modelNotes.note(purpose, model, outcome),
   };
 }
 

@@ -37,6 +37,8 @@ export async function resolveSession(
   const agent = agentOf(key, address.agent ?? settings.agent);
   const keyText = printSessionKey(key);
   const interaction = options.interaction ?? true;
+  // What is said next makes it durable; a session in which nothing was said is made again when the power fails.
+  const how = { durable: false };
   return host.store.transaction(async (tx) => {
     await tx.lock(lockName(agent, keyText));
     const now = host.clock.now();
@@ -59,7 +61,7 @@ export async function resolveSession(
       .where("key", "=", keyText)
       .execute();
     return { session: { ...current, lastInteractionAt: now, updatedAt: now }, created: false, expired };
-  });
+  }, how);
 }
 
 /** Whether an address is a chat's, not the bare name of a session. */

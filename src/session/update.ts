@@ -1,4 +1,5 @@
 import { newId, VarveError } from "../domain/index.ts";
+import type { StoreTransaction } from "../store/index.ts";
 import { findSessionRow, type SessionHost } from "./rows.ts";
 import { patchColumns, type Session, type SessionPatch, sessionFromRow } from "./session.ts";
 
@@ -39,20 +40,28 @@ export async function countTokens(
   session: Session,
   used: { input: number; output: number; context?: number },
 ): Promise<void> {
-  await host.store.transaction(async ({ db }) => {
-    await db
-      .updateTable("sessions")
-      .set((eb) => ({
-        input_tokens: eb("input_tokens", "+", used.input),
-        output_tokens: eb("output_tokens", "+", used.output),
-        total_tokens: eb("total_tokens", "+", used.input + used.output),
-        ...(used.context === undefined ? {} : { context_tokens: used.context }),
-        updated_at: host.clock.now(),
-      }))
-      .where("agent", "=", session.agent)
-      .where("key", "=", session.key)
-      .execute();
-  });
+  await host.store.transaction((tx) => countTokensIn(tx, host.clock.now(), session, used));
+}
+
+/** The same, in a transaction of the caller's. */
+export async function countTokensIn(
+  { db }: StoreTransaction,
+  now: number,
+  session: Session,
+  used: { input: number; output: number; context?: number },
+): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set((eb) => ({
+      input_tokens: eb("input_tokens", "+", used.input),
+      output_tokens: eb("output_tokens", "+", used.output),
+      total_tokens: eb("total_tokens", "+", used.input + used.output),
+      ...(used.context === undefined ? {} : { context_tokens: used.context }),
+      updated_at: now,
+    }))
+    .where("agent", "=", session.agent)
+    .where("key", "=", session.key)
+    .execute();
 }
 
 /** Leaves a notice for a session's next turn; it is dropped when the session rolls over first. */
@@ -68,6 +77,15 @@ export async function addNotice(host: SessionHost, session: Session, text: strin
 
 /** The notices of a session, taken: each is handed out once. */
 export async function takeNotices(host: SessionHost, session: Session): Promise<{ time: number; text: string }[]> {
+  const any = await host.store.db
+    .selectFrom("notices")
+    .select("id")
+    .where("agent", "=", session.agent)
+    .where("key", "=", session.key)
+    .where("session_id", "=", session.sessionId)
+    .limit(1)
+    .executeTakeFirst();
+  if (!any) return [];
   return host.store.transaction(async ({ db }) => {
     const rows = await db
       .deleteFrom("notices")

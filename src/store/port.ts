@@ -11,7 +11,7 @@ export type EngineName = "sqlite" | "postgres";
 export interface Store {
   readonly engine: EngineName;
   readonly db: Db;
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Entries whose text matches, best or newest first. */
   matchText(query: TextQuery): Promise<TextMatch[]>;
@@ -31,6 +31,14 @@ export interface Store {
   rebuildText(wordsOf: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /**
+   * Whether it is on disk when it returns; on when absent. Off is for what may be lost with the power, though never with
+   * the process, because it is found or made again: leases, counters, copies of what is durable elsewhere.
+   */
+  durable?: boolean;
 }
 
 export interface StoreTransaction {
@@ -108,6 +116,8 @@ export interface AppendBatch {
   interactionAt?: number;
   /** Background work that this batch causes, written with it. */
   jobs?: NewJob[];
+  /** As of a transaction: off for what is durable elsewhere. */
+  durable?: boolean;
 }
 
 export interface AppendedEntry {

@@ -1,5 +1,5 @@
 import { type Entry, type EntryDraft, type Message, VarveError } from "../domain/index.ts";
-import type { AppendResult, NewJob, Store, StoreTransaction } from "../store/index.ts";
+import type { AppendBatch, AppendResult, NewJob, Store, StoreTransaction } from "../store/index.ts";
 import { encodeEntry, type Sources } from "./codec.ts";
 
 /** Where a transcript is: what a resolved session knows of itself. */
@@ -22,12 +22,13 @@ export async function appendEntries(
   drafts: EntryDraft[],
   sources: Sources,
   jobs?: NewJob[],
+  options: Pick<AppendBatch, "durable"> = {},
 ): Promise<AppendResult> {
   if (drafts.length === 0) return { entries: [], appended: 0, duplicates: 0 };
   if (drafts.length > batchEntriesMax) throw new RangeError(`a batch holds at most ${batchEntriesMax} entries`);
   return insideWhenTaken(sources, (using) => {
     const entries = drafts.map((draft) => encodeEntry(draft, using));
-    return store.append({ ...ref, now: sources.clock.now(), entries, jobs });
+    return store.append({ ...ref, now: sources.clock.now(), entries, jobs, ...options });
   });
 }
 

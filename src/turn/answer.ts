@@ -52,7 +52,7 @@ async function askRunner(host: TurnHost, turn: Turn, runner: Runner, live: Live,
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answered = await toolLoop(host, turn, { runner, facts, notes }, live);
-      if (runner.model !== undefined) await host.noteModel("chat", runner.model, { usage: answered.usage });
+      if (runner.model !== undefined) host.noteModel("chat", runner.model, { usage: answered.usage });
       return answered;
     } catch (error) {
       signal.throwIfAborted();
@@ -66,7 +66,7 @@ async function askRunner(host: TurnHost, turn: Turn, runner: Runner, live: Live,
       }
       const failure = classify(error, host.clock.now());
       if (runner.model !== undefined) {
-        await host.noteModel("chat", runner.model, { error: failure.message, isAuth: failure.kind === "auth" });
+        host.noteModel("chat", runner.model, { error: failure.message, isAuth: failure.kind === "auth" });
       }
       if (failure.kind !== "transient" || attempt >= attemptsMax) throw error;
       notes.push(`${runner.model ?? runner.name} failed and was asked again: ${failure.message}`);

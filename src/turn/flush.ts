@@ -24,7 +24,7 @@ export async function flushMemory(host: TurnHost, session: Session, answered: An
     await ask(host, session, model);
     await host.sessions.noteFlush(session);
   } catch (error) {
-    await host.noteModel("flush", model, { error: toVarveError(error).message, isAuth: false });
+    host.noteModel("flush", model, { error: toVarveError(error).message, isAuth: false });
   }
 }
 
@@ -51,7 +51,7 @@ async function ask(host: TurnHost, session: Session, name: string): Promise<void
   let messages: Message[] = [...view.messages, { role: "user", content: flush.prompt }];
   for (let step = 1; step <= stepsMax; step += 1) {
     const answer = await model.ask({ system, messages, tools });
-    await host.noteModel("flush", name, { usage: answer.usage });
+    host.noteModel("flush", name, { usage: answer.usage });
     const calls = toolCallsOf(answer.message);
     if (calls.length === 0) return;
     const results = await runTools(tools, calls, { signal: new AbortController().signal, emit: () => undefined });

@@ -45,11 +45,19 @@ export interface TurnHost {
     get(key: string, agent: string): Promise<Session>;
     maySend(session: Session): SendDecision;
     takeNotices(session: Session): Promise<{ time: number; text: string }[]>;
-    countTokens(session: Session, used: { input: number; output: number; context?: number }): Promise<void>;
+    countTokens(
+      tx: StoreTransaction,
+      session: Session,
+      used: { input: number; output: number; context?: number },
+    ): Promise<void>;
     noteFlush(session: Session): Promise<void>;
   };
   readonly context: {
-    append(session: Session, entries: EntryDraft[]): Promise<{ entries: { seq: number }[] }>;
+    append(
+      session: Session,
+      entries: EntryDraft[],
+      options?: { durable?: boolean },
+    ): Promise<{ entries: { seq: number }[] }>;
     prepare(session: Session, facts: WindowFacts & { signal?: AbortSignal }): Promise<CompactResult | undefined>;
     assemble(
       session: Session,
@@ -96,5 +104,5 @@ export interface TurnHost {
     purpose: string,
     model: string,
     outcome: { usage?: { inputTokens: number; outputTokens: number } } | { error: string; isAuth: boolean },
-  ): Promise<void>;
+  ): void;
 }

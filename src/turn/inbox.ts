@@ -1,5 +1,5 @@
 import { type Clock, newId, type Random } from "../domain/index.ts";
-import type { InboxTable, Store, StoreTransaction } from "../store/index.ts";
+import type { Db, InboxTable, Store, StoreTransaction, Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
 
@@ -52,13 +52,6 @@ export async function acceptMessage(
   const { agent, key, sender, source, inbound, waitMs } = message;
   return host.store.transaction(async (tx) => {
     await tx.lock(`inbox ${agent} ${key}`);
-    const known = await tx.db
-      .selectFrom("inbox")
-      .selectAll()
-      .where("agent", "=", agent)
-      .where("source", "=", source)
-      .executeTakeFirst();
-    if (known) return { row: known, duplicate: true };
     const now = host.clock.now();
     const row = await tx.db
       .insertInto("inbox")
@@ -75,8 +68,13 @@ export async function acceptMessage(
         accepted_at: now,
         updated_at: now,
       })
+      .onConflict((conflict) => conflict.columns(["agent", "source"]).doNothing())
       .returningAll()
-      .executeTakeFirstOrThrow();
+      .executeTakeFirst();
+    if (!row) {
+      const known = tx.db.selectFrom("inbox").selectAll().where("agent", "=", agent).where("source", "=", source);
+      return { row: await known.executeTakeFirstOrThrow(), duplicate: true };
+    }
     if (waitMs > 0) {
       await tx.db
         .updateTable("inbox")
@@ -95,90 +93,87 @@ export async function acceptMessage(
 /** The next turn that is due, or whose process is gone; undefined when there is none. */
 export async function claimTurn(host: InboxHost, owner: string, leaseMs: number): Promise<Claimed | undefined> {
   const now = host.clock.now();
-  if (!(await anythingDue(host.store, now))) return undefined;
-  return host.store.transaction(async (tx) => {
-    await tx.lock(lockName);
-    const rows = (await abandoned(tx, now)) ?? (await nextDue(tx, now));
-    const [first] = rows;
-    if (!first) return undefined;
-    const turn = first.turn ?? first.id;
-    const attempt = first.attempts + 1;
-    const leased = {
-      state: "running",
-      turn,
-      attempts: attempt,
-      lease_owner: owner,
-      lease_until: now + leaseMs,
-      updated_at: now,
-    };
-    // Between the look and this, whoever had it may have ended it: what is no longer as it was seen is left alone.
-    const nums = rows.map((row) => row.num);
-    const taken = await tx.db
-      .updateTable("inbox")
-      .set(leased)
-      .where("num", "in", nums)
-      .where((where) =>
-        where.or([
-          where("state", "=", "waiting"),
-          where.and([where("state", "=", "running"), where("lease_until", "<=", now)]),
-        ]),
-      )
-      .executeTakeFirst();
-    if (Number(taken.numUpdatedRows) === 0) return undefined;
-    return {
-      agent: first.agent,
-      turn,
-      key: first.key,
-      owner,
-      attempt,
-      messages: rows.map((row) => ({
-        row: { ...row, ...leased },
-        inbound: JSON.parse(row.payload) as Inbound & { id: string },
-      })),
-      progress: first.progress === null ? {} : (JSON.parse(first.progress) as Progress),
-    };
-  });
+  // A look without a lock: an idle process takes none, and who takes it knows what to take.
+  const seen = (await abandoned(host.store.db, now)) ?? (await firstDue(host.store.db, now));
+  if (!seen) return undefined;
+  const claimed = await host.store.transaction(
+    async (tx) => {
+      await tx.lock(lockName);
+      const rows = seen.turn === null ? await groupOf(tx.db, seen, now) : await rowsOfTurn(tx.db, seen);
+      const [first] = rows;
+      if (!first) return undefined;
+      const attempt = first.attempts + 1;
+      const turn = first.turn ?? first.id;
+      const leased = {
+        state: "running",
+        turn,
+        attempts: attempt,
+        lease_owner: owner,
+        lease_until: now + leaseMs,
+        updated_at: now,
+      };
+      // Between the look and this, whoever had it may have ended it: what is no longer as it was seen is left alone.
+      const taken = await tx.db
+        .updateTable("inbox")
+        .set(leased)
+        .where(
+          "num",
+          "in",
+          rows.map((row) => row.num),
+        )
+        .where((where) =>
+          where.or([
+            where("state", "=", "waiting"),
+            where.and([where("state", "=", "running"), where("lease_until", "<=", now)]),
+          ]),
+        )
+        .executeTakeFirst();
+      return Number(taken.numUpdatedRows) === 0 ? undefined : { rows, leased, first };
+    },
+    // A lease that is lost with the power is taken again.
+    { durable: false },
+  );
+  if (!claimed) return undefined;
+  const { rows, leased, first } = claimed;
+  return {
+    agent: first.agent,
+    turn: leased.turn,
+    key: first.key,
+    owner,
+    attempt: leased.attempts,
+    messages: rows.map((row) => ({
+      row: { ...row, ...leased },
+      inbound: JSON.parse(row.payload) as Inbound & { id: string },
+    })),
+    progress: first.progress === null ? {} : (JSON.parse(first.progress) as Progress),
+  };
 }
 
-/** A look without a lock, so that an idle process takes none. */
-async function anythingDue({ db }: Store, now: number): Promise<boolean> {
-  const due = await db
+async function abandoned(db: Db, now: number): Promise<InboxRow | undefined> {
+  return db
     .selectFrom("inbox")
-    .select("num")
-    .where((where) =>
-      where.or([
-        where.and([where("state", "=", "waiting"), where("ready_at", "<=", now)]),
-        where.and([where("state", "=", "running"), where("lease_until", "<=", now)]),
-      ]),
-    )
-    .limit(1)
-    .executeTakeFirst();
-  return due !== undefined;
-}
-
-async function abandoned({ db }: StoreTransaction, now: number): Promise<InboxRow[] | undefined> {
-  const lost = await db
-    .selectFrom("inbox")
-    .select(["agent", "turn"])
+    .selectAll()
     .where("state", "=", "running")
     .where("lease_until", "<=", now)
     .orderBy("num")
     .limit(1)
     .executeTakeFirst();
-  if (!lost) return undefined;
+}
+
+async function rowsOfTurn(db: Db | Tx, { agent, turn }: InboxRow): Promise<InboxRow[]> {
   return db
     .selectFrom("inbox")
     .selectAll()
-    .where("agent", "=", lost.agent)
-    .where("turn", "=", lost.turn)
+    .where("agent", "=", agent)
+    .where("turn", "=", turn)
     .where("state", "=", "running")
     .orderBy("num")
     .execute();
 }
 
-/** The oldest conversation that waits and has no turn under way: its first messages of one sender. */
-async function nextDue({ db }: StoreTransaction, now: number): Promise<InboxRow[]> {
-  const first = await db
+/** The oldest message that waits in a conversation without a turn under way. */
+async function firstDue(db: Db, now: number): Promise<InboxRow | undefined> {
+  return db
     .selectFrom("inbox as waiting")
     .selectAll()
     .where("state", "=", "waiting")
@@ -203,19 +198,22 @@ async function nextDue({ db }: StoreTransaction, now: number): Promise<InboxRow[
     .orderBy("num")
     .limit(1)
     .executeTakeFirst();
-  if (!first) return [];
-  const following = await db
+}
+
+/** The first messages of one sender; none when the conversation has a turn by now. */
+async function groupOf(db: Tx, first: InboxRow, now: number): Promise<InboxRow[]> {
+  const open = await db
     .selectFrom("inbox")
     .selectAll()
     .where("agent", "=", first.agent)
     .where("key", "=", first.key)
-    .where("state", "=", "waiting")
-    .where("num", ">=", first.num)
+    .where("state", "in", ["waiting", "running"])
     .orderBy("num")
     .limit(groupMax)
     .execute();
-  const end = following.findIndex((row, index) => index > 0 && !belongsTo(row, first, now));
-  return end === -1 ? following : following.slice(0, end);
+  if (open.some((row) => row.state === "running") || open[0]?.num !== first.num) return [];
+  const end = open.findIndex((row, index) => index > 0 && !belongsTo(row, first, now));
+  return end === -1 ? open : open.slice(0, end);
 }
 
 /** A command, and what was only overheard, is never part of a turn with others. */
@@ -231,15 +229,17 @@ function standsAlone({ payload }: InboxRow): boolean {
 /** Holds a turn for longer; false when another process has taken it over. */
 export async function extendTurn(host: InboxHost, { agent, turn, owner }: Claimed, leaseMs: number): Promise<boolean> {
   const now = host.clock.now();
-  const held = await host.store.transaction(({ db }) =>
-    db
-      .updateTable("inbox")
-      .set({ lease_until: now + leaseMs })
-      .where("agent", "=", agent)
-      .where("turn", "=", turn)
-      .where("state", "=", "running")
-      .where("lease_owner", "=", owner)
-      .executeTakeFirst(),
+  const held = await host.store.transaction(
+    ({ db }) =>
+      db
+        .updateTable("inbox")
+        .set({ lease_until: now + leaseMs })
+        .where("agent", "=", agent)
+        .where("turn", "=", turn)
+        .where("state", "=", "running")
+        .where("lease_owner", "=", owner)
+        .executeTakeFirst(),
+    { durable: false },
   );
   return Number(held.numUpdatedRows) > 0;
 }

@@ -37,7 +37,8 @@ export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Pro
   try {
     const answered = await answerTurn(host, turn, live);
     const result = await reply(host, turn, answered);
-    await after(host, turn, answered);
+    // It never reaches the conversation: a failure there is counted, and it is tried again after the next turn.
+    await flushMemory(host, turn.session, answered);
     return result;
   } catch (error) {
     return failed(host, turn, live, error);
@@ -62,7 +63,8 @@ async function receive(host: TurnHost, claimed: Claimed): Promise<{ turn: Turn; 
     session = received.session;
     text = received.text;
     reset = received.reset;
-    await noteProgress(host, claimed, { sessionId: session.sessionId, text, reset });
+    // What a trigger did must not be done again; everything else may.
+    if (reset !== undefined) await noteProgress(host, claimed, { sessionId: session.sessionId, text, reset });
   } else session = await host.sessions.get(claimed.key, claimed.agent);
   const messages = claimed.messages.flatMap(({ row, inbound }, index) => {
     const said = index === 0 ? (text ?? "") : inbound.text;
@@ -83,7 +85,8 @@ async function hear(host: TurnHost, { session, messages }: Turn): Promise<void> 
     }),
     ...messages.map((message): EntryDraft => ({ type: "message", message })),
   ];
-  await host.context.append(session, entries);
+  // The inbox holds the messages durably until the turn is over.
+  await host.context.append(session, entries, { durable: false });
 }
 
 function isOverheard({ messages }: Claimed): boolean {
@@ -104,7 +107,13 @@ async function reply(host: TurnHost, turn: Turn, answered: Answered): Promise<Tu
     context: { tokens: facts.observedTokens ?? facts.estimatedTokens ?? 0, window: facts.windowTokens },
     notes,
   });
-  await commit(host, turn, result, [{ ...answered.message, id: `${turn.claimed.turn}:reply` }], facts);
+  const context = facts.observedTokens ?? facts.estimatedTokens;
+  const used = {
+    input: usage?.inputTokens ?? 0,
+    output: usage?.outputTokens ?? 0,
+    ...(context === undefined ? {} : { context }),
+  };
+  await commit(host, turn, result, [{ ...answered.message, id: `${turn.claimed.turn}:reply` }], facts, used);
   return result;
 }
 
@@ -114,9 +123,11 @@ async function commit(
   result: TurnResult,
   messages: Message[],
   facts: WindowFacts,
+  used?: { input: number; output: number; context?: number },
 ): Promise<void> {
   await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, async (tx) => {
     if (!(await endTurn(tx, claimed, result, host.clock.now()))) throw new TurnLost();
+    if (used) await host.sessions.countTokens(tx, session, used);
   });
 }
 
@@ -169,18 +180,6 @@ async function failed(host: TurnHost, turn: Turn, live: Live, error: unknown): P
     reply: "",
     error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
   });
-}
-
-/** What follows a reply and never reaches the conversation: a failure here is counted and tried again next time. */
-async function after(host: TurnHost, { session }: Turn, answered: Answered): Promise<void> {
-  const { usage, facts } = answered;
-  const context = facts.observedTokens ?? facts.estimatedTokens;
-  await host.sessions.countTokens(session, {
-    input: usage?.inputTokens ?? 0,
-    output: usage?.outputTokens ?? 0,
-    ...(context === undefined ? {} : { context }),
-  });
-  await flushMemory(host, session, answered);
 }
 
 function resultOf(

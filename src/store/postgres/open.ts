@@ -80,9 +80,18 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   return {
     engine: "postgres",
     db,
-    transaction: (work) => exclusively((tx) => work(transactionOver(tx))),
+    transaction: (work, { durable = true } = {}) =>
+      exclusively(async (tx) => {
+        if (!durable) await relax(tx);
+        return work(transactionOver(tx));
+      }),
     append: (batch) =>
-      lane.run(`${batch.agent}:${batch.conversation}`, () => exclusively((tx) => appendInTransaction(tx, batch))),
+      lane.run(`${batch.agent}:${batch.conversation}`, () =>
+        exclusively(async (tx) => {
+          if (batch.durable === false) await relax(tx);
+          return appendInTransaction(tx, batch);
+        }),
+      ),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
@@ -134,6 +143,10 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       return ended;
     },
   };
+}
+
+async function relax(tx: Tx): Promise<void> {
+  await sql`set local synchronous_commit = off`.execute(tx);
 }
 
 function transactionOver(tx: Tx): StoreTransaction {

@@ -14,7 +14,7 @@ import type { Schema } from "../schema.ts";
 export type Execute = (sql: string, parameters: readonly unknown[]) => Promise<{ rows: unknown[]; changes: number }>;
 
 /** Kysely over a function that runs one statement somewhere else: here, in a worker thread. */
-export function kyselyOver(execute: Execute, begin: "begin" | "begin immediate" = "begin immediate"): Kysely<Schema> {
+export function kyselyOver(execute: Execute, begin = "begin immediate"): Kysely<Schema> {
   const connection: DatabaseConnection = {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const { rows, changes } = await execute(query.sql, query.parameters);

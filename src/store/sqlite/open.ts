@@ -5,7 +5,15 @@ import { sql } from "kysely";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
-import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
+import type {
+  AppendBatch,
+  AppendResult,
+  OpenStoreOptions,
+  Store,
+  StoreCall,
+  StoreTransaction,
+  TransactionOptions,
+} from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
 import { backupInto } from "./backup.ts";
@@ -14,6 +22,7 @@ import { type Execute, kyselyOver } from "./dialect.ts";
 import { sqliteError } from "./errors.ts";
 import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
+import { relaxedBegin } from "./worker-protocol.ts";
 
 const busyAttemptsMax = 3;
 const rebuildChunkRows = 500;
@@ -57,6 +66,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   };
   const readDb = kyselyOver(execute(reader, "read"));
   const writeDb = kyselyOver(execute(writable, "write"));
+  const relaxedDb = kyselyOver(execute(writable, "write"), relaxedBegin);
 
   /**
    * A connection for one piece of work. A check of the whole database needs it too: FTS5 keeps what it knew of its
@@ -78,10 +88,10 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
 
   // One transaction at a time owns the writer; appends are whole transactions of their own and wait only for it.
   let gate: Promise<unknown> = Promise.resolve();
-  const exclusively = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  const exclusively = <T>(work: (tx: Tx) => Promise<T>, { durable = true }: TransactionOptions = {}): Promise<T> => {
     const run = gate.then(async () => {
       try {
-        return await retryBusy(() => writeDb.transaction().execute(work));
+        return await retryBusy(() => (durable ? writeDb : relaxedDb).transaction().execute(work));
       } catch (error) {
         // A commit that failed may have left the transaction open.
         await writer?.call({ op: "rollback" });
@@ -127,7 +137,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   return {
     engine: "sqlite",
     db: readDb,
-    transaction: (work) => exclusively((tx) => work(transactionOver(tx, append))),
+    transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append)), how),
     append: (batch) => append(batch, true),
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),

@@ -22,3 +22,6 @@ export interface WorkerReply {
   value?: unknown;
   error?: { message: string; code: string };
 }
+
+/** Begins a transaction that may be lost with the power: it is not waited for until it is on disk. */
+export const relaxedBegin = "begin immediate -- relaxed";

@@ -9,7 +9,7 @@ import { appendInTransaction } from "./append.ts";
 import { configureReader, configureWriter } from "./pragmas.ts";
 import { Statements } from "./statements.ts";
 import { rebuildTextChunk } from "./text-index.ts";
-import type { WorkerData, WorkerReply, WorkerRequest } from "./worker-protocol.ts";
+import { relaxedBegin, type WorkerData, type WorkerReply, type WorkerRequest } from "./worker-protocol.ts";
 
 if (!parentPort) throw new Error("this file is a worker thread");
 const port: MessagePort = parentPort;
@@ -24,17 +24,32 @@ if (settings.mode === "writer") configureWriter(db, settings.cacheMiB, settings.
 else configureReader(db, settings.cacheMiB, settings.busyTimeoutMs);
 const statements = new Statements(db);
 
+/** How safe the next transactions are; it cannot be changed inside one. */
+let isRelaxed = false;
+function relax(wanted: boolean): void {
+  if (wanted === isRelaxed || settings.mode === "reader" || db.inTransaction) return;
+  db.pragma(`synchronous = ${wanted ? "NORMAL" : "FULL"}`);
+  isRelaxed = wanted;
+}
+
 function append(batch: AppendBatch, ownTransaction: boolean): unknown {
   const write = () => appendInTransaction(statements, batch);
-  return ownTransaction ? statements.inTransaction(write) : write();
+  if (!ownTransaction) return write();
+  relax(batch.durable === false);
+  return statements.inTransaction(write);
+}
+
+function execute(text: string, parameters: readonly unknown[]): unknown {
+  // A full disk or an I/O error ends a transaction by itself; then there is nothing left to roll back.
+  if (text === "rollback" && !db.inTransaction) return { rows: [], changes: 0 };
+  relax(text === relaxedBegin);
+  return statements.execute(text === relaxedBegin ? "begin immediate" : text, parameters);
 }
 
 async function answer(request: WorkerRequest): Promise<unknown> {
   switch (request.op) {
     case "execute":
-      // A full disk or an I/O error ends a transaction by itself; then there is nothing left to roll back.
-      if (request.sql === "rollback" && !db.inTransaction) return { rows: [], changes: 0 };
-      return statements.execute(request.sql, request.parameters);
+      return execute(request.sql, request.parameters);
     case "append":
       return append(request.batch, request.ownTransaction);
     case "rollback":

@@ -1,0 +1,51 @@
+import type { TokenUsage } from "../models/index.ts";
+import { noteAnswer, noteFailure } from "../models/index.ts";
+import type { EngineHost } from "./host.ts";
+import { chainLimits, storedLedger } from "./models.ts";
+
+export type ModelOutcome = { usage?: TokenUsage } | { error: string; isAuth: boolean };
+
+/** What became of calls of models, written a little later and together: nobody waits for it. */
+export interface ModelNotes {
+  note(purpose: string, model: string, outcome: ModelOutcome): void;
+  flush(): Promise<void>;
+}
+
+const delayMs = 250;
+
+export function modelNotesOf({ store, clock, loaded }: EngineHost): ModelNotes {
+  let pending = new Map<string, ModelOutcome[]>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const write = async (): Promise<void> => {
+    const batch = pending;
+    pending = new Map();
+    const limits = chainLimits(loaded.config);
+    for (const [name, outcomes] of batch) {
+      await storedLedger(store, clock).update(name, (before) =>
+        outcomes.reduce(
+          (state, outcome) =>
+            "error" in outcome
+              ? noteFailure(state, clock.now(), { message: outcome.error, isAuth: outcome.isAuth }, limits)
+              : noteAnswer(state, clock.now(), outcome.usage),
+          before,
+        ),
+      );
+    }
+  };
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    // A store that is gone takes its statistics along; who uses it hears of that elsewhere.
+    writing = writing.then(write).catch(() => undefined);
+    return writing;
+  };
+  return {
+    note(purpose, model, outcome) {
+      const name = `${purpose} ${model}`;
+      pending.set(name, [...(pending.get(name) ?? []), outcome]);
+      timer ??= setTimeout(() => void flush(), delayMs);
+    },
+    flush,
+  };
+}
