@@ -24,6 +24,8 @@ export interface CompactRequest {
   /** What a manual compaction leaves as it is: a number of tokens, or true for `context.keepRecentTokens`. */
   keepRecentTokens?: number | true;
   instructions?: string;
+  /** The summary itself, by whoever asks: it stands for everything that is compacted. */
+  summary?: string;
   model?: string;
   signal?: AbortSignal;
 }
@@ -61,19 +63,39 @@ export async function compactSession(
 ): Promise<CompactResult> {
   const { budgetTokens } = request;
   const settings = contextSettings(host.loaded.config, { session, model: request.model });
+  const { summary } = request;
   const run = (): Promise<CompactResult> =>
-    budgetTokens === undefined
-      ? sweep(host, session, settings, "manual", {
-          policy: manualPolicy(policyOf(settings), keepRecent(host, request.keepRecentTokens)),
-          request,
-        })
-      : compactUntilUnder(host, session, { ...request, budgetTokens }, "budget");
+    summary !== undefined
+      ? compactAs(host, session, settings, { ...request, summary })
+      : budgetTokens === undefined
+        ? sweep(host, session, settings, "manual", {
+            policy: manualPolicy(policyOf(settings), keepRecent(host, request.keepRecentTokens)),
+            request,
+          })
+        : compactUntilUnder(host, session, { ...request, budgetTokens }, "budget");
   const waitsUntil = performance.now() + busyWaitMs;
   for (;;) {
     const result = await run();
     if (result.status !== "busy" || performance.now() > waitsUntil) return result;
     await sleep(busyPollMs, undefined, { signal: request.signal });
   }
+}
+
+/** One summary, written by the caller, in the place of all that is not recent. */
+function compactAs(
+  host: EngineHost,
+  session: Session,
+  settings: ContextSettings,
+  request: CompactRequest & { summary: string },
+): Promise<CompactResult> {
+  const policy = manualPolicy(policyOf(settings), keepRecent(host, request.keepRecentTokens));
+  return sweep(host, session, settings, "manual", {
+    policy: { ...policy, leafChunkTokens: Number.MAX_SAFE_INTEGER },
+    maxLeafPasses: 1,
+    maxDepth: 0,
+    given: request.summary,
+    request,
+  });
 }
 
 /** Without a number, and without one in the settings, a manual compaction is a hard checkpoint. */
@@ -175,6 +197,8 @@ interface SweepPlan {
   /** What is built in takes over where a model is down, because the window would overflow otherwise. */
   mustProgress?: boolean;
   builtInOnly?: boolean;
+  /** The text of the summary, where nobody has to write it. */
+  given?: string;
   request: Pick<CompactRequest, "instructions" | "signal">;
 }
 
@@ -198,7 +222,12 @@ async function sweep(
     signal: plan.request.signal,
   };
   const by = (summarise: Summarise) => compact({ ...host, summarise }, session, options);
-  let result = await by(summariserFor(host, settings, plan.builtInOnly ? "built in" : "any"));
+  const { given } = plan;
+  let result = await by(
+    given === undefined
+      ? summariserFor(host, settings, plan.builtInOnly ? "built in" : "any")
+      : async () => ({ content: given, level: "normal", promptVersion: 0, faults: [], calls: 0 }),
+  );
   const stuck = result.failure !== undefined || (result.status === "stopped" && options.targetTokens !== undefined);
   if (plan.mustProgress && stuck && result.tokensAfter > (options.targetTokens ?? 0)) {
     result = joined(result, await by(summariserFor(host, settings, "built in")));

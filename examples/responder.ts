@@ -1,0 +1,19 @@
+/** Answering messages. Without a model, what memory and history hold is the answer. Run: node examples/responder.ts */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AutoResponder } from "varve/managers";
+
+const home = mkdtempSync(join(tmpdir(), "varve-example-"));
+const responder = new AutoResponder({ home, config: { turn: { runner: "offline" } } }, { debounceMs: 0 });
+const ann = { channel: "telegram", userId: "5054873275", name: "Ann" };
+
+await responder.respond({ ...ann, text: "My flight to Lisbon is on Friday at 7." });
+const reply = await responder.respond({ ...ann, text: "When is my flight?" });
+console.log(reply?.split("\n").slice(0, 2).join("\n").replace(/ \[.*/, ""));
+console.log(
+  await responder.respond({ ...ann, text: "/remember I prefer the aisle seat." }).then((text) => text?.split(" [")[0]),
+);
+
+await responder.close();
+rmSync(home, { recursive: true, force: true });
