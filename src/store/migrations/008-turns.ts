@@ -3,7 +3,7 @@ import type { Migration } from "../migrate.ts";
 
 /** Messages that were accepted and wait for their turn, and what models cost a day. */
 export const turns: Migration = {
-  version: 7,
+  version: 8,
   name: "turns",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
