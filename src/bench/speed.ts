@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { benchHybrid } from "./hybrid-speed.ts";
 import { benchIngest } from "./ingest.ts";
+import { benchMemories } from "./memory-speed.ts";
 import { benchCold, benchIdle } from "./process.ts";
 import { benchRecallSpeed } from "./recall-speed.ts";
 import type { BenchResult } from "./result.ts";
@@ -22,8 +24,14 @@ export async function benchSpeed(options: SpeedOptions): Promise<{ results: Benc
       );
       // Before the sweep: it leaves work behind, and a gateway that works is not idle.
       const process = [await benchCold(ingest.home, size), ...(await benchIdle(ingest.home, size))];
+      const hybrid = await benchHybrid(ingest.home, size, (done) =>
+        options.onProgress(`vectors of ${size}`, done, size),
+      );
+      const memories = await benchMemories(folder, size, (done) =>
+        options.onProgress(`memories of ${size}`, done, size),
+      );
       const recall = await benchRecallSpeed(ingest.home, size, ingest.textBytes);
-      results.push(...ingest.results, ...recall, ...process);
+      results.push(...ingest.results, ...hybrid, ...recall, ...process, ...memories);
       rmSync(ingest.home, { recursive: true, force: true });
     }
     return { results };

@@ -1,6 +1,7 @@
+import { sql } from "kysely";
 import { roles } from "../domain/index.ts";
 import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
-import { dropLease, type Lease, takeLease } from "../store/index.ts";
+import { dropLease, type Lease, type Schema, takeLease } from "../store/index.ts";
 import type { SearchRoom } from "./room.ts";
 
 export interface CatchUpOptions {
@@ -69,21 +70,26 @@ export async function catchUp(room: SearchRoom, owner: string, options: CatchUpO
 export async function behindOf(room: SearchRoom, agent: string): Promise<number> {
   const space = await room.shelf?.id();
   const since = space === undefined ? 0 : await watermark(room, agent, space);
-  const rows = await room.store.db
+  return (await messagesAfter(room, agent, since).select("seq").limit(1_000).execute()).length;
+}
+
+/** The plus keeps SQLite from walking the agent's index from its beginning: by number, it starts where it has to. */
+function messagesAfter(room: SearchRoom, agent: string, seq: number) {
+  const query = room.store.db
     .selectFrom("entries")
-    .select("seq")
-    .where("agent", "=", agent)
-    .where("seq", ">", since)
-    .where("kind", "in", [...roles])
-    .limit(1_000)
-    .execute();
-  return rows.length;
+    .where("seq", ">", seq)
+    .where("kind", "in", [...roles]);
+  return room.store.engine === "sqlite"
+    ? query.where(sql<string>`+agent`, "=", agent)
+    : query.where("agent", "=", agent);
 }
 
 interface Item {
   key: { seq: number; conversation: number; time: number } | { kind: string; id: string; conversation: number | null };
   text: EmbedText;
 }
+
+type RowsToWrite = { [Table in "entry_vectors" | "entry_tokens" | "document_vectors"]: Schema[Table][] };
 
 interface Page {
   items: Item[];
@@ -92,14 +98,9 @@ interface Page {
 }
 
 async function nextPage(room: SearchRoom, agent: string, space: number): Promise<Page | undefined> {
-  const { db } = room.store;
   const from = await watermark(room, agent, space);
-  const rows = await db
-    .selectFrom("entries")
+  const rows = await messagesAfter(room, agent, from)
     .select(["seq", "conversation", "time", "kind", "payload"])
-    .where("agent", "=", agent)
-    .where("seq", ">", from)
-    .where("kind", "in", [...roles])
     .orderBy("seq")
     .limit(pageRows)
     .execute();
@@ -236,32 +237,14 @@ async function embedPage(
             row.agent === agent ? [row.seq] : [],
           ),
     );
-    for (const [index, item] of page.items.entries()) {
-      const made = vectors[index];
-      if (!made) continue;
-      const { key } = item;
-      const { vector, states } = bytesOf(made);
-      if ("seq" in key) {
-        if (!there.has(key.seq)) continue;
-        const { seq, conversation, time } = key;
-        const place = { agent, space, seq, conversation };
-        await db
-          .insertInto("entry_vectors")
-          .values({ ...place, time, vector })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-        await db
-          .insertInto("entry_tokens")
-          .values({ ...place, states })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      } else {
-        await db
-          .insertInto("document_vectors")
-          .values({ agent, space, ...key, vector, states })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      }
+    const rows = rowsOf(agent, space, page.items, vectors, there);
+    for (const table of ["entry_vectors", "entry_tokens", "document_vectors"] as const) {
+      if (rows[table].length === 0) continue;
+      await db
+        .insertInto(table)
+        .values(rows[table])
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
     }
     if (page.upTo !== undefined) {
       const state = { agent, space, entry_seq: page.upTo, entries: there.size, updated_at: room.clock.now() };
@@ -280,6 +263,28 @@ async function embedPage(
   });
   result.embedded += page.items.length;
   result.cutTexts += vectors.filter((made) => made.cut).length;
+}
+
+function rowsOf(
+  agent: string,
+  space: number,
+  items: readonly Item[],
+  vectors: readonly Embedded[],
+  there: ReadonlySet<number>,
+): RowsToWrite {
+  const rows: RowsToWrite = { entry_vectors: [], entry_tokens: [], document_vectors: [] };
+  for (const [index, { key }] of items.entries()) {
+    const made = vectors[index];
+    if (!made) continue;
+    const { vector, states } = bytesOf(made);
+    if (!("seq" in key)) rows.document_vectors.push({ agent, space, ...key, vector, states });
+    else if (there.has(key.seq)) {
+      const { seq, conversation, time } = key;
+      rows.entry_vectors.push({ agent, space, seq, conversation, time, vector });
+      rows.entry_tokens.push({ agent, space, seq, conversation, states });
+    }
+  }
+  return rows;
 }
 
 function bytesOf(made: Embedded): { vector: Uint8Array; states: Uint8Array } {

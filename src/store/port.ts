@@ -160,6 +160,8 @@ export interface TextQuery {
   before?: number;
   /** How telling each of `words` is; an engine without ranks of its own orders by it. */
   weights?: number[];
+  /** Of more matches than this, an engine may rank only the newest so many. */
+  rankedMax?: number;
   limit: number;
 }
 
