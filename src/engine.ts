@@ -13,6 +13,7 @@ import type { EngineEvent } from "./engine/events.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Memories, memoriesOf } from "./engine/memories.ts";
+import { vectorsBy } from "./engine/memory-vectors.ts";
 import { type Models, modelsOf } from "./engine/models.ts";
 import { findPassages } from "./engine/passages.ts";
 import { type OpenSearch, type Search, searchOf } from "./engine/search.ts";
@@ -21,7 +22,7 @@ import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
-import { accessesOf, type MemoryVectors } from "./memory/index.ts";
+import { accessesOf, MemoryShelf, type MemoryVectors } from "./memory/index.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
@@ -37,7 +38,7 @@ export interface OpenOptions {
   clock?: Clock;
   random?: Random;
   models?: Models;
-  /** What turns the texts of memories into vectors. Without it they are compared and found by their words. */
+  /** What turns the texts of memories into vectors, in place of what the search uses. */
   memoryVectors?: MemoryVectors;
   /**
    * Whether work that turns leave behind, such as compaction, is done in the background of this process. On when absent;
@@ -105,7 +106,6 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const host: EngineHost = {
     loaded,
     accesses,
-    memoryVectors: options.memoryVectors,
     store,
     clock,
     random,
@@ -119,7 +119,9 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       if (options.background !== false) work.start();
     },
   };
-  const { search, close: closeSearch } = await openSearch(host);
+  const { search, embedder, close: closeSearch } = await openSearch(host);
+  const vectors = options.memoryVectors ?? (embedder && vectorsBy(embedder));
+  if (vectors) host.memoryShelf = new MemoryShelf(host, vectors);
   const work = workOf(host);
   let closing: Promise<void> | undefined;
   const varve: Varve = {
@@ -207,6 +209,7 @@ export {
   type MemoryVectors,
   type Review,
 } from "./memory/index.ts";
+export type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "./models/index.ts";
 export {
   type CatchUpResult,
   type Confidence,

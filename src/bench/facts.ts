@@ -20,10 +20,14 @@ const places =
     " ",
   );
 
-/** A short fact, another for every number; its words are shared with many others, its number with none. */
+/** A short fact, another for every number; its words are shared with many others. Every second one has figures. */
 export function factAt(index: number): string {
   const random = seededRandom(index + 1);
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? "";
+  if (index % 2 === 1) {
+    const first = `${pick(people)} ${pick(verbs)} the ${pick(adjectives)} ${pick(nouns)} in ${pick(places)}`;
+    return `${first} because ${pick(people)} ${pick(verbs)} a ${pick(adjectives)} ${pick(nouns)} near ${pick(places)}.`;
+  }
   const when = `${2000 + Math.floor(random() * 26)}-${1 + Math.floor(random() * 12)}`;
   return `${pick(people)} ${pick(verbs)} the ${pick(adjectives)} ${pick(nouns)} in ${pick(places)} since ${when}, note ${index}.`;
 }

@@ -3,6 +3,8 @@ import { roles } from "../domain/index.ts";
 import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
 import { dropLease, type Lease, type Schema, takeLease } from "../store/index.ts";
 import type { SearchRoom } from "./room.ts";
+import { unsigned } from "./vectors/math.ts";
+import { makeSpace } from "./vectors/spaces.ts";
 
 export interface CatchUpOptions {
   /** Whose messages; everybody's when absent. */
@@ -288,7 +290,6 @@ function rowsOf(
 }
 
 function bytesOf(made: Embedded): { vector: Uint8Array; states: Uint8Array } {
-  const unsigned = (bytes: Int8Array) => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return { vector: unsigned(toBytes(made.vector)), states: unsigned(made.tokens ?? new Int8Array(0)) };
 }
 
@@ -318,18 +319,5 @@ async function renewed(room: SearchRoom, lease: Lease): Promise<Lease | undefine
 /** The number of the embedder's space, made when this is its first vector. */
 async function spaceId(room: SearchRoom): Promise<number> {
   const known = await room.shelf?.id();
-  if (known !== undefined) return known;
-  const name = room.embedder ? spaceName(room.embedder.space) : "";
-  return room.store.transaction(async ({ db, lock }) => {
-    await lock("vector_spaces");
-    const found = await db.selectFrom("vector_spaces").select("id").where("name", "=", name).executeTakeFirst();
-    if (found) return found.id;
-    const last = await db
-      .selectFrom("vector_spaces")
-      .select((eb) => eb.fn.max("id").as("id"))
-      .executeTakeFirst();
-    const id = Number(last?.id ?? 0) + 1;
-    await db.insertInto("vector_spaces").values({ id, name, created_at: room.clock.now() }).execute();
-    return id;
-  });
+  return known ?? makeSpace(room.store, room.clock, room.embedder ? spaceName(room.embedder.space) : "");
 }

@@ -5,14 +5,22 @@ import { sql } from "kysely";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
-import type { AppendBatch, AppendResult, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
+import type {
+  AppendBatch,
+  AppendResult,
+  NewMemoryRows,
+  OpenStoreOptions,
+  Store,
+  StoreCall,
+  StoreTransaction,
+} from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
 import { backupInto } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
 import { sqliteError } from "./errors.ts";
-import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
+import { countMemoryWords, indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const busyAttemptsMax = 3;
@@ -97,6 +105,12 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     return (await tapped("append", ownTransaction ? () => retryBusy(call) : call)) as AppendResult;
   };
 
+  const insertMemory = async (memory: NewMemoryRows, ownTransaction: boolean): Promise<number> => {
+    if (ownTransaction) await gate;
+    const call = () => writable().call({ op: "insertMemory", memory, ownTransaction });
+    return (await tapped("write", ownTransaction ? () => retryBusy(call) : call)) as number;
+  };
+
   try {
     if (writer) {
       await identify(writeDb, file);
@@ -127,12 +141,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   return {
     engine: "sqlite",
     db: readDb,
-    transaction: (work) => exclusively((tx) => work(transactionOver(tx, append))),
+    transaction: (work) => exclusively((tx) => work(transactionOver(tx, append, insertMemory))),
     append: (batch) => append(batch, true),
+    insertMemory: (memory) => insertMemory(memory, true),
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),
     neighbours: (agent, seqs, radius) => neighbours(readDb, agent, seqs, radius),
     matchMemories: (query) => matchMemories(readDb, query),
+    countMemoryWords: (words, countMax) => countMemoryWords(readDb, words, countMax),
     async backup(target) {
       return backupInto(writer ?? reader(), target);
     },
@@ -195,10 +211,12 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
 function transactionOver(
   tx: Tx,
   append: (batch: AppendBatch, ownTransaction: boolean) => Promise<AppendResult>,
+  insertMemory: (memory: NewMemoryRows, ownTransaction: boolean) => Promise<number>,
 ): StoreTransaction {
   return {
     db: tx,
     append: (batch) => append(batch, false),
+    insertMemory: (memory) => insertMemory(memory, false),
     // A write transaction is alone in the whole file already.
     lock: () => Promise.resolve(),
     async nextNumber(counter) {

@@ -93,7 +93,7 @@ export function matchExpression(query: Omit<TextQuery, "agent" | "limit">): stri
   return excluded === "" ? wanted : `${wanted} NOT (${excluded})`;
 }
 
-function quote(word: string): string {
+export function quote(word: string): string {
   return `"${word.replaceAll('"', '""')}"`;
 }
 

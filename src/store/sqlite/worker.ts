@@ -4,8 +4,8 @@
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
-import type { AppendBatch } from "../port.ts";
 import { appendInTransaction } from "./append.ts";
+import { insertMemory } from "./insert-memory.ts";
 import { configureReader, configureWriter } from "./pragmas.ts";
 import { Statements } from "./statements.ts";
 import { rebuildTextChunk } from "./text-index.ts";
@@ -24,9 +24,8 @@ if (settings.mode === "writer") configureWriter(db, settings.cacheMiB, settings.
 else configureReader(db, settings.cacheMiB, settings.busyTimeoutMs);
 const statements = new Statements(db);
 
-function append(batch: AppendBatch, ownTransaction: boolean): unknown {
-  const write = () => appendInTransaction(statements, batch);
-  return ownTransaction ? statements.inTransaction(write) : write();
+function write<T>(work: () => T, ownTransaction: boolean): T {
+  return ownTransaction ? statements.inTransaction(work) : work();
 }
 
 async function answer(request: WorkerRequest): Promise<unknown> {
@@ -36,7 +35,9 @@ async function answer(request: WorkerRequest): Promise<unknown> {
       if (request.sql === "rollback" && !db.inTransaction) return { rows: [], changes: 0 };
       return statements.execute(request.sql, request.parameters);
     case "append":
-      return append(request.batch, request.ownTransaction);
+      return write(() => appendInTransaction(statements, request.batch), request.ownTransaction);
+    case "insertMemory":
+      return write(() => insertMemory(statements, request.memory), request.ownTransaction);
     case "rollback":
       if (db.inTransaction) statements.run("rollback");
       return undefined;
