@@ -16,13 +16,15 @@ import { type Memories, memoriesOf } from "./engine/memories.ts";
 import { vectorsBy } from "./engine/memory-vectors.ts";
 import { type Models, modelsOf } from "./engine/models.ts";
 import { findPassages } from "./engine/passages.ts";
-import { type OpenSearch, type Search, searchOf } from "./engine/search.ts";
+import { namedEmbedder, type OpenSearch, type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
 import { accessesOf, MemoryShelf, type MemoryVectors } from "./memory/index.ts";
+import type { Embedder } from "./models/index.ts";
+import { embeddedText } from "./search/index.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
@@ -45,6 +47,8 @@ export interface OpenOptions {
    * off, it waits for another process or for `work.drain()`.
    */
   background?: boolean;
+  /** A query that is about to be searched for: its vector is made while the database is opened. */
+  willSearch?: string;
   /** Sees every call to the store; for fault injection. */
   tap?: StoreTap;
 }
@@ -93,6 +97,8 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const loaded = loadConfig({ home: options.home, overrides });
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
+  const own = options.models?.embedder ? undefined : namedEmbedder({ loaded, clock, random });
+  if (options.willSearch !== undefined) prepare(options.models?.embedder ?? own, options.willSearch);
   const store = await openStore({
     database: loaded.config.database,
     clock,
@@ -119,7 +125,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       if (options.background !== false) work.start();
     },
   };
-  const { search, embedder, close: closeSearch } = await openSearch(host);
+  const { search, embedder, close: closeSearch } = await openSearch(host, own);
   const vectors = options.memoryVectors ?? (embedder && vectorsBy(embedder));
   if (vectors) host.memoryShelf = new MemoryShelf(host, vectors);
   const work = workOf(host);
@@ -159,10 +165,15 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   return varve;
 }
 
-/** Settings that name no usable model are found out here; the store must not stay open behind that error. */
-async function openSearch(host: EngineHost): Promise<OpenSearch> {
+/** The model loads, and makes the vector of a query, while the database is opened. The search meets its failure. */
+function prepare(embedder: Embedder | undefined, query: string): void {
+  embedder?.embedQuery(embeddedText(query)).catch(() => undefined);
+}
+
+/** Settings that name no usable reranker are found out here; the store must not stay open behind that error. */
+async function openSearch(host: EngineHost, own: Embedder | undefined): Promise<OpenSearch> {
   try {
-    return searchOf(host);
+    return searchOf(host, own);
   } catch (error) {
     await host.store.close();
     throw error;

@@ -1,42 +1,32 @@
 import { seededRandom } from "./conversation.ts";
 
-const people = "Ada Ben Cleo Dan Eva Finn Gwen Hugo Iris Jon Kira Liam Mona Nils Olga Paul Rosa Sven Tara Uwe".split(
-  " ",
-);
 const verbs =
   "keeps prefers avoids collects repairs rents borrowed sold bought painted planted maintains reviews deploys".split(
     " ",
   );
-const adjectives =
-  "green wooden broken cheap heavy quiet northern annual shared encrypted nightly rusty portable antique spare".split(
-    " ",
-  );
-const nouns =
-  "bicycle boat router garden server telescope piano kettle database ladder camera tent lathe kiln dashboard pipeline greenhouse drone loom printer".split(
-    " ",
-  );
-const places =
-  "Lisbon Oslo Kyoto Quito Turin Leeds Ghent Cork Malmo Porto Basel Graz Bergen Tampere Split Varna Aarhus Nantes".split(
-    " ",
-  );
+const syllables = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split(" ");
+const vocabulary = 8_000;
 
-/** A short fact, another for every number; its words are shared with many others. Every second one has figures. */
+/** A short fact, another for every number: names and things by how common they are, figures in every second one. */
 export function factAt(index: number): string {
-  const random = seededRandom(index + 1);
-  const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? "";
-  if (index % 2 === 1) {
-    const first = `${pick(people)} ${pick(verbs)} the ${pick(adjectives)} ${pick(nouns)} in ${pick(places)}`;
-    return `${first} because ${pick(people)} ${pick(verbs)} a ${pick(adjectives)} ${pick(nouns)} near ${pick(places)}.`;
-  }
-  const when = `${2000 + Math.floor(random() * 26)}-${1 + Math.floor(random() * 12)}`;
-  return `${pick(people)} ${pick(verbs)} the ${pick(adjectives)} ${pick(nouns)} in ${pick(places)} since ${when}, note ${index}.`;
+  const random = seededRandom(Math.imul(index + 1, 2654435761));
+  const verb = () => verbs[Math.floor(random() * verbs.length)] ?? "";
+  const [who, what, which, where, other] = Array.from({ length: 5 }, () => thing(random));
+  const end = index % 2 === 0 ? `since ${1900 + Math.floor(random() * 126)}, note ${index}` : `because of ${other}`;
+  return `${who} ${verb()} the ${what} ${which} in ${where} ${end}.`;
+}
+
+/** Words of three syllables; as in any language, some come often and most hardly ever. */
+function thing(random: () => number): string {
+  const place = Math.floor(random() ** 2 * vocabulary);
+  return [place % 20, Math.floor(place / 20) % 20, Math.floor(place / 400)].map((at) => syllables[at]).join("");
 }
 
 /** Questions in the words of some of the facts, one in five about something that is in none of them. */
 export function questionsOf(count: number, facts: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     if (index % 5 === 4) return `where did grandmother hide recipe number ${index}`;
-    const random = seededRandom(9_000_000 + index);
+    const random = seededRandom(Math.imul(index + 1, 40503));
     const words = factAt(Math.floor(random() * facts)).split(" ");
     return `What is it that ${words[0]} ${words[1]} with the ${words[3]} ${words[4]} in ${words[6]}?`;
   });

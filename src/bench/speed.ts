@@ -23,7 +23,7 @@ export async function benchSpeed(options: SpeedOptions): Promise<{ results: Benc
         options.onProgress(`ingest of ${size}`, done, total),
       );
       // Before the sweep: it leaves work behind, and a gateway that works is not idle.
-      const process = [await benchCold(ingest.home, size), ...(await benchIdle(ingest.home, size))];
+      const process = [...(await benchCold(ingest.home, size)), ...(await benchIdle(ingest.home, size))];
       const hybrid = await benchHybrid(ingest.home, size, (done) =>
         options.onProgress(`vectors of ${size}`, done, size),
       );

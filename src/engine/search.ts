@@ -69,10 +69,9 @@ export interface OpenSearch {
   close(): Promise<void>;
 }
 
-export function searchOf(host: EngineHost): OpenSearch {
+export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearch {
   const { store, clock, loaded, models } = host;
   const settings = loaded.config.search;
-  const own = models.embedder ? undefined : namedEmbedder(host);
   const embedder = models.embedder ?? own;
   const reranker = models.reranker ?? configuredReranker(loaded.config, { home: loaded.home, clock });
   const room = openRoom({ store, clock, embedder, reranker, decode });
@@ -208,7 +207,12 @@ async function memoryCoverage({ memoryShelf }: EngineHost): Promise<{ memories: 
   return { memories, memoryVectors: vectors };
 }
 
-function namedEmbedder({ loaded, clock, random }: EngineHost): Embedder | undefined {
+/** What the settings name; settings that name no usable model are found out here. */
+export function namedEmbedder({
+  loaded,
+  clock,
+  random,
+}: Pick<EngineHost, "loaded" | "clock" | "random">): Embedder | undefined {
   const { embedder } = loaded.config.search;
   if (embedder === "none") return undefined;
   if (embedder === "local") return new LocalEmbedder({ cacheFolder: join(loaded.home, "cache") });

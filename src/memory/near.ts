@@ -25,7 +25,11 @@ export interface NearOptions {
   shelf?: MemoryShelf;
   /** Only what shares nearly all of its words is wanted; that is found at once among any number. */
   twinsFrom?: number;
+  /** Also among memories that share nothing but common words with many others, which takes longer. */
+  thorough?: boolean;
 }
+
+const groupsMax = { quick: 6, thorough: 40 };
 
 const lexicalMax = 40;
 /** Counting further costs time and tells nothing: a word that so many hold is common. */
@@ -42,10 +46,10 @@ export async function nearest(
   store: Store,
   scope: string,
   { draft, vector }: Candidate,
-  { limit, shelf, twinsFrom }: NearOptions,
+  { limit, shelf, twinsFrom, thorough = false }: NearOptions,
 ): Promise<Near[]> {
   const words = indexTerms(draft.abstract);
-  const together = twinsFrom === undefined ? undefined : await groupsOf(store, words, twinsFrom);
+  const together = twinsFrom === undefined ? undefined : await groupsOf(store, words, twinsFrom, thorough);
   const base = { scopes: [scope], words, validAt: Number.MAX_SAFE_INTEGER, limit: lexicalMax, rankedMax };
   const found = together?.length === 0 ? [] : await store.matchMemories({ ...base, ...(together ? { together } : {}) });
   const near = vector && shelf ? await shelf.nearest(vector.vector, lexicalMax, [scope]) : [];
@@ -84,7 +88,12 @@ export function likeness({ words, meaning }: Pick<Near, "words" | "meaning">): n
   return Math.max(words, meaning);
 }
 
-async function groupsOf(store: Store, words: readonly string[], cosine: number): Promise<string[][]> {
+async function groupsOf(
+  store: Store,
+  words: readonly string[],
+  cosine: number,
+  thorough: boolean,
+): Promise<string[][]> {
   if (words.length === 0) return [];
   // What says the same has the same figures, and few others have them.
   const figures = words.filter((word) => /\d/.test(word));
@@ -99,7 +108,7 @@ async function groupsOf(store: Store, words: readonly string[], cosine: number):
     const count = known.get(word) ?? countMax;
     return { word, count: count < countMax ? count : often };
   });
-  return sharedWords(counted, of, cosine);
+  return sharedWords(counted, of, cosine, thorough ? groupsMax.thorough : groupsMax.quick);
 }
 
 /** Words that were common once: they stay so, and are not counted again. */

@@ -5,8 +5,7 @@ function leastShared(words: number, cosine: number): number {
 }
 
 /** Groups that are expected to match so few are good enough. */
-const rowsWanted = 5;
-const groupsMax = 40;
+const rowsWanted = 40;
 
 export interface Counted {
   word: string;
@@ -16,9 +15,10 @@ export interface Counted {
 /**
  * Which words to look for so that no text as near as a cosine is missed, and few others are found. A text that shares so
  * many of all words cannot do without all of the rarest: it has one of the rarest few, or two of some more, or three of
- * still more. Nothing when too few of the words are known at all.
+ * still more. Nothing when too few of the words are known at all. Every group costs the index some work: of few groups
+ * that are wide, only the newest texts may be read, and an older one be missed.
  */
-export function sharedWords(words: readonly Counted[], texts: number, cosine: number): string[][] {
+export function sharedWords(words: readonly Counted[], texts: number, cosine: number, groupsMax: number): string[][] {
   const known = words.filter((one) => one.count > 0).sort((a, b) => a.count - b.count);
   const spare = known.length - leastShared(words.length, cosine);
   if (spare < 0) return [];

@@ -69,7 +69,7 @@ async function moveTiers(host: MemoryHost, memories: readonly Memory[], result: 
 async function mergeTwin(host: MemoryHost, memory: Memory): Promise<boolean> {
   if (!categories[memory.category].merges) return false;
   const draft = { ...memory, label: "general" as const };
-  const near = await nearest(host.store, memory.scope, { draft }, { limit: 5, twinsFrom: twinFrom });
+  const near = await nearest(host.store, memory.scope, { draft }, { limit: 5, twinsFrom: twinFrom, thorough: true });
   const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
   const twin = near.find(
     ({ memory: other, words }) =>

@@ -6,6 +6,7 @@ export { find } from "./find.ts";
 export { type RankRequest, rankMessages } from "./rank-messages.ts";
 export { openRoom, type SearchRoom } from "./room.ts";
 export { chooseWords } from "./text/choose-words.ts";
+export { embeddedText } from "./text/parse-query.ts";
 export {
   type Confidence,
   type DecodedEntry,

@@ -10,6 +10,7 @@ export interface BenchFlags {
   data?: string;
   baselines?: boolean;
   database?: string;
+  datasets?: string;
 }
 
 export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
@@ -22,6 +23,7 @@ async function recallCommand(flags: BenchFlags): Promise<void> {
   const progress = startProgress("Measuring");
   const measured = await benchRecall({
     data: flags.data,
+    only: flags.datasets?.split(",").map((name) => name.trim()),
     baselines: flags.baselines ?? true,
     database: flags.database,
     onProgress: (name, done, total) => progress.update(done, total, name),

@@ -36,9 +36,16 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   prepareFile(file, options.readOnly ?? false);
 
   const tapped = <T>(call: StoreCall, run: () => Promise<T>): Promise<T> => tap(options, call, run);
+  // A database that is there is read sooner or later: the thread for it starts beside the one that writes.
+  const early = existsSync(file) ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }) : undefined;
   const writer = options.readOnly ? undefined : new Connection({ file, mode: "writer", busyTimeoutMs, cacheMiB });
-  if (writer) await writer.ready();
-  const readers: Connection[] = [];
+  try {
+    if (writer) await writer.ready();
+  } catch (error) {
+    await early?.close().catch(() => undefined);
+    throw error;
+  }
+  const readers: Connection[] = early ? [early] : [];
   const readersMax = options.readers ?? 1;
   let turn = 0;
   let closed = false;
@@ -134,6 +141,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       refuseNewer(await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
     }
   } catch (error) {
+    await early?.close().catch(() => undefined);
     await writer?.close();
     throw sqliteError(error, file);
   }
