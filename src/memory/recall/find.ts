@@ -47,7 +47,7 @@ const countMax = 20_000;
  * Nearer than this in meaning is more than chance: of questions and the facts that answer them MiniLM puts five in six
  * above it, of unrelated pairs one in fifty.
  */
-const vectorFloor = 0.25;
+export const meaningFloor = 0.25;
 const widerTimes = 3;
 const expiredFactor = 0.6;
 const outdatedFactor = 0.5;
@@ -159,7 +159,7 @@ async function byMeaning(
   // Versions that are believed no longer have vectors too, and may stand before those that are.
   for (let wanted = candidatesMax, round = 1; ; wanted *= 4, round += 1) {
     const all = await shelf.nearest(asked, wanted, seen);
-    const near = all.filter((hit) => hit.cosine >= vectorFloor);
+    const near = all.filter((hit) => hit.cosine >= meaningFloor);
     const scores = new Map(near.map((hit) => [hit.id, hit.cosine]));
     const read = scores.size === 0 ? [] : await rowsOf(store, seen, request, now, [...scores.keys()]);
     const rows = new Map(read.map((row) => [row.id, row]));
