@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { benchHybrid } from "./hybrid-speed.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchMemories } from "./memory-speed.ts";
-import { benchCold, benchIdle } from "./process.ts";
+import { benchCold, benchColdModel, benchIdle } from "./process.ts";
 import { benchRecallSpeed } from "./recall-speed.ts";
 import type { BenchResult } from "./result.ts";
 
@@ -34,6 +34,7 @@ export async function benchSpeed(options: SpeedOptions): Promise<{ results: Benc
       results.push(...ingest.results, ...hybrid, ...recall, ...process, ...memories);
       rmSync(ingest.home, { recursive: true, force: true });
     }
+    results.push(...(await benchColdModel(folder)));
     return { results };
   } finally {
     rmSync(folder, { recursive: true, force: true });

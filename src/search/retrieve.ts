@@ -122,8 +122,9 @@ async function lexicalLeg(
   }));
   const identifiers = parsed.identifiers.filter((name) => name.includes(" "));
   const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
-  const { rankedMax } = ranking.candidates;
+  const { rankedMax, rowsMax } = ranking.candidates;
   for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
+    const isRare = any && words.reduce((sum, word) => sum + word.count, 0) <= rowsMax;
     const found = await room.store.matchText({
       agent: options.agent,
       spans,
@@ -136,13 +137,12 @@ async function lexicalLeg(
       since: options.since,
       before: options.before,
       // Rare words are ranked wherever they are; they were chosen to be few.
-      ...(any && words.length > 1 ? {} : { rankedMax }),
+      ...(isRare ? {} : { rankedMax }),
       limit,
     });
     if (!any && found.length < limit / 2) continue;
     const seqs = found.map((hit) => hit.seq);
-    const rows = words.reduce((sum, word) => sum + word.count, 0);
-    if (!any || words.length > 1 || rows <= rankedMax) return { seqs };
+    if (!any || isRare) return { seqs };
     const common = words.map((word) => word.phrase).join(", ");
     return { seqs, cut: `only the newest ${rankedMax} messages with "${common}" were ranked by their words` };
   }
