@@ -16,7 +16,7 @@ export function fitnessFor(query: string): (memory: { abstract: string; content:
   return ({ abstract, content }) => {
     const counts = countsOf(termsOf(abstract));
     const length = lengthOf(counts);
-    const held = new Set(allTerms(`${abstract}\n${content}`));
+    const held = new Set(allTerms(content.includes(abstract) ? content : `${abstract}\n${content}`));
     let best = 0;
     for (const question of questions) {
       let [covered, dot] = [0, 0];
