@@ -38,7 +38,9 @@ export interface FoundMemories {
   note?: string;
 }
 
-const candidatesMax = 200;
+/** What each leg brings, at least, and how many times what is wanted. */
+const candidatesLeast = 80;
+const candidatesEach = 2;
 /** Words that more memories hold than this are common; beyond it, only the newest that hold them are ranked. */
 const rowsMax = 2_000;
 const rankedMax = 2_000;
@@ -48,7 +50,7 @@ const countMax = 20_000;
  * above it, of unrelated pairs one in fifty.
  */
 export const meaningFloor = 0.25;
-const widerTimes = 3;
+const widerTimes = 4;
 const expiredFactor = 0.6;
 const outdatedFactor = 0.5;
 
@@ -98,24 +100,30 @@ function worthOf(
   return { score, relevance, factor, expired, outdated };
 }
 
+function candidatesOf({ limit }: FindRequest): number {
+  return Math.max(candidatesLeast, candidatesEach * limit);
+}
+
 /** By their words, the rarest first; common ones only together, or among the newest. */
 async function byWords(
   store: Store,
   seen: readonly string[] | undefined,
-  { query, category, includeHistory }: FindRequest,
+  request: FindRequest,
   at: number,
 ): Promise<string[]> {
+  const { query, category, includeHistory } = request;
+  const most = candidatesOf(request);
   const words = indexTerms(query);
   if (words.length === 0) return [];
   const { counts, of } = await store.countMemoryWords(words, countMax);
   const counted = words.map((word, index) => ({ phrase: word, weight: 1, count: counts[index] ?? 0 }));
-  const base = { scopes: seen, category, limit: candidatesMax, ...(includeHistory ? {} : { validAt: at }) };
-  for (const choice of chooseWords(counted, of, candidatesMax, rowsMax)) {
+  const base = { scopes: seen, category, limit: most, ...(includeHistory ? {} : { validAt: at }) };
+  for (const choice of chooseWords(counted, of, most, rowsMax)) {
     const phrases = choice.words.map((word) => word.phrase);
     if (phrases.length === 0) continue;
     const together = choice.any ? {} : { together: [phrases] };
     const found = await store.matchMemories({ ...base, words: phrases, ...together, rankedMax });
-    if (choice.any || found.length >= candidatesMax / 2) return found.map((one) => one.id);
+    if (choice.any || found.length >= most / 2) return found.map((one) => one.id);
   }
   return [];
 }
@@ -157,7 +165,7 @@ async function byMeaning(
   }
   if (!asked) return { ...none, note: "no vectors were made: searched by words alone" };
   // Versions that are believed no longer have vectors too, and may stand before those that are.
-  for (let wanted = candidatesMax, round = 1; ; wanted *= 4, round += 1) {
+  for (let wanted = candidatesOf(request), round = 1; ; wanted *= 4, round += 1) {
     const all = await shelf.nearest(asked, wanted, seen);
     const near = all.filter((hit) => hit.cosine >= meaningFloor);
     const scores = new Map(near.map((hit) => [hit.id, hit.cosine]));
