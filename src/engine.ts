@@ -13,17 +13,20 @@ import type { EngineEvent } from "./engine/events.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Memories, memoriesOf } from "./engine/memories.ts";
+import { vectorsBy } from "./engine/memory-vectors.ts";
 import { modelNotesOf } from "./engine/model-notes.ts";
-import { type Models, modelsOf } from "./engine/models.ts";
+import { chainLimits, type Models, modelsOf } from "./engine/models.ts";
 import { findPassages } from "./engine/passages.ts";
-import { type OpenSearch, type Search, searchOf } from "./engine/search.ts";
+import { namedEmbedder, type OpenSearch, type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
 import { backupFolder, type Status, statusOf } from "./engine/status.ts";
 import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type Turns, turnsOf } from "./engine/turns.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
-import { accessesOf, type MemoryVectors } from "./memory/index.ts";
+import { accessesOf, MemoryShelf, type MemoryVectors } from "./memory/index.ts";
+import type { Embedder } from "./models/index.ts";
+import { embeddedText } from "./search/index.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import type { ImportReport } from "./transcript/index.ts";
@@ -39,13 +42,15 @@ export interface OpenOptions {
   clock?: Clock;
   random?: Random;
   models?: Models;
-  /** What turns the texts of memories into vectors. Without it they are compared and found by their words. */
+  /** What turns the texts of memories into vectors, in place of what the search uses. */
   memoryVectors?: MemoryVectors;
   /**
    * Whether work that turns leave behind, such as compaction, is done in the background of this process. On when absent;
    * off, it waits for another process or for `work.drain()`.
    */
   background?: boolean;
+  /** A query that is about to be searched for: its vector is made while the database is opened. */
+  willSearch?: string;
   /** Sees every call to the store; for fault injection. */
   tap?: StoreTap;
 }
@@ -96,6 +101,8 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const loaded = loadConfig({ home: options.home, overrides });
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
+  const own = options.models?.embedder ? undefined : namedEmbedder({ loaded, clock, random });
+  if (options.willSearch !== undefined) prepare(options.models?.embedder ?? own, options.willSearch);
   const store = await openStore({
     database: loaded.config.database,
     clock,
@@ -109,7 +116,6 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const host: EngineHost = {
     loaded,
     accesses,
-    memoryVectors: options.memoryVectors,
     store,
     clock,
     random,
@@ -126,8 +132,10 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
       if (options.background !== false) work.start();
     },
   };
-  const modelNotes = modelNotesOf(host);
-  const { search, close: closeSearch } = await openSearch(host);
+  const modelNotes = modelNotesOf(store, clock, chainLimits(loaded.config));
+  const { search, embedder, close: closeSearch } = await openSearch(host, own);
+  const vectors = options.memoryVectors ?? (embedder && vectorsBy(embedder));
+  if (vectors) host.memoryShelf = new MemoryShelf(host, vectors);
   const work = workOf(host);
   let closing: Promise<void> | undefined;
   const sessions = sessionsOf(host);
@@ -179,10 +187,15 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   return varve;
 }
 
-/** Settings that name no usable model are found out here; the store must not stay open behind that error. */
-async function openSearch(host: EngineHost): Promise<OpenSearch> {
+/** The model loads, and makes the vector of a query, while the database is opened. The search meets its failure. */
+function prepare(embedder: Embedder | undefined, query: string): void {
+  embedder?.embedQuery(embeddedText(query)).catch(() => undefined);
+}
+
+/** Settings that name no usable reranker are found out here; the store must not stay open behind that error. */
+async function openSearch(host: EngineHost, own: Embedder | undefined): Promise<OpenSearch> {
   try {
-    return searchOf(host);
+    return searchOf(host, own);
   } catch (error) {
     await host.store.close();
     throw error;
@@ -230,6 +243,7 @@ export {
   type MemoryVectors,
   type Review,
 } from "./memory/index.ts";
+export type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "./models/index.ts";
 export {
   type CatchUpResult,
   type Confidence,

@@ -40,9 +40,23 @@ export function messageAt(index: number): Message {
 function textOf(random: () => number, index: number): string {
   const chosen: string[] = [];
   for (let place = 0; place < wordsPerMessage; place += 1) {
-    // Common words are common: the square makes a long tail.
-    const word = words[Math.floor(random() ** 2 * words.length)] ?? "the";
+    const word = wordBy(random);
     chosen.push(place % 24 === 23 ? `${word}-${Math.floor(random() * 5000)}.` : word);
   }
   return `Step ${index}: ${chosen.join(" ")}`;
+}
+
+/** Questions over such a conversation: some words that are in every sixth message, and now and then a rare one. */
+export function queriesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const random = seededRandom(7_000_000 + index);
+    const chosen = Array.from({ length: 3 + Math.floor(random() * 4) }, () => wordBy(random));
+    if (index % 2 === 0) chosen.push(`${wordBy(random)}-${Math.floor(random() * 5000)}`);
+    return chosen.join(" ");
+  });
+}
+
+/** Common words are common: the square makes a long tail. */
+function wordBy(random: () => number): string {
+  return words[Math.floor(random() ** 2 * words.length)] ?? "the";
 }

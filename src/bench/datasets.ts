@@ -10,8 +10,8 @@ export interface Conversation {
   questions: { id: string; category: string; question: string; answer: string; evidence: string[] }[];
 }
 
-/** Every conversation below a folder: a folder a dataset, a JSON file a conversation. */
-export function loadDatasets(folder: string | undefined): Map<string, Conversation[]> {
+/** Every conversation below a folder, or of some datasets in it: a folder a dataset, a JSON file a conversation. */
+export function loadDatasets(folder: string | undefined, only?: readonly string[]): Map<string, Conversation[]> {
   if (folder === undefined || !existsSync(folder)) {
     throw new VarveError("FILE_NOT_FOUND", `There is no data at ${folder ?? "(no folder was named)"}.`, {
       remedy: "Name the folder with --data DIR: one folder a dataset, one JSON file a conversation.",
@@ -20,7 +20,7 @@ export function loadDatasets(folder: string | undefined): Map<string, Conversati
   const datasets = new Map<string, Conversation[]>();
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
-    if (!statSync(path).isDirectory()) continue;
+    if (!statSync(path).isDirectory() || only?.includes(name) === false) continue;
     const files = readdirSync(path)
       .filter((file) => file.endsWith(".json"))
       .sort();
@@ -28,6 +28,12 @@ export function loadDatasets(folder: string | undefined): Map<string, Conversati
       name,
       files.map((file) => JSON.parse(readFileSync(join(path, file), "utf8")) as Conversation),
     );
+  }
+  const missing = only?.find((name) => !datasets.has(name));
+  if (missing !== undefined) {
+    throw new VarveError("FILE_NOT_FOUND", `There is no dataset ${JSON.stringify(missing)} in ${folder}.`, {
+      remedy: `Name some of the folders in it: ${readdirSync(folder).sort().join(", ")}.`,
+    });
   }
   return datasets;
 }

@@ -1,3 +1,3 @@
 export { benchContext, type ContextBench } from "./context.ts";
 export { benchRecall, type RecallBench } from "./recall.ts";
-export { benchSpeed } from "./speed.ts";
+export { benchSpeed, type SpeedPart, speedParts } from "./speed.ts";

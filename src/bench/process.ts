@@ -1,26 +1,62 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { openVarve } from "../engine.ts";
+import { conversation } from "./conversation.ts";
 import { type BenchResult, round } from "./result.ts";
 
 const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));
 const coldRuns = 5;
+const embeddedMessages = 200;
 
-/** How long a whole command takes, from its start to its end, the best of a few. */
-export async function benchCold(home: string, size: number): Promise<BenchResult> {
-  let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < coldRuns; run += 1) {
-    const started = performance.now();
-    const child = spawn(process.execPath, [program, "sessions", "show", "agent:main:bench", "--home", home, "--json"], {
-      stdio: "ignore",
-    });
-    const [code] = await once(child, "exit");
-    if (code !== 0) throw new Error(`the command failed with ${code}`);
-    best = Math.min(best, performance.now() - started);
+const coldCommands = {
+  "cli.cold": ["sessions", "show", "agent:main:bench"],
+  "cli.cold.search": ["search", "config database schema"],
+  "cli.cold.search.text": ["search", "config database schema", "--mode", "text"],
+};
+
+/** How long whole commands take over what an ingest bench left behind, which has no vectors. */
+export function benchCold(home: string, size: number): Promise<BenchResult[]> {
+  return timeCommands(home, size, coldCommands);
+}
+
+/** The same search over messages with vectors: the model is loaded for it. Few messages, so that little is embedded. */
+export async function benchColdModel(folder: string): Promise<BenchResult[]> {
+  const home = join(folder, "cold");
+  const varve = await openVarve({ home, background: false });
+  try {
+    const session = await varve.sessions.resolve({ key: "agent:main:bench" });
+    await varve.context.ingest(session, [...conversation(embeddedMessages)]);
+    const { status } = await varve.search.index();
+    // Without the model there is nothing to measure here.
+    if (status !== "done") return [];
+  } finally {
+    await varve.close();
   }
-  return { name: "cli.cold", size, value: round(best / 1000), unit: "s" };
+  const name = "cli.cold.search.model";
+  return timeCommands(home, embeddedMessages, { [name]: coldCommands["cli.cold.search"] });
+}
+
+/** From their start to their end, the best of a few; the commands take turns. */
+async function timeCommands(
+  home: string,
+  size: number,
+  commands: Readonly<Record<string, readonly string[]>>,
+): Promise<BenchResult[]> {
+  const best = new Map<string, number>();
+  for (let run = 0; run < coldRuns; run += 1) {
+    for (const [name, command] of Object.entries(commands)) {
+      const started = performance.now();
+      const child = spawn(process.execPath, [program, ...command, "--home", home, "--json"], { stdio: "ignore" });
+      const [code] = await once(child, "exit");
+      if (code !== 0) throw new Error(`the command failed with ${code}`);
+      best.set(name, Math.min(best.get(name) ?? Number.POSITIVE_INFINITY, performance.now() - started));
+    }
+  }
+  return [...best].map(([name, ms]) => ({ name, size, value: round(ms / 1000), unit: "s" }));
 }
 
 /** The resident memory of a gateway that has nothing to do, without the embedding model; Linux only. */

@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import { openVarve, type Session, type Varve } from "../engine.ts";
 import { conversation } from "./conversation.ts";
 import { EventLoopWatch } from "./event-loop.ts";
-import { type BenchResult, round } from "./result.ts";
+import { type BenchResult, percentile, round, timed } from "./result.ts";
 
 const budgetTokens = 8_000;
 const assembles = 200;
@@ -93,15 +93,4 @@ async function benchSweep(varve: Varve, session: Session, size: number): Promise
   const seconds = (performance.now() - started) / 1000;
   const passes = result.leafPasses + result.condensedPasses;
   return [{ name: "sweep", size, value: round(seconds), unit: `s for ${passes} summaries by what is built in` }];
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
-}
-
-function percentile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }

@@ -19,6 +19,8 @@ export interface RecallBench {
 
 export interface RecallBenchOptions {
   data: string | undefined;
+  /** Only these datasets; all when absent. */
+  only?: readonly string[];
   /** Whether to run the baselines too. */
   baselines: boolean;
   /** A database in place of a scratch SQLite file, such as a `postgres://` address of an empty one. */
@@ -58,7 +60,7 @@ class Tables {
 }
 
 export async function benchRecall(options: RecallBenchOptions): Promise<RecallBench> {
-  const datasets = loadDatasets(options.data);
+  const datasets = loadDatasets(options.data, options.only);
   const total = [...datasets.values()].reduce((sum, list) => sum + list.length, 0);
   const result: RecallBench = { datasets: {}, baselines: {}, abstention: {}, embedding: { messages: 0, seconds: 0 } };
   let done = 0;

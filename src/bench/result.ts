@@ -1,6 +1,6 @@
 export interface BenchResult {
   name: string;
-  /** How many messages the database holds. */
+  /** How many messages, or memories, the database holds. */
   size: number;
   value: number;
   unit: string;
@@ -11,4 +11,15 @@ export interface BenchResult {
 /** Three places are more than the noise of a machine leaves meaning in. */
 export function round(value: number): number {
   return Math.round(value * 1000) / 1000;
+}
+
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }

@@ -23,8 +23,9 @@ export function openOptions(options: CommonOptions): OpenOptions {
 export async function withVarve<T>(
   options: CommonOptions,
   work: (varve: Varve, output: Output) => Promise<T>,
+  more: Pick<OpenOptions, "willSearch"> = {},
 ): Promise<T> {
-  const varve = await openVarve(openOptions(options));
+  const varve = await openVarve({ ...openOptions(options), ...more });
   try {
     return await work(varve, outputFor(options));
   } finally {

@@ -99,6 +99,13 @@ function addSearch(program: Command): void {
     .option("--limit <n>", "how many", whole(1))
     .option("--min-score <n>", "leave out what scores below this", Number)
     .addOption(new Option("--profile <name>", "how results are scored").choices([...profiles]))
+    .addOption(
+      new Option("--mode <name>", "by words and meaning (hybrid), or by one of them: text starts sooner").choices([
+        "hybrid",
+        "text",
+        "vector",
+      ]),
+    )
     .option("--explain", "show the score after every stage")
     .action(async (query, flags) => (await load()).searchCommand(query, flags));
   program
@@ -304,6 +311,8 @@ function addBench(program: Command): void {
     .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
     .option("--large", "also 1,000,000 messages")
     .option("--no-baselines", "recall: leave out what it is compared with")
+    .option("--only <list>", "speed: only these of ingest, process, hybrid, recall, memory")
+    .option("--datasets <list>", "recall: only these folders of --data, with commas between")
     .option("--data <folder>", "conversations with questions, for the benches that need them")
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from "../config/index.ts";
 import type { FindPassages } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
-import type { Accesses, MemoryVectors } from "../memory/index.ts";
+import type { Accesses, MemoryShelf } from "../memory/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineEvent } from "./events.ts";
@@ -19,8 +19,8 @@ export interface EngineHost {
   readonly modelNotes: ModelNotes;
   /** Content above this many tokens is stored beside its message. */
   largeContentTokens: number;
-  /** What turns texts of memories into vectors; words alone are compared where it is absent. */
-  memoryVectors?: MemoryVectors;
+  /** The vectors of memories; words alone are compared where it is absent. */
+  memoryShelf?: MemoryShelf;
   /** Counts how often memories are used. */
   accesses: Accesses;
   /** What was said about a question, the most fitting first. */

@@ -47,6 +47,7 @@ import { readTail } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { type Mirrored, mirrorMemories } from "./memory-mirror.ts";
 import { memoryHost, readerOf } from "./memory-settings.ts";
+import { freshenMemories } from "./memory-vectors.ts";
 import { extractFrom, lookBack } from "./memory-work.ts";
 import { backupFolder } from "./status.ts";
 
@@ -148,14 +149,17 @@ export function memoriesOf(host: EngineHost): Memories {
       const by = reader({ as });
       const said = session ? (await readTail(store, session, { limit: evidenceEntries })).entries : [];
       const sources = wanted.sources ?? (session ? sourcesFor(wanted.text, said, session.agent) : []);
-      const applied = await storeMemory(memoryHost(host), by, { ...wanted, sources });
-      const id = applied.memory ?? applied.match ?? "";
-      return { ...applied, current: await getMemory(store.db, { ...by, system: true }, id) };
+      return storeMemory(memoryHost(host), by, { ...wanted, sources });
     },
     async recall({ as, ...request }) {
-      const found = await findMemories(parts(), reader({ as }), { ...request, limit: limitOf(request.limit, 5) });
+      const limit = limitOf(request.limit, 5);
+      const by = reader({ as });
+      const behind = await freshenMemories(host, request.signal);
+      const found = await findMemories(parts(), by, { ...request, limit });
       host.accesses.note(found.hits.filter((hit) => !hit.outdated).map((hit) => hit.memory.id));
-      return found;
+      // The search itself may have met the same failure, and said so.
+      if (behind === undefined || found.note?.includes(behind)) return found;
+      return { ...found, note: [found.note, behind].filter(Boolean).join("; ") };
     },
     list: ({ as, limit, offset = 0, ...filter } = {}) =>
       listMemories(parts(), reader({ as }), { ...filter, limit: limitOf(limit, 50), offset }),

@@ -22,8 +22,8 @@ export interface Beside extends Pick<AssembleOptions, "notes" | "fresh" | "fresh
   record?: () => Promise<void>;
 }
 
-/** The least a memory must fit a prompt to come along unasked. */
-const relevanceLeast = 0.25;
+/** The least a memory must fit a prompt to come along unasked: no prompt about nothing that is kept reaches it. */
+const relevanceLeast = 0.3;
 /** The largest share of a budget that memories take. */
 const budgetShare = 0.2;
 

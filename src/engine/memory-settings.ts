@@ -7,14 +7,14 @@ import type { EngineHost } from "./host.ts";
 import { fitsPattern } from "./patterns.ts";
 
 export function memoryHost(host: EngineHost): MemoryHost {
-  const { store, clock, random, models, memoryVectors } = host;
+  const { store, clock, random, models, memoryShelf } = host;
   return {
     store,
     clock,
     random,
     timeZone: host.loaded.config.timezone,
     ...(models.memory ? { generate: models.memory } : {}),
-    ...(memoryVectors ? { vectors: memoryVectors } : {}),
+    ...(memoryShelf ? { shelf: memoryShelf } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
-import type { TokenUsage } from "../models/index.ts";
-import { noteAnswer, noteFailure } from "../models/index.ts";
-import type { EngineHost } from "./host.ts";
-import { chainLimits, storedLedger } from "./models.ts";
+import type { Clock } from "../domain/index.ts";
+import { type ChainLimits, noteAnswer, noteFailure, type TokenUsage } from "../models/index.ts";
+import type { Store } from "../store/index.ts";
+import { storedLedger } from "./models.ts";
 
 export type ModelOutcome = { usage?: TokenUsage } | { error: string; isAuth: boolean };
 
@@ -13,14 +13,13 @@ export interface ModelNotes {
 
 const delayMs = 250;
 
-export function modelNotesOf({ store, clock, loaded }: EngineHost): ModelNotes {
+export function modelNotesOf(store: Store, clock: Clock, limits: ChainLimits): ModelNotes {
   let pending = new Map<string, ModelOutcome[]>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const write = async (): Promise<void> => {
     const batch = pending;
     pending = new Map();
-    const limits = chainLimits(loaded.config);
     for (const [name, outcomes] of batch) {
       await storedLedger(store, clock).update(name, (before) =>
         outcomes.reduce(

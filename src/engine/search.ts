@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../domain/index.ts";
+import type { MemoryShelf } from "../memory/index.ts";
 import { configuredEmbedder, configuredReranker, type Embedder, LocalEmbedder, spaceName } from "../models/index.ts";
 import {
   behindOf,
@@ -19,6 +20,7 @@ import {
   type SyncResult,
 } from "../search/index.ts";
 import type { Session } from "../session/index.ts";
+import { dropLease, takeLease } from "../store/index.ts";
 import { decodeBody, textOfEntry } from "../transcript/index.ts";
 import { type CorpusReadRequest, corpusOf } from "./corpus.ts";
 import type { EngineHost } from "./host.ts";
@@ -34,6 +36,9 @@ export interface SearchCoverage {
   model: string | null;
   messages: number;
   vectors: number;
+  /** Versions of memories, and how many of them have a vector. */
+  memories: number;
+  memoryVectors: number;
 }
 
 /** Finding anything that was said, summarised or kept. */
@@ -60,13 +65,13 @@ export interface RankedMessage {
 
 export interface OpenSearch {
   search: Search;
+  embedder?: Embedder;
   close(): Promise<void>;
 }
 
-export function searchOf(host: EngineHost): OpenSearch {
+export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearch {
   const { store, clock, loaded, models } = host;
   const settings = loaded.config.search;
-  const own = models.embedder ? undefined : namedEmbedder(host);
   const embedder = models.embedder ?? own;
   const reranker = models.reranker ?? configuredReranker(loaded.config, { home: loaded.home, clock });
   const room = openRoom({ store, clock, embedder, reranker, decode });
@@ -74,9 +79,11 @@ export function searchOf(host: EngineHost): OpenSearch {
   const closing = new AbortController();
   const corpus = corpusOf(host, closing.signal);
   let following: Promise<unknown> | undefined;
-  const index = (options: CatchUpOptions = {}) => {
+  const index = async (options: CatchUpOptions = {}): Promise<CatchUpResult> => {
     const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal;
-    return catchUp(room, owner, { ...options, signal });
+    const done = await catchUp(room, owner, { ...options, signal });
+    if (options.agent !== undefined || done.status !== "done" || !host.memoryShelf) return done;
+    return indexMemories(host, host.memoryShelf, owner, done, { ...options, signal });
   };
   /** What was said a moment ago is found by its meaning too; a long backlog is not waited for. */
   const freshen = async (agent: string): Promise<string | undefined> => {
@@ -149,11 +156,13 @@ export function searchOf(host: EngineHost): OpenSearch {
         model: embedder ? spaceName(embedder.space) : null,
         messages: Number(messages?.count ?? 0),
         vectors: Number(vectors?.count ?? 0),
+        ...(await memoryCoverage(host)),
       };
     },
   };
   return {
     search,
+    ...(embedder ? { embedder } : {}),
     async close() {
       closing.abort();
       await following;
@@ -163,7 +172,47 @@ export function searchOf(host: EngineHost): OpenSearch {
   };
 }
 
-function namedEmbedder({ loaded, clock, random }: EngineHost): Embedder | undefined {
+const leaseMs = 60_000;
+const memoriesAtOnce = 256;
+
+/** The vectors of memories, by one process at a time: a model over a network is not asked twice for the same. */
+async function indexMemories(
+  { store, clock }: EngineHost,
+  shelf: MemoryShelf,
+  owner: string,
+  done: CatchUpResult,
+  { signal, onProgress }: CatchUpOptions,
+): Promise<CatchUpResult> {
+  if ((await shelf.behind(1)) === 0) return done;
+  const result = { ...done };
+  for (;;) {
+    const lease = await takeLease(store, "embed:memories", owner, clock.now(), leaseMs);
+    if (!lease) return { ...result, status: "busy", because: "another process embeds the memories already" };
+    try {
+      const { embedded, whole } = await shelf.catchUp({ max: memoriesAtOnce, signal });
+      result.embedded += embedded;
+      onProgress?.(result.embedded, 0);
+      if (whole || embedded === 0) return result;
+    } catch (error) {
+      if (signal?.aborted) return { ...result, status: "stopped" };
+      throw error;
+    } finally {
+      await dropLease(store, lease);
+    }
+  }
+}
+
+async function memoryCoverage({ memoryShelf }: EngineHost): Promise<{ memories: number; memoryVectors: number }> {
+  const { memories, vectors } = (await memoryShelf?.coverage()) ?? { memories: 0, vectors: 0 };
+  return { memories, memoryVectors: vectors };
+}
+
+/** What the settings name; settings that name no usable model are found out here. */
+export function namedEmbedder({
+  loaded,
+  clock,
+  random,
+}: Pick<EngineHost, "loaded" | "clock" | "random">): Embedder | undefined {
   const { embedder } = loaded.config.search;
   if (embedder === "none") return undefined;
   if (embedder === "local") return new LocalEmbedder({ cacheFolder: join(loaded.home, "cache") });

@@ -30,6 +30,7 @@ export { recallQuery, wantsRecall } from "./recall/when.ts";
 export { reflect } from "./reflect.ts";
 export { listReviews, type Review } from "./review.ts";
 export { type Reader, writeScope } from "./scopes.ts";
+export { type CatchUpMemories, type MemoryCatchUp, MemoryShelf } from "./shelf.ts";
 export { sourcesFor } from "./sources-for.ts";
 export { keepUp, type Upkeep } from "./upkeep.ts";
 export type { MemoryVectors } from "./vectors.ts";

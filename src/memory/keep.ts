@@ -1,16 +1,17 @@
 import { VarveError } from "../domain/index.ts";
 import { type Applied, applyDecision } from "./decisions.ts";
 import { embed } from "./extract/candidates.ts";
-import { comparable, decideByRules, shownMax } from "./extract/decide.ts";
+import { comparable, decideByRules, duplicateFrom, shownMax } from "./extract/decide.ts";
 import { factOf } from "./extract/facts.ts";
 import type { MemoryHost } from "./host.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
-import { nearest } from "./near.ts";
+import { type Candidate, type Near, nearest } from "./near.ts";
 import { getMemory } from "./read.ts";
 import { closeReview, getReview } from "./review.ts";
+import { memoryOf } from "./rows.ts";
 import { type Reader, writeScope } from "./scopes.ts";
 import { temporalOf } from "./temporal.ts";
-import { closeVersion, insertMemory } from "./write.ts";
+import { closeVersion, insertMemory, rowsOf } from "./write.ts";
 
 export interface NewMemory {
   text: string;
@@ -28,18 +29,44 @@ const givenImportance = 0.7;
 const givenConfidence = 0.9;
 const abstractCharsMax = 300;
 
+/** Whoever writes by hand does not wait for a model: its vector follows, unless the program wants it at once. */
+async function given(host: MemoryHost, draft: MemoryDraft): Promise<Candidate> {
+  if (!host.shelf || host.shelf.vectors.follows) return { draft };
+  const [candidate] = await embed(host, [draft]);
+  return candidate ?? { draft };
+}
+
+/** What the rules may take for the same: it shares a key, or nearly all words. */
+async function twins(host: MemoryHost, scope: string, candidate: Candidate): Promise<Near[]> {
+  const near = await nearest(host.store, scope, candidate, { limit: shownMax, twinsFrom: duplicateFrom });
+  return comparable(near, candidate);
+}
+
 /** Keeps what somebody wrote down by hand. What is known already is not kept twice unless that is asked for. */
-export async function storeMemory(host: MemoryHost, reader: Reader, wanted: NewMemory): Promise<Applied> {
+export async function storeMemory(
+  host: MemoryHost,
+  reader: Reader,
+  wanted: NewMemory,
+): Promise<Applied & { current: Memory }> {
   const scope = writeScope(reader, wanted.scope);
   const place = { agent: reader.agent, scope };
-  const [candidate] = await embed(host, [draftOf(host, wanted)]);
-  if (!candidate) throw new VarveError("INTERNAL", "A memory got lost on its way.");
-  const near = wanted.force ? [] : await nearest(host.store, scope, candidate, shownMax);
-  const decision = decideByRules(candidate, comparable(near, candidate.vector !== undefined));
-  return host.store.transaction(async (tx) => {
+  const candidate = await given(host, draftOf(host, wanted));
+  const decision = decideByRules(candidate, wanted.force ? [] : await twins(host, scope, candidate));
+  if (decision.match === undefined) {
+    // Nothing that is there is touched, so that there is nothing to lock or to read again.
+    const { draft, vector } = candidate;
+    const rows = rowsOf(draft, { ...place, vector }, host);
+    await host.store.insertMemory(rows);
+    const support = { [draft.label]: { confirmed: 1, contradicted: 0 } };
+    const current: Memory = { ...memoryOf(rows.row), sources: draft.sources, relations: [], support };
+    return { decision: "create", reason: decision.reason, memory: current.id, current };
+  }
+  const applied = await host.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
     return applyDecision(tx, candidate, decision, place, host);
   });
+  const id = applied.memory ?? applied.match ?? "";
+  return { ...applied, current: await getMemory(host.store.db, { ...reader, system: true }, id) };
 }
 
 function draftOf(host: MemoryHost, wanted: NewMemory): MemoryDraft {
@@ -94,12 +121,12 @@ export async function updateMemory(host: MemoryHost, reader: Reader, id: string,
     extractor: "store",
     label: "general",
   };
-  const [candidate] = await embed(host, [draft]);
+  const candidate = await given(host, draft);
   const memory = await host.store.transaction(async (tx) => {
     await tx.lock(`memories ${before.scope}`);
     const current = await getMemory(tx.db, reader, id);
     if (current.invalidatedAt !== undefined) throw changed(current);
-    const place = { agent: reader.agent, scope: before.scope, after: before, vector: candidate?.vector };
+    const place = { agent: reader.agent, scope: before.scope, after: before, vector: candidate.vector };
     const written = await insertMemory(tx, draft, place, host);
     await closeVersion(tx, id, draft.validFrom, written);
     return written;
@@ -133,15 +160,15 @@ export async function decideReview(
 ): Promise<Applied | undefined> {
   const review = await getReview(host.store.db, reader, id);
   const { scope } = review;
-  const [candidate] = verdict === "accepted" ? await embed(host, [review.candidate]) : [];
-  const near = candidate ? await nearest(host.store, scope, candidate, shownMax) : [];
+  const candidate = verdict === "accepted" ? await given(host, review.candidate) : undefined;
+  const near = candidate ? await twins(host, scope, candidate) : [];
   return host.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
     if (!(await closeReview(tx, id, verdict, host.clock.now()))) {
       throw new VarveError("CONFLICT", `${id} was decided on meanwhile.`, { remedy: "List what still waits." });
     }
     if (!candidate) return undefined;
-    const decision = decideByRules(candidate, comparable(near, candidate.vector !== undefined));
+    const decision = decideByRules(candidate, near);
     return applyDecision(tx, candidate, decision, { agent: review.agent, scope }, host);
   });
 }

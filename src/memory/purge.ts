@@ -18,9 +18,12 @@ export async function purgeMemory(
     const ids = versions.map((one) => one.id);
     const rows = await tx.db.selectFrom("memories").select("num").where("id", "in", ids).execute();
     await tx.removeMemoryText(rows.map((row) => row.num));
-    for (const table of ["memory_sources", "memory_support", "memory_vectors", "memory_relations"] as const) {
+    for (const table of ["memory_sources", "memory_support", "memory_relations"] as const) {
       await tx.db.deleteFrom(table).where("memory", "in", ids).execute();
     }
+    const nums = rows.map((row) => row.num);
+    const scopes = [...new Set(versions.map((one) => one.scope))];
+    await tx.db.deleteFrom("memory_vectors").where("scope", "in", scopes).where("num", "in", nums).execute();
     await tx.db.deleteFrom("memory_relations").where("other", "in", ids).execute();
     await tx.db
       .updateTable("memories")

@@ -3,7 +3,7 @@ import type { Entry } from "../domain/index.ts";
 import { type Applied, applyDecision, type Decision } from "./decisions.ts";
 import { askFor } from "./extract/ask.ts";
 import { type Found, grounded } from "./extract/candidate.ts";
-import { embed } from "./extract/candidates.ts";
+import { embedIfPossible } from "./extract/candidates.ts";
 import { comparable, decideByRules, shownMax } from "./extract/decide.ts";
 import { readable, spokenOf } from "./extract/spoken.ts";
 import type { MemoryHost } from "./host.ts";
@@ -73,14 +73,18 @@ export async function reflect(
     // What is worked on now fades sooner than what holds for good.
     return draft ? [{ ...draft, temporalType: kind === "focus" ? ("dynamic" as const) : draft.temporalType }] : [];
   });
-  return { applied: await write(host, agent, await embed(host, drafts, signal)) };
+  const { embedded } = await embedIfPossible(host, drafts, signal);
+  return { applied: await write(host, agent, embedded) };
 }
 
 async function write(host: MemoryHost, agent: string, candidates: readonly Candidate[]): Promise<Applied[]> {
   const scope = reflectionScope(agent);
   const decided: { candidate: Candidate; decision: Decision }[] = [];
   for (const candidate of candidates) {
-    const near = comparable(await nearest(host.store, scope, candidate, shownMax), candidate.vector !== undefined);
+    const near = comparable(
+      await nearest(host.store, scope, candidate, { limit: shownMax, shelf: host.shelf }),
+      candidate,
+    );
     decided.push({ candidate, decision: decideByRules(candidate, near) });
   }
   return host.store.transaction(async (tx) => {

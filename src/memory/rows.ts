@@ -46,7 +46,8 @@ export async function memoriesOf(db: Db | Tx, rows: readonly MemoryTable[]): Pro
   }));
 }
 
-function memoryOf(row: MemoryTable): Omit<Memory, "sources" | "relations" | "support"> {
+/** A memory without its evidence, relations and support. */
+export function memoryOf(row: Omit<MemoryTable, "num">): Omit<Memory, "sources" | "relations" | "support"> {
   const optional = {
     lastAccessedAt: row.last_accessed_at,
     invalidatedAt: row.invalidated_at,

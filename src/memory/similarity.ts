@@ -23,7 +23,8 @@ export function termsOf(text: string): string[] {
   return telling.length > 0 ? telling : all;
 }
 
-function allTerms(text: string): string[] {
+/** Every term, stop words included. */
+export function allTerms(text: string): string[] {
   const plain = text.normalize("NFKC").toLowerCase();
   const terms: string[] = [];
   for (const [match] of plain.matchAll(word)) {
@@ -65,12 +66,21 @@ export function indexTerms(text: string, max = 40): string[] {
 
 /** The cosine of two texts as bags of terms. */
 export function wordCosine(a: string, b: string): number {
-  const [left, right] = [countsOf(termsOf(a)), countsOf(termsOf(b))];
-  let dot = 0;
-  for (const [term, count] of left) dot += count * (right.get(term) ?? 0);
+  return likenessTo(a)(b);
+}
+
+/** The cosine of a text, which is read once, with others. */
+export function likenessTo(text: string): (other: string) => number {
+  const left = countsOf(termsOf(text));
   const length = (counts: Map<string, number>) => Math.sqrt([...counts.values()].reduce((sum, n) => sum + n * n, 0));
-  const lengths = length(left) * length(right);
-  return lengths === 0 ? 0 : dot / lengths;
+  const own = length(left);
+  return (other) => {
+    const right = countsOf(termsOf(other));
+    let dot = 0;
+    for (const [term, count] of left) dot += count * (right.get(term) ?? 0);
+    const lengths = own * length(right);
+    return lengths === 0 ? 0 : dot / lengths;
+  };
 }
 
 function countsOf(terms: string[]): Map<string, number> {

@@ -50,9 +50,13 @@ export function temporalOf(text: string, saidAt: number, timeZone: string): Temp
   return { temporalType: "dynamic", expiresAt: day + dayMs - shift };
 }
 
-/** How far a zone's clocks are ahead of UTC then. */
-function zoneShift(time: number, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat("en-US", {
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Making one costs more than everything else about a memory. */
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat("en-US", {
     timeZone,
     hourCycle: "h23",
     year: "numeric",
@@ -61,7 +65,14 @@ function zoneShift(time: number, timeZone: string): number {
     hour: "numeric",
     minute: "numeric",
     second: "numeric",
-  }).formatToParts(time);
+  });
+  formats.set(timeZone, made);
+  return made;
+}
+
+/** How far a zone's clocks are ahead of UTC then. */
+function zoneShift(time: number, timeZone: string): number {
+  const parts = formatFor(timeZone).formatToParts(time);
   const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
   const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
   return local - Math.floor(time / 1000) * 1000;

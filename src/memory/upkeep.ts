@@ -69,14 +69,14 @@ async function moveTiers(host: MemoryHost, memories: readonly Memory[], result: 
 async function mergeTwin(host: MemoryHost, memory: Memory): Promise<boolean> {
   if (!categories[memory.category].merges) return false;
   const draft = { ...memory, label: "general" as const };
-  const near = await nearest(host.store, memory.scope, { draft }, 5);
+  const near = await nearest(host.store, memory.scope, { draft }, { limit: 5, twinsFrom: twinFrom, thorough: true });
   const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
   const twin = near.find(
-    ({ memory: other, similarity }) =>
+    ({ memory: other, words }) =>
       other.id < memory.id &&
       other.category === memory.category &&
       other.fiction === memory.fiction &&
-      similarity >= twinFrom &&
+      words >= twinFrom &&
       figures(other.abstract) === figures(memory.abstract),
   )?.memory;
   if (!twin) return false;

@@ -3,4 +3,8 @@ export interface MemoryVectors {
   /** Vectors of different models are never compared. */
   readonly model: string;
   embed(texts: readonly string[], signal?: AbortSignal): Promise<ArrayLike<number>[] | undefined>;
+  /** For models that take a question otherwise than a text. */
+  embedQuery?(text: string, signal?: AbortSignal): Promise<ArrayLike<number>>;
+  /** Whether memories are written without waiting for their vectors, which follow behind. */
+  readonly follows?: boolean;
 }

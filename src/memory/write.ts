@@ -1,6 +1,7 @@
 import { type Clock, newId, type Random } from "../domain/index.ts";
-import { indexWords, type MemoryTable, type StoreTransaction } from "../store/index.ts";
+import { indexWords, type MemorySourceTable, type NewMemoryRows, type StoreTransaction } from "../store/index.ts";
 import type { ContextLabel, Levels, Memory, MemoryDraft, Relation, Source, Tier } from "./memory.ts";
+import { vectorBytes } from "./shelf.ts";
 
 /** What writing needs beside a transaction. */
 export interface WriteSources {
@@ -18,7 +19,7 @@ export interface Placement {
   lineage?: Memory;
   /** Written into the past: what is believed no longer, and by what it was followed. */
   until?: { time: number; by: string };
-  vector?: { model: string; vector: ArrayLike<number> };
+  vector?: { space: number; vector: ArrayLike<number> };
 }
 
 const startTier: Tier = "working";
@@ -31,18 +32,28 @@ export async function insertMemory(
   tx: StoreTransaction,
   draft: MemoryDraft,
   place: Placement,
-  { clock, random }: WriteSources,
+  sources: WriteSources,
 ): Promise<string> {
-  const { after, lineage = place.after, until } = place;
-  const now = clock.now();
+  const lineage = place.lineage ?? place.after;
+  const rows = rowsOf(draft, place, sources, lineage ? await nextVersion(tx, lineage.root) : 1);
+  await tx.insertMemory(rows);
+  return rows.row.id;
+}
+
+/** The rows of a memory, all but its number, which the store gives. */
+export function rowsOf(
+  draft: MemoryDraft,
+  place: Placement,
+  { clock, random }: WriteSources,
+  version = 1,
+): NewMemoryRows {
+  const { after, lineage = place.after, until, vector } = place;
   const id = `mem_${newId(clock, random)}`;
-  const num = await tx.nextNumber("memory_number");
-  const row: MemoryTable = {
-    num,
+  const row: NewMemoryRows["row"] = {
     scope: place.scope,
     id,
     root: lineage?.root ?? id,
-    version: lineage ? await nextVersion(tx, lineage.root) : 1,
+    version,
     agent: place.agent,
     category: draft.category,
     abstract: draft.abstract,
@@ -52,7 +63,7 @@ export async function insertMemory(
     confidence: draft.confidence,
     tier: after?.tier ?? startTier,
     temporal_type: draft.temporalType,
-    created_at: now,
+    created_at: clock.now(),
     last_accessed_at: after?.lastAccessedAt ?? null,
     access_count: after?.accessCount ?? 0,
     valid_from: draft.validFrom,
@@ -66,12 +77,13 @@ export async function insertMemory(
     extractor: draft.extractor,
     fiction: draft.fiction ? 1 : 0,
   };
-  await tx.db.insertInto("memories").values(row).execute();
-  await addSources(tx, id, draft.sources, 0);
-  await confirm(tx, id, draft.label, 1);
-  await tx.indexMemory({ scope: place.scope, num, words: wordsOf(draft) });
-  if (place.vector) await writeVector(tx, id, place.vector);
-  return id;
+  return {
+    row,
+    sources: sourceRows(id, draft.sources, 0),
+    support: [{ memory: id, label: draft.label, confirmed: 1, contradicted: 0 }],
+    words: wordsOf(draft),
+    ...(vector ? { vector: { space: vector.space, vector: vectorBytes(vector.vector) } } : {}),
+  };
 }
 
 async function nextVersion(tx: StoreTransaction, root: string): Promise<number> {
@@ -104,7 +116,14 @@ export async function addSources(
   from: number,
 ): Promise<void> {
   if (sources.length === 0) return;
-  const rows = sources.map((source, index) => ({
+  await tx.db
+    .insertInto("memory_sources")
+    .values(sourceRows(memory, sources, from))
+    .execute();
+}
+
+function sourceRows(memory: string, sources: readonly Source[], from: number): MemorySourceTable[] {
+  return sources.map((source, index) => ({
     memory,
     position: from + index,
     agent: source.agent,
@@ -113,7 +132,6 @@ export async function addSources(
     start_at: source.start,
     end_at: source.end,
   }));
-  await tx.db.insertInto("memory_sources").values(rows).execute();
 }
 
 /** Evidence of both, each place once. */
@@ -169,24 +187,4 @@ export async function countAccess(tx: StoreTransaction, id: string, times: numbe
     .set((eb) => ({ access_count: eb("access_count", "+", times), last_accessed_at: lastAt }))
     .where("id", "=", id)
     .execute();
-}
-
-async function writeVector(
-  tx: StoreTransaction,
-  memory: string,
-  { model, vector }: { model: string; vector: ArrayLike<number> },
-): Promise<void> {
-  await tx.db
-    .insertInto("memory_vectors")
-    .values({ memory, model, vector: encodeVector(vector) })
-    .execute();
-}
-
-export function encodeVector(vector: ArrayLike<number>): string {
-  return Buffer.from(Float32Array.from(vector).buffer).toString("base64");
-}
-
-export function decodeVector(text: string): Float32Array {
-  const bytes = Uint8Array.from(Buffer.from(text, "base64"));
-  return new Float32Array(bytes.buffer);
 }

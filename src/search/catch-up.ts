@@ -1,7 +1,10 @@
+import { sql } from "kysely";
 import { roles } from "../domain/index.ts";
 import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
-import { dropLease, type Lease, takeLease } from "../store/index.ts";
+import { dropLease, type Lease, type Schema, takeLease } from "../store/index.ts";
 import type { SearchRoom } from "./room.ts";
+import { unsigned } from "./vectors/math.ts";
+import { makeSpace } from "./vectors/spaces.ts";
 
 export interface CatchUpOptions {
   /** Whose messages; everybody's when absent. */
@@ -69,21 +72,26 @@ export async function catchUp(room: SearchRoom, owner: string, options: CatchUpO
 export async function behindOf(room: SearchRoom, agent: string): Promise<number> {
   const space = await room.shelf?.id();
   const since = space === undefined ? 0 : await watermark(room, agent, space);
-  const rows = await room.store.db
+  return (await messagesAfter(room, agent, since).select("seq").limit(1_000).execute()).length;
+}
+
+/** The plus keeps SQLite from walking the agent's index from its beginning: by number, it starts where it has to. */
+function messagesAfter(room: SearchRoom, agent: string, seq: number) {
+  const query = room.store.db
     .selectFrom("entries")
-    .select("seq")
-    .where("agent", "=", agent)
-    .where("seq", ">", since)
-    .where("kind", "in", [...roles])
-    .limit(1_000)
-    .execute();
-  return rows.length;
+    .where("seq", ">", seq)
+    .where("kind", "in", [...roles]);
+  return room.store.engine === "sqlite"
+    ? query.where(sql<string>`+agent`, "=", agent)
+    : query.where("agent", "=", agent);
 }
 
 interface Item {
   key: { seq: number; conversation: number; time: number } | { kind: string; id: string; conversation: number | null };
   text: EmbedText;
 }
+
+type RowsToWrite = { [Table in "entry_vectors" | "entry_tokens" | "document_vectors"]: Schema[Table][] };
 
 interface Page {
   items: Item[];
@@ -92,14 +100,9 @@ interface Page {
 }
 
 async function nextPage(room: SearchRoom, agent: string, space: number): Promise<Page | undefined> {
-  const { db } = room.store;
   const from = await watermark(room, agent, space);
-  const rows = await db
-    .selectFrom("entries")
+  const rows = await messagesAfter(room, agent, from)
     .select(["seq", "conversation", "time", "kind", "payload"])
-    .where("agent", "=", agent)
-    .where("seq", ">", from)
-    .where("kind", "in", [...roles])
     .orderBy("seq")
     .limit(pageRows)
     .execute();
@@ -236,32 +239,14 @@ async function embedPage(
             row.agent === agent ? [row.seq] : [],
           ),
     );
-    for (const [index, item] of page.items.entries()) {
-      const made = vectors[index];
-      if (!made) continue;
-      const { key } = item;
-      const { vector, states } = bytesOf(made);
-      if ("seq" in key) {
-        if (!there.has(key.seq)) continue;
-        const { seq, conversation, time } = key;
-        const place = { agent, space, seq, conversation };
-        await db
-          .insertInto("entry_vectors")
-          .values({ ...place, time, vector })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-        await db
-          .insertInto("entry_tokens")
-          .values({ ...place, states })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      } else {
-        await db
-          .insertInto("document_vectors")
-          .values({ agent, space, ...key, vector, states })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      }
+    const rows = rowsOf(agent, space, page.items, vectors, there);
+    for (const table of ["entry_vectors", "entry_tokens", "document_vectors"] as const) {
+      if (rows[table].length === 0) continue;
+      await db
+        .insertInto(table)
+        .values(rows[table])
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
     }
     if (page.upTo !== undefined) {
       const state = { agent, space, entry_seq: page.upTo, entries: there.size, updated_at: room.clock.now() };
@@ -282,8 +267,29 @@ async function embedPage(
   result.cutTexts += vectors.filter((made) => made.cut).length;
 }
 
+function rowsOf(
+  agent: string,
+  space: number,
+  items: readonly Item[],
+  vectors: readonly Embedded[],
+  there: ReadonlySet<number>,
+): RowsToWrite {
+  const rows: RowsToWrite = { entry_vectors: [], entry_tokens: [], document_vectors: [] };
+  for (const [index, { key }] of items.entries()) {
+    const made = vectors[index];
+    if (!made) continue;
+    const { vector, states } = bytesOf(made);
+    if (!("seq" in key)) rows.document_vectors.push({ agent, space, ...key, vector, states });
+    else if (there.has(key.seq)) {
+      const { seq, conversation, time } = key;
+      rows.entry_vectors.push({ agent, space, seq, conversation, time, vector });
+      rows.entry_tokens.push({ agent, space, seq, conversation, states });
+    }
+  }
+  return rows;
+}
+
 function bytesOf(made: Embedded): { vector: Uint8Array; states: Uint8Array } {
-  const unsigned = (bytes: Int8Array) => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return { vector: unsigned(toBytes(made.vector)), states: unsigned(made.tokens ?? new Int8Array(0)) };
 }
 
@@ -313,18 +319,5 @@ async function renewed(room: SearchRoom, lease: Lease): Promise<Lease | undefine
 /** The number of the embedder's space, made when this is its first vector. */
 async function spaceId(room: SearchRoom): Promise<number> {
   const known = await room.shelf?.id();
-  if (known !== undefined) return known;
-  const name = room.embedder ? spaceName(room.embedder.space) : "";
-  return room.store.transaction(async ({ db, lock }) => {
-    await lock("vector_spaces");
-    const found = await db.selectFrom("vector_spaces").select("id").where("name", "=", name).executeTakeFirst();
-    if (found) return found.id;
-    const last = await db
-      .selectFrom("vector_spaces")
-      .select((eb) => eb.fn.max("id").as("id"))
-      .executeTakeFirst();
-    const id = Number(last?.id ?? 0) + 1;
-    await db.insertInto("vector_spaces").values({ id, name, created_at: room.clock.now() }).execute();
-    return id;
-  });
+  return known ?? makeSpace(room.store, room.clock, room.embedder ? spaceName(room.embedder.space) : "");
 }

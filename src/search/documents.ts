@@ -79,13 +79,16 @@ export class DocumentReader {
       }
     }
     const found = placed.flatMap((entry) => fresh.get(entry.seq) ?? this.cache.get(entry.seq) ?? []);
-    for (const [seq, doc] of fresh) this.keep(seq, doc);
+    this.keep(fresh);
     return found;
   }
 
-  private keep(seq: number, doc: Doc): void {
-    this.cache.set(seq, doc);
-    this.cachedTerms += doc.terms.size;
+  /** What is oldest leaves in one go: a map that is begun anew after every removal walks over all that is gone. */
+  private keep(fresh: ReadonlyMap<number, Doc>): void {
+    for (const [seq, doc] of fresh) {
+      this.cache.set(seq, doc);
+      this.cachedTerms += doc.terms.size;
+    }
     for (const [oldest, old] of this.cache) {
       if (this.cachedTerms <= cachedTermsMax) break;
       this.cache.delete(oldest);

@@ -5,6 +5,8 @@ export { type SyncOptions, type SyncResult, syncCorpus } from "./corpus/sync.ts"
 export { find } from "./find.ts";
 export { type RankRequest, rankMessages } from "./rank-messages.ts";
 export { openRoom, type SearchRoom } from "./room.ts";
+export { chooseWords } from "./text/choose-words.ts";
+export { embeddedText } from "./text/parse-query.ts";
 export {
   type Confidence,
   type DecodedEntry,
@@ -21,3 +23,6 @@ export {
   type StageName,
   stageNames,
 } from "./types.ts";
+export { VectorBlock } from "./vectors/block.ts";
+export { signed, unsigned } from "./vectors/math.ts";
+export { findSpace, makeSpace } from "./vectors/spaces.ts";

@@ -38,8 +38,10 @@ export const ranking = {
   /** Candidates a leg brings, at least, and how far around each is looked: more where it is cheap. */
   candidates: {
     inConversation: { each: 60, context: 4 },
-    everywhere: { each: 30, context: 3 },
+    everywhere: { each: 30, context: 2 },
     rowsMax: 8_000,
+    /** Of the messages that hold only common words of a query, the newest so many are ranked by their words. */
+    rankedMax: 1_000,
     cosineMin: 0.2,
   },
   stages: {

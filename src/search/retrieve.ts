@@ -54,22 +54,25 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   const statistics = await room.counts.statistics(options.agent, spans, parsed.terms, room.clock.now());
   const weights = termWeights(parsed.terms, statistics);
   mark("count words");
-  const [lexical, vector, archived] = await Promise.all([
+  const none: LexicalLeg = { seqs: [] };
+  // The vectors first: they ask the store little, and compare while it ranks words.
+  const [vector, lexical, archived] = await Promise.all([
+    legs.has("vector") ? vectorLeg(room, parsed, weights, spans, options, kinds.includes("message")) : undefined,
     legs.has("lexical") && kinds.includes("message")
       ? lexicalLeg(room, parsed, weights, statistics, spans, options)
-      : [],
-    legs.has("vector") ? vectorLeg(room, parsed, weights, spans, options, kinds.includes("message")) : undefined,
+      : none,
     readArchive(room, options, kinds),
   ]);
   mark("legs");
   if (vector?.degraded) degraded.push(vector.degraded);
   cut.push(...archived.cut);
+  if (lexical.cut !== undefined) cut.push(lexical.cut);
 
   const sources = new Map<string, Leg[]>();
   const note = (key: string, leg: Leg) => sources.set(key, [...(sources.get(key) ?? []), leg]);
-  for (const seq of lexical) note(`msg#${seq}`, "lexical");
+  for (const seq of lexical.seqs) note(`msg#${seq}`, "lexical");
   for (const seq of vector?.seqs ?? []) note(`msg#${seq}`, "vector");
-  const centres = [...new Set([...lexical, ...(vector?.seqs ?? [])])];
+  const centres = [...new Set([...lexical.seqs, ...(vector?.seqs ?? [])])];
   const placed = await store.neighbours(options.agent, centres, breadth(options).context);
   mark("surroundings");
   const entries = await room.documents.read(options.agent, placed);
@@ -98,6 +101,11 @@ function breadth(options: FindOptions): { each: number; context: number } {
   return options.conversation === undefined ? everywhere : inConversation;
 }
 
+interface LexicalLeg {
+  seqs: number[];
+  cut?: string;
+}
+
 /** Entries by their words, the rarest first. */
 async function lexicalLeg(
   room: SearchRoom,
@@ -106,7 +114,7 @@ async function lexicalLeg(
   statistics: Statistics,
   spans: ConversationSpan[] | undefined,
   options: FindOptions,
-): Promise<number[]> {
+): Promise<LexicalLeg> {
   const terms = parsed.terms.map((term, index) => ({
     phrase: term.phrase,
     weight: weights[index] ?? 0,
@@ -114,7 +122,9 @@ async function lexicalLeg(
   }));
   const identifiers = parsed.identifiers.filter((name) => name.includes(" "));
   const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
+  const { rankedMax, rowsMax } = ranking.candidates;
   for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
+    const isRare = any && words.reduce((sum, word) => sum + word.count, 0) <= rowsMax;
     const found = await room.store.matchText({
       agent: options.agent,
       spans,
@@ -126,11 +136,17 @@ async function lexicalLeg(
       prefix: parsed.prefix,
       since: options.since,
       before: options.before,
+      // Rare words are ranked wherever they are; they were chosen to be few.
+      ...(isRare ? {} : { rankedMax }),
       limit,
     });
-    if (any || found.length >= limit / 2) return found.map((hit) => hit.seq);
+    if (!any && found.length < limit / 2) continue;
+    const seqs = found.map((hit) => hit.seq);
+    if (!any || isRare) return { seqs };
+    const common = words.map((word) => word.phrase).join(", ");
+    return { seqs, cut: `only the newest ${rankedMax} messages with "${common}" were ranked by their words` };
   }
-  return [];
+  return { seqs: [] };
 }
 
 interface VectorLeg {

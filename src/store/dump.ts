@@ -36,7 +36,6 @@ export const dumpedTables = [
   "memory_sources",
   "memory_relations",
   "memory_support",
-  "memory_vectors",
   "memory_reviews",
   "memory_cursors",
   "memory_recalls",
@@ -141,7 +140,8 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   let whole = false;
   let pending: Record<string, unknown>[] = [];
   const flush = async () => {
-    if (table && pending.length > 0)
+    // A dump of an older program may hold what is derived by now: it is made anew.
+    if (table && pending.length > 0 && dumpedTables.some((one) => one === table))
       await tx.db
         .insertInto(table as "entries")
         .values(pending as never)

@@ -1,7 +1,7 @@
 export { dumpTables, restoreDump } from "./dump.ts";
 export { enqueueJob, extendJob, failJob, finishJob, leaseJob } from "./job-rows.ts";
 export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";
-export type { MemoryTable } from "./memory-schema.ts";
+export type { MemorySourceTable, MemoryTable } from "./memory-schema.ts";
 export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
 export { isPostgres, openStore } from "./open.ts";

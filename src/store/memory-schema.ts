@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /** The tables of memories. Their tenant is the scope: agents share some of them, so the agent is only who wrote them. */
 
 /** One version of a memory. */
@@ -59,10 +61,14 @@ export interface MemorySupportTable {
 }
 
 export interface MemoryVectorTable {
+  /** Counted up by the database; PostgreSQL may commit a lower one a little after a higher one. */
+  written: Generated<number>;
+  scope: string;
+  space: number;
+  num: number;
   memory: string;
-  model: string;
-  /** 32-bit floats, little-endian, in base64. */
-  vector: string;
+  /** Signed bytes; the length does not matter for a cosine. */
+  vector: Uint8Array;
 }
 
 /** A candidate that a person is to decide on. */

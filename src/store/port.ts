@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../domain/index.ts";
+import type { MemorySourceTable, MemorySupportTable, MemoryTable } from "./memory-schema.ts";
 import type { Db, Tx } from "./schema.ts";
 
 export type EngineName = "sqlite" | "postgres";
@@ -13,6 +14,8 @@ export interface Store {
   readonly db: Db;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
+  /** Writes a memory with everything that belongs to it, durably, in one call: most are written one by one. */
+  insertMemory(memory: NewMemoryRows): Promise<number>;
   /** Entries whose text matches, best or newest first. */
   matchText(query: TextQuery): Promise<TextMatch[]>;
   /** How many entries hold each word, of how many. */
@@ -21,6 +24,8 @@ export interface Store {
   neighbours(agent: string, seqs: number[], radius: number): Promise<PlacedEntry[]>;
   /** Memories whose text matches, best first. The scopes are part of the question to the database. */
   matchMemories(query: MemoryTextQuery): Promise<MemoryTextMatch[]>;
+  /** How many memories hold each word, counted up to a number, of how many. */
+  countMemoryWords(words: readonly string[], countMax: number): Promise<{ counts: number[]; of: number }>;
   /** Takes a backup while others read and write; returns the file it wrote. */
   backup(file: string): Promise<BackupResult>;
   /** Writes every table as compressed JSON lines, which either engine can restore. */
@@ -50,9 +55,20 @@ export interface StoreTransaction {
   nextNumber(counter: "conversation_id" | "transcript_id" | "memory_number"): Promise<number>;
   /** Removes the text of entries from the index. */
   removeText(agent: string, seqs: number[]): Promise<void>;
+  /** The same inside this transaction. */
+  insertMemory(memory: NewMemoryRows): Promise<number>;
   /** Puts the words of a memory into its index, in the place of those before. */
   indexMemory(row: MemoryWords): Promise<void>;
   removeMemoryText(nums: number[]): Promise<void>;
+}
+
+/** A memory before it has its number. */
+export interface NewMemoryRows {
+  row: Omit<MemoryTable, "num">;
+  sources: readonly MemorySourceTable[];
+  support: readonly MemorySupportTable[];
+  words: string;
+  vector?: { space: number; vector: Uint8Array };
 }
 
 export interface MemoryWords {
@@ -66,6 +82,10 @@ export interface MemoryTextQuery {
   scopes?: readonly string[];
   /** Words as they were prepared for the index; one matching word is enough. */
   words: string[];
+  /** Words that have to be there together; one such group is enough. In place of `words`, and the newest first. */
+  together?: readonly (readonly string[])[];
+  /** Of more matches than this, an engine may rank only the newest so many. */
+  rankedMax?: number;
   /** What was believed at this time; also what is believed no longer when absent. */
   validAt?: number;
   category?: string;
@@ -74,6 +94,7 @@ export interface MemoryTextQuery {
 
 export interface MemoryTextMatch {
   id: string;
+  abstract: string;
   score: number;
 }
 
@@ -170,6 +191,8 @@ export interface TextQuery {
   before?: number;
   /** How telling each of `words` is; an engine without ranks of its own orders by it. */
   weights?: number[];
+  /** Of more matches than this, an engine may rank only the newest so many. */
+  rankedMax?: number;
   limit: number;
 }
 

@@ -27,11 +27,13 @@ function workerFor({ place, child }: Job): Worker {
     place,
     child,
     random: rngOf(place.seed, "child", child),
-    open: () =>
+    open: (options) =>
       openVarve({
         home: place.home,
         database: place.database,
-        config: { store: { readers: 1, cacheMiB: 8 }, import: { batchSize: 25 } },
+        // The model that comes with the package is no part of the bundle; who needs vectors brings their maker.
+        config: { store: { readers: 1, cacheMiB: 8 }, import: { batchSize: 25 }, search: { embedder: "none" } },
+        ...options,
       }),
     async step(step, work, facts) {
       steps += 1;

@@ -1,4 +1,4 @@
-import type { Varve } from "../../src/engine.ts";
+import type { OpenOptions, Varve } from "../../src/engine.ts";
 import type { DatabaseKind } from "../support/databases.ts";
 import type { Rng } from "../support/rng.ts";
 
@@ -20,7 +20,7 @@ export interface Worker {
   /** Which process on this database it is: the first, the second, … */
   child: number;
   random: Rng;
-  open(): Promise<Varve>;
+  open(options?: Pick<OpenOptions, "models">): Promise<Varve>;
   /** Does a step and acknowledges it once its promise has resolved; facts that only then are known go along. */
   step<T>(step: Step, work: () => Promise<T>, facts?: (value: T) => Step): Promise<T>;
   /** Acknowledges something that the work under way reports itself. */

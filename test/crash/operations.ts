@@ -2,8 +2,10 @@ import type { Operation } from "./operation.ts";
 import { backup } from "./operations/backup.ts";
 import { branch } from "./operations/branch.ts";
 import { compact } from "./operations/compact.ts";
+import { embedding } from "./operations/embedding.ts";
 import { importing } from "./operations/import.ts";
 import { ingest, ingestSingle } from "./operations/ingest.ts";
+import { memories } from "./operations/memories.ts";
 import { migration } from "./operations/migration.ts";
 import { sessions } from "./operations/sessions.ts";
 import { turns } from "./operations/turns.ts";
@@ -16,6 +18,8 @@ export const operations: readonly Operation[] = [
   branch,
   compact,
   turns,
+  memories,
+  embedding,
   sessions,
   backup,
   migration,

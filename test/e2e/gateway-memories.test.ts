@@ -35,7 +35,7 @@ describe("memories", () => {
     await stage.varve.work.drain();
     const found = await send("GET", "/api/memories/search?query=gate%20code");
     expect(found.json).toMatchObject({
-      mode: "words",
+      mode: "words and vectors",
       hits: [{ memory: { content: "Remember that the gate code is 4711." } }],
     });
     id = (found.json as { hits: { memory: { id: string } }[] }).hits[0]?.memory.id ?? "";

@@ -1,4 +1,12 @@
-import { benchContext, benchRecall, benchSpeed, type ContextBench, type RecallBench } from "../../bench/index.ts";
+import {
+  benchContext,
+  benchRecall,
+  benchSpeed,
+  type ContextBench,
+  type RecallBench,
+  type SpeedPart,
+  speedParts,
+} from "../../bench/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
@@ -10,6 +18,8 @@ export interface BenchFlags {
   data?: string;
   baselines?: boolean;
   database?: string;
+  datasets?: string;
+  only?: string;
 }
 
 export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
@@ -22,6 +32,7 @@ async function recallCommand(flags: BenchFlags): Promise<void> {
   const progress = startProgress("Measuring");
   const measured = await benchRecall({
     data: flags.data,
+    only: flags.datasets?.split(",").map((name) => name.trim()),
     baselines: flags.baselines ?? true,
     database: flags.database,
     onProgress: (name, done, total) => progress.update(done, total, name),
@@ -91,6 +102,15 @@ function contextRows(measured: ContextBench): string[][] {
   );
 }
 
+function partsIn(text: string): SpeedPart[] {
+  const names = text.split(",").map((name) => name.trim());
+  const parts = speedParts.filter((part) => names.includes(part));
+  if (parts.length === names.length) return parts;
+  throw new VarveError("BAD_REQUEST", `--only ${text} names something that is not measured.`, {
+    remedy: `Send one or more of ${speedParts.join(", ")}, with commas between.`,
+  });
+}
+
 async function speedCommand(flags: BenchFlags): Promise<void> {
   const output = outputFor(flags);
   const sizes = flags.sizes.split(",").map((text) => Number(text.trim()));
@@ -103,6 +123,7 @@ async function speedCommand(flags: BenchFlags): Promise<void> {
   const progress = startProgress("Measuring");
   const measured = await benchSpeed({
     sizes,
+    only: flags.only === undefined ? undefined : partsIn(flags.only),
     onProgress: (name, done, total) => progress.update(done, total, `${name}, ${number(done)} of ${number(total)}`),
   });
   progress.finish("Measured");

@@ -62,10 +62,11 @@ function modelLine(model: Status["models"][number]): string {
   return `${figures}${paused}${last}`;
 }
 
-function coverageText({ model, vectors, messages }: Status["search"]): string {
+function coverageText({ model, vectors, messages, memories, memoryVectors }: Status["search"]): string {
   if (model === null) return "words only: no embedding model";
-  const behind = messages - vectors;
-  return `${number(vectors)} of ${number(messages)} messages embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
+  const behind = messages - vectors + memories - memoryVectors;
+  const kept = `${number(memoryVectors)} of ${number(memories)} memories`;
+  return `${number(vectors)} of ${number(messages)} messages and ${kept} embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
 }
 
 export interface DoctorFlags extends CommonOptions {

@@ -13,33 +13,43 @@ export interface SearchFlags extends CommonOptions {
   minScore?: number;
   profile?: Profile;
   explain?: boolean;
+  mode?: SearchMode;
 }
 
+type SearchMode = "hybrid" | "text" | "vector";
+const legs = { hybrid: ["lexical", "vector"], text: ["lexical"], vector: ["vector"] } as const;
+
 export async function searchCommand(query: string, flags: SearchFlags): Promise<void> {
+  const mode = flags.mode ?? "hybrid";
   const kinds = flags.kind === undefined ? undefined : kindsIn(flags.kind);
   const since = timeIn("--since", flags.since);
   const before = timeIn("--before", flags.before);
-  await withVarve(flags, async (varve, output) => {
-    const session = flags.session === undefined ? undefined : await varve.sessions.get(flags.session);
-    const answer = await varve.search.find(query, {
-      session,
-      kinds,
-      since,
-      before,
-      limit: flags.limit,
-      minScore: flags.minScore,
-      profile: flags.profile,
-      explain: flags.explain,
-    });
-    for (const result of answer.results) {
-      output.show(`${result.citation}  ${when(result.time)}  ${result.score.toFixed(3)}  ${result.sessionKey ?? ""}`);
-      output.show(`    ${result.snippet}`);
-      for (const note of result.notes ?? []) output.show(`    (${note})`);
-    }
-    if (flags.explain) output.show(`\n${explained(answer)}`);
-    output.say(summaryOf(answer));
-    output.result(answer);
-  });
+  await withVarve(
+    flags,
+    async (varve, output) => {
+      const session = flags.session === undefined ? undefined : await varve.sessions.get(flags.session);
+      const answer = await varve.search.find(query, {
+        session,
+        kinds,
+        since,
+        before,
+        limit: flags.limit,
+        minScore: flags.minScore,
+        profile: flags.profile,
+        explain: flags.explain,
+        legs: [...legs[mode]],
+      });
+      for (const result of answer.results) {
+        output.show(`${result.citation}  ${when(result.time)}  ${result.score.toFixed(3)}  ${result.sessionKey ?? ""}`);
+        output.show(`    ${result.snippet}`);
+        for (const note of result.notes ?? []) output.show(`    (${note})`);
+      }
+      if (flags.explain) output.show(`\n${explained(answer)}`);
+      output.say(summaryOf(answer));
+      output.result(answer);
+    },
+    mode === "text" ? {} : { willSearch: query },
+  );
 }
 
 function summaryOf(answer: SearchAnswer): string {

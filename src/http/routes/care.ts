@@ -61,7 +61,13 @@ const statusSchema = z
     ),
     home: z.string(),
     database: z.string(),
-    search: z.object({ model: z.string().nullable(), messages: z.number(), vectors: z.number() }),
+    search: z.object({
+      model: z.string().nullable(),
+      messages: z.number(),
+      vectors: z.number(),
+      memories: z.number(),
+      memoryVectors: z.number(),
+    }),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
   })
   .partial()

@@ -42,7 +42,8 @@ export async function gather(
     else if (isEcho(draft, options.recalled)) dropped.echoes += 1;
     else drafts.push(draft);
   }
-  const embedded = await embed(host, drafts, options.signal);
+  const { embedded, note } = await embedIfPossible(host, drafts, options.signal);
+  if (note !== undefined) cost.notes.push(note);
   const candidates = withoutTwins(embedded);
   dropped.duplicates = embedded.length - candidates.length;
   return { candidates, dropped, calls: cost.calls, tokens: cost.tokens, notes: cost.notes };
@@ -83,19 +84,39 @@ function isEcho(draft: MemoryDraft, recalled: readonly string[]): boolean {
 
 /** All of them or a failure: a memory that cannot be found by its meaning must not stand beside others that can. */
 export async function embed(
-  { vectors }: Pick<MemoryHost, "vectors">,
+  { shelf }: Pick<MemoryHost, "shelf">,
   drafts: readonly MemoryDraft[],
   signal?: AbortSignal,
 ): Promise<Candidate[]> {
-  if (!vectors || drafts.length === 0) return drafts.map((draft) => ({ draft }));
-  const made = await vectors.embed(
+  if (!shelf || drafts.length === 0) return drafts.map((draft) => ({ draft }));
+  const made = await shelf.vectors.embed(
     drafts.map((draft) => draft.abstract),
     signal,
   );
+  if (!made) return drafts.map((draft) => ({ draft }));
+  const space = await shelf.spaceId();
   return drafts.map((draft, index) => {
-    const vector = made?.[index];
-    return vector ? { draft, vector: { model: vectors.model, vector } } : { draft };
+    const vector = made[index];
+    return vector ? { draft, vector: { space, vector } } : { draft };
   });
+}
+
+/** Where vectors follow behind anyway, a model that is away does not keep anything from being remembered. */
+export async function embedIfPossible(
+  host: Pick<MemoryHost, "shelf">,
+  drafts: readonly MemoryDraft[],
+  signal?: AbortSignal,
+): Promise<{ embedded: Candidate[]; note?: string }> {
+  try {
+    return { embedded: await embed(host, drafts, signal) };
+  } catch (error) {
+    if (signal?.aborted || !host.shelf?.vectors.follows) throw error;
+    const because = error instanceof Error ? error.message : String(error);
+    return {
+      embedded: drafts.map((draft) => ({ draft })),
+      note: `no vectors yet (${because}): compared by words alone`,
+    };
+  }
 }
 
 /** Of two that say the same, the later is dropped; two values of one fact do not say the same. */
@@ -112,6 +133,6 @@ function areTwins(a: Candidate, b: Candidate): boolean {
   if (figures(a.draft.abstract) !== figures(b.draft.abstract)) return false;
   const words = wordCosine(a.draft.abstract, b.draft.abstract);
   const alike = a.vector && b.vector ? cosine(a.vector.vector, b.vector.vector) : words;
-  const sameFact = a.draft.factKey !== undefined && a.draft.factKey === b.draft.factKey;
-  return (sameFact ? Math.min(words, alike) : alike) > duplicateAbove;
+  // Meaning alone takes a sister for a brother; where both agree, it is the same.
+  return Math.min(words, alike) > duplicateAbove;
 }

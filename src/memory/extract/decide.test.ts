@@ -38,20 +38,24 @@ const factKey = "favourite:colour";
 
 describe("without a model", () => {
   it("another value of the same fact supersedes", () => {
-    const near = [{ memory: memory("My favourite colour is blue.", { factKey }), similarity: 0.67, sameFact: true }];
+    const near = [
+      { memory: memory("My favourite colour is blue.", { factKey }), words: 0.67, meaning: 0, sameFact: true },
+    ];
     const candidate = { draft: draft("My favourite colour is red.", { factKey }) };
     expect(decideByRules(candidate, near)).toMatchObject({ kind: "supersede", match: "mem_1" });
   });
 
   it("the opposite of the same fact supersedes", () => {
     const like = "like:jazz";
-    const near = [{ memory: memory("I like jazz.", { factKey: like }), similarity: 0.8, sameFact: true }];
+    const near = [{ memory: memory("I like jazz.", { factKey: like }), words: 0.8, meaning: 0, sameFact: true }];
     expect(decideByRules({ draft: draft("I no longer like jazz.", { factKey: like }) }, near).kind).toBe("supersede");
     expect(decideByRules({ draft: draft("I really like jazz.", { factKey: like }) }, near).kind).not.toBe("create");
   });
 
   it("the same value in another message is support, in the same message nothing", () => {
-    const near = [{ memory: memory("My favourite colour is blue.", { factKey }), similarity: 1, sameFact: true }];
+    const near = [
+      { memory: memory("My favourite colour is blue.", { factKey }), words: 1, meaning: 0, sameFact: true },
+    ];
     const again = draft("Blue is my favourite colour!", { factKey });
     expect(decideByRules({ draft: again }, near)).toMatchObject({ kind: "support" });
     const same = { ...again, sources: near[0]?.memory.sources ?? [] };
@@ -59,7 +63,7 @@ describe("without a model", () => {
   });
 
   it("the same words with other figures are new", () => {
-    const near = [{ memory: memory("Server 4 listens on port 4004."), similarity: 0.9, sameFact: false }];
+    const near = [{ memory: memory("Server 4 listens on port 4004."), words: 0.9, meaning: 0, sameFact: false }];
     expect(decideByRules({ draft: draft("Server 5 listens on port 4005.") }, near).kind).toBe("create");
     expect(decideByRules({ draft: draft("Server 4 listens on port 4004.") }, near).kind).toBe("support");
     expect(decideByRules({ draft: draft("Something else") }, []).kind).toBe("create");
@@ -67,7 +71,7 @@ describe("without a model", () => {
 });
 
 describe("with a model", () => {
-  const near = [{ memory: memory("Likes tea"), similarity: 0.9, sameFact: false }];
+  const near = [{ memory: memory("Likes tea"), words: 0.9, meaning: 0, sameFact: false }];
   const told = (text: string) => decideByModel(async () => text, { draft: draft("Likes green tea") }, near, undefined);
 
   it("takes the decision with the memory it names", async () => {

@@ -8,7 +8,7 @@ import { askFor, type Told } from "./ask.ts";
 
 /** How many memories a model is shown. */
 export const shownMax = 3;
-const duplicateFrom = 0.85;
+export const duplicateFrom = 0.85;
 const sameValueFrom = 0.8;
 const answerTokens = 1_500;
 
@@ -29,9 +29,10 @@ Answer with JSON only: {"decision", "match", "context", "reason", "merged"}
 - reason: one sentence.`;
 
 /** What is near enough to be shown to a model, or to be judged by the rules. */
-export function comparable(near: readonly Near[], byVector: boolean): Near[] {
-  const floor = byVector ? vectorFloor : wordFloor;
-  return near.filter((one) => one.sameFact || one.similarity >= floor).slice(0, shownMax);
+export function comparable(near: readonly Near[], { draft }: Candidate): Near[] {
+  const isProfile = (one: Near) => draft.category === "profile" && one.memory.category === "profile";
+  const isNear = (one: Near) => one.words >= wordFloor || one.meaning >= vectorFloor;
+  return near.filter((one) => one.sameFact || isNear(one) || isProfile(one)).slice(0, shownMax);
 }
 
 /** Asks a model. Only a valid number of a memory can change that memory; without one the candidate is new. */
@@ -83,7 +84,8 @@ export function decideByRules({ draft }: Candidate, near: readonly Near[]): Deci
       ? again(draft, fact.memory)
       : { kind: "supersede", match: fact.memory.id, label, reason: "another value of the same fact" };
   }
-  const twin = near.find((one) => one.similarity >= duplicateFrom && sameFigures(draft.abstract, one.memory.abstract));
+  // By meaning, "lives with her sister" is as near to "lives with her brother" as any paraphrase: only words tell.
+  const twin = near.find((one) => one.words >= duplicateFrom && sameFigures(draft.abstract, one.memory.abstract));
   return twin ? again(draft, twin.memory) : { kind: "create", label, reason: "nothing like it is known" };
 }
 

@@ -3,7 +3,7 @@ import { dayMs } from "../decay.ts";
 import type { Decision } from "../decisions.ts";
 import type { MemoryHost } from "../host.ts";
 import { categories } from "../memory.ts";
-import { type Candidate, nearest } from "../near.ts";
+import { type Candidate, likeness, nearest } from "../near.ts";
 import { comparable, decideByModel, decideByRules, shownMax } from "./decide.ts";
 import { judge } from "./judge.ts";
 import { readable, type Spoken, sentencesOf } from "./spoken.ts";
@@ -38,7 +38,10 @@ export async function reconcile(
   const result: Reconciliation = { items: [], calls: 0, tokens: 0, notes: [] };
   const utility = await utilities(host, candidates, options, result);
   for (const [index, candidate] of candidates.entries()) {
-    const near = await nearest(host.store, options.scope, candidate, Math.max(options.admission?.pool ?? 0, shownMax));
+    const near = await nearest(host.store, options.scope, candidate, {
+      limit: Math.max(options.admission?.pool ?? 0, shownMax),
+      shelf: host.shelf,
+    });
     const admission = options.admission && admissionOf(host, candidate, near, utility[index], options);
     if (admission && admission.outcome !== "admit") {
       result.items.push({ candidate, outcome: admission.outcome, admission });
@@ -47,7 +50,7 @@ export async function reconcile(
     const earlier = earlierValue(candidates, index);
     const decision =
       earlier === undefined
-        ? await decide(host, candidate, comparable(near, candidate.vector !== undefined), admission, options, result)
+        ? await decide(host, candidate, comparable(near, candidate), admission, options, result)
         : { kind: "supersede" as const, label: candidate.draft.label, reason: "another value of the same fact" };
     result.items.push({ candidate, outcome: "write", decision, admission, earlier });
   }
@@ -95,7 +98,7 @@ function admissionOf(
   { admission, spoken }: ReconcileOptions,
 ): Admission | undefined {
   const now = host.clock.now();
-  const pool = near.map(({ memory, similarity }) => ({ similarity, ageDays: (now - memory.createdAt) / dayMs }));
+  const pool = near.map((one) => ({ similarity: likeness(one), ageDays: (now - one.memory.createdAt) / dayMs }));
   const named = spoken.filter((one) => draft.sources.some((source) => source.seq === one.seq));
   const spans = named.flatMap((one) => [
     readable(one),

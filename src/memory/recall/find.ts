@@ -1,12 +1,13 @@
+import { chooseWords } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { searchFactor, worthAt } from "../decay.ts";
-import { sentencesOf } from "../extract/spoken.ts";
 import type { Category, Memory } from "../memory.ts";
-import { filtered, readMemories } from "../read.ts";
+import { filtered } from "../read.ts";
+import { memoriesOf, memoryOf } from "../rows.ts";
 import { narrowed, type Reader } from "../scopes.ts";
-import { cosine, coverage, indexTerms, termsOf, wordCosine } from "../similarity.ts";
-import type { MemoryVectors } from "../vectors.ts";
-import { decodeVector } from "../write.ts";
+import type { MemoryShelf } from "../shelf.ts";
+import { indexTerms } from "../similarity.ts";
+import { fitnessFor } from "./fitness.ts";
 
 export interface FindRequest {
   query: string;
@@ -37,86 +38,140 @@ export interface FoundMemories {
   note?: string;
 }
 
-const candidatesMax = 200;
-const longTerms = 12;
-const pieceTerms = 2;
-const piecesMax = 20;
-const vectorsMax = 20_000;
-const vectorFloor = 0.3;
+/** What each leg brings, at least, and how many times what is wanted. */
+const candidatesLeast = 80;
+const candidatesEach = 2;
+/** Words that more memories hold than this are common; beyond it, only the newest that hold them are ranked. */
+const rowsMax = 2_000;
+const rankedMax = 2_000;
+const countMax = 20_000;
+/**
+ * Nearer than this in meaning is more than chance: of questions and the facts that answer them MiniLM puts five in six
+ * above it, of unrelated pairs one in fifty.
+ */
+export const meaningFloor = 0.25;
+const widerTimes = 4;
 const expiredFactor = 0.6;
 const outdatedFactor = 0.5;
 
 /** The memories that fit a question, the best first. They are ranked here, so that both engines rank alike. */
 export async function findMemories(
-  host: { store: Store; now: number; vectors?: MemoryVectors },
+  host: { store: Store; now: number; shelf?: MemoryShelf },
   reader: Reader,
   request: FindRequest,
 ): Promise<FoundMemories> {
   const seen = narrowed(reader, request.scopes);
   if (seen?.length === 0) return { hits: [], mode: "words" };
-  const { query, category, asOf, includeHistory } = request;
-  const at = asOf ?? host.now;
-  const words = indexTerms(query);
-  const validAt = includeHistory ? undefined : at;
-  const matched = await host.store.matchMemories({ scopes: seen, words, validAt, category, limit: candidatesMax });
-  const near = await byMeaning(host, seen, request);
-  const ids = [...new Set([...matched.map((one) => one.id), ...near.scores.keys()])];
-  const memories = await readMemories(host.store.db, seen === undefined ? reader : { ...reader, scopes: seen }, ids);
-  const questions = piecesOf(query);
-  const hits = memories
-    .map((memory) => hitOf(memory, questions, near.scores.get(memory.id) ?? 0, at))
-    .sort(
-      (a, b) => b.score - a.score || b.memory.validFrom - a.memory.validFrom || (a.memory.id < b.memory.id ? 1 : -1),
-    )
+  const { store, now } = host;
+  const at = request.asOf ?? now;
+  const [near, matched] = await Promise.all([byMeaning(host, seen, request), byWords(store, seen, request, at)]);
+  const ids = matched.filter((id) => !near.rows.has(id));
+  const read = ids.length === 0 ? [] : await rowsOf(store, seen, request, now, ids);
+  const fits = fitnessFor(request.query);
+  const scored = [...near.rows.values(), ...read]
+    .map((row) => {
+      const memory = memoryOf(row);
+      return { row, ...worthOf(memory, at, Math.max(fits(memory), near.scores.get(row.id) ?? 0)) };
+    })
+    .sort((a, b) => b.score - a.score || b.row.valid_from - a.row.valid_from || (a.row.id < b.row.id ? 1 : -1))
     .slice(0, request.limit);
+  const memories = await memoriesOf(
+    store.db,
+    scored.map((one) => one.row),
+  );
+  const hits = memories.flatMap((memory, index) => {
+    const one = scored[index];
+    if (!one) return [];
+    const { row: _, ...rest } = one;
+    return [{ memory, ...rest }];
+  });
   return { hits, mode: near.mode, ...(near.note === undefined ? {} : { note: near.note }) };
 }
 
-/** A long question is taken as a whole and by its sentences: what it ends with may be all that it asks. */
-function piecesOf(query: string): string[] {
-  if (termsOf(query).length <= longTerms) return [query];
-  const sentences = sentencesOf({ text: query, open: [{ start: 0, end: query.length }] })
-    .map(({ start, end }) => query.slice(start, end))
-    .filter((piece) => termsOf(piece).length >= pieceTerms);
-  return [query, ...sentences.slice(0, piecesMax / 2), ...sentences.slice(-piecesMax / 2)];
-}
-
-function hitOf(memory: Memory, questions: readonly string[], meaning: number, at: number): Hit {
-  const text = `${memory.abstract}\n${memory.content}`;
-  const byWords = questions.map((one) => 0.6 * coverage(one, text) + 0.4 * wordCosine(one, memory.abstract));
-  const relevance = Math.max(...byWords, meaning);
+function worthOf(
+  memory: Parameters<typeof worthAt>[0] & Pick<Memory, "tier" | "expiresAt" | "validFrom" | "invalidatedAt">,
+  at: number,
+  relevance: number,
+): Omit<Hit, "memory"> {
   const factor = searchFactor(memory.tier, worthAt(memory, at).composite);
   const expired = memory.expiresAt !== undefined && memory.expiresAt <= at;
   const outdated = memory.validFrom > at || (memory.invalidatedAt !== undefined && memory.invalidatedAt <= at);
   const score = relevance * factor * (expired ? expiredFactor : 1) * (outdated ? outdatedFactor : 1);
-  return { memory, score, relevance, factor, expired, outdated };
+  return { score, relevance, factor, expired, outdated };
+}
+
+function candidatesOf({ limit }: FindRequest): number {
+  return Math.max(candidatesLeast, candidatesEach * limit);
+}
+
+/** By their words, the rarest first; common ones only together, or among the newest. */
+async function byWords(
+  store: Store,
+  seen: readonly string[] | undefined,
+  request: FindRequest,
+  at: number,
+): Promise<string[]> {
+  const { query, category, includeHistory } = request;
+  const most = candidatesOf(request);
+  const words = indexTerms(query);
+  if (words.length === 0) return [];
+  const { counts, of } = await store.countMemoryWords(words, countMax);
+  const counted = words.map((word, index) => ({ phrase: word, weight: 1, count: counts[index] ?? 0 }));
+  const base = { scopes: seen, category, limit: most, ...(includeHistory ? {} : { validAt: at }) };
+  for (const choice of chooseWords(counted, of, most, rowsMax)) {
+    const phrases = choice.words.map((word) => word.phrase);
+    if (phrases.length === 0) continue;
+    const together = choice.any ? {} : { together: [phrases] };
+    const found = await store.matchMemories({ ...base, words: phrases, ...together, rankedMax });
+    if (choice.any || found.length >= most / 2) return found.map((one) => one.id);
+  }
+  return [];
+}
+
+type Row = Awaited<ReturnType<typeof rowsOf>>[number];
+
+function rowsOf(
+  store: Store,
+  seen: readonly string[] | undefined,
+  request: FindRequest,
+  now: number,
+  ids: readonly string[],
+) {
+  return filtered(store.db, seen, request, now).selectAll().where("id", "in", ids).execute();
+}
+
+interface ByMeaning {
+  scores: Map<string, number>;
+  rows: Map<string, Row>;
+  mode: FoundMemories["mode"];
+  note?: string;
 }
 
 /** By vectors, where there are any. A search by words alone is better than none: a failure is said, not thrown. */
 async function byMeaning(
-  { store, now, vectors }: { store: Store; now: number; vectors?: MemoryVectors },
+  { store, now, shelf }: { store: Store; now: number; shelf?: MemoryShelf },
   seen: readonly string[] | undefined,
   request: FindRequest,
-): Promise<{ scores: Map<string, number>; mode: FoundMemories["mode"]; note?: string }> {
-  const scores = new Map<string, number>();
-  if (!vectors) return { scores, mode: "words", note: "nothing makes vectors here: searched by words alone" };
+): Promise<ByMeaning> {
+  const none = { scores: new Map<string, number>(), rows: new Map<string, Row>(), mode: "words" as const };
+  if (!shelf) return { ...none, note: "nothing makes vectors here: searched by words alone" };
   let asked: ArrayLike<number> | undefined;
   try {
-    asked = (await vectors.embed([request.query], request.signal))?.[0];
+    asked = await shelf.embedQuery(request.query, request.signal);
   } catch (error) {
     request.signal?.throwIfAborted();
     const because = error instanceof Error ? error.message : String(error);
-    return { scores, mode: "words", note: `no vectors (${because}): searched by words alone` };
+    return { ...none, note: `no vectors (${because}): searched by words alone` };
   }
-  if (!asked) return { scores, mode: "words", note: "no vectors were made: searched by words alone" };
-  const rows = await filtered(store.db, seen, request, now)
-    .innerJoin("memory_vectors", "memory_vectors.memory", "memories.id")
-    .select(["memories.id", "memory_vectors.vector"])
-    .where("memory_vectors.model", "=", vectors.model)
-    .orderBy("memories.num", "desc")
-    .limit(vectorsMax)
-    .execute();
-  const scored = rows.map((row): [string, number] => [row.id, cosine(decodeVector(row.vector), asked)]);
-  const best = scored.filter(([, score]) => score >= vectorFloor).sort((a, b) => b[1] - a[1]);
-  return { scores: new Map(best.slice(0, candidatesMax)), mode: "words and vectors" };
+  if (!asked) return { ...none, note: "no vectors were made: searched by words alone" };
+  // Versions that are believed no longer have vectors too, and may stand before those that are.
+  for (let wanted = candidatesOf(request), round = 1; ; wanted *= 4, round += 1) {
+    const all = await shelf.nearest(asked, wanted, seen);
+    const near = all.filter((hit) => hit.cosine >= meaningFloor);
+    const scores = new Map(near.map((hit) => [hit.id, hit.cosine]));
+    const read = scores.size === 0 ? [] : await rowsOf(store, seen, request, now, [...scores.keys()]);
+    const rows = new Map(read.map((row) => [row.id, row]));
+    const isAll = near.length < wanted || round === widerTimes;
+    if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors" };
+  }
 }

@@ -34,6 +34,11 @@ export class EmbedThread {
     });
   }
 
+  /** A program that is done ends, whatever is still under way here; the next call holds it again. */
+  letGo(): void {
+    this.worker.unref();
+  }
+
   private settle(reply: EmbedReply): void {
     const waiting = this.waiting.get(reply.id);
     this.waiting.delete(reply.id);

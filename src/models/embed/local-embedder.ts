@@ -22,7 +22,7 @@ let thread: EmbedThread | undefined;
 export class LocalEmbedder implements Embedder {
   readonly space = miniLmSpace;
   private readonly options: LocalEmbedderOptions;
-  private readonly queries = new Map<string, EmbeddedQuery>();
+  private readonly queries = new Map<string, Promise<EmbeddedQuery>>();
   private closed = false;
 
   constructor(options: LocalEmbedderOptions) {
@@ -43,17 +43,24 @@ export class LocalEmbedder implements Embedder {
     signal?.throwIfAborted();
     const known = this.queries.get(text);
     if (known) return known;
-    const made = (await this.opened().call({ op: "query", text })) as EmbeddedQuery;
+    const made = this.opened().call({ op: "query", text }) as Promise<EmbeddedQuery>;
     if (this.queries.size >= queriesKept) {
       const oldest = this.queries.keys().next().value;
       if (oldest !== undefined) this.queries.delete(oldest);
     }
     this.queries.set(text, made);
-    return made;
+    try {
+      return await made;
+    } catch (error) {
+      this.queries.delete(text);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
     this.closed = true;
+    // Nobody waits for what is still being made.
+    thread?.letGo();
   }
 
   private opened(): EmbedThread {

@@ -20,12 +20,17 @@ const togetherMax = 3;
  * costs a tenth of a second for each hundred thousand of them, and finds nothing that the rarer words beside it do not;
  * common words alone are asked for together. All words count in the scores, whichever found an entry.
  */
-export function chooseWords(words: readonly CountedWord[], entries: number, wanted: number): WordChoice[] {
+export function chooseWords(
+  words: readonly CountedWord[],
+  entries: number,
+  wanted: number,
+  rowsMax: number = ranking.candidates.rowsMax,
+): WordChoice[] {
   const rarest = words.toSorted((a, b) => a.count - b.count);
   let rows = 0;
   const rare = rarest.filter((word) => {
     rows += word.count;
-    return rows <= ranking.candidates.rowsMax;
+    return rows <= rowsMax;
   });
   if (rare.length > 0 || rarest.length === 0) return [{ words: rare, any: true }];
   const choices: WordChoice[] = [];

@@ -116,3 +116,8 @@ function pushPhrase(list: string[], phrase: string): void {
   const words = wordsOf(fold(phrase)).join(" ");
   if (words !== "") list.push(words);
 }
+
+/** What of a query its vector is made from: phrases that must be there and words that must not are left to words. */
+export function embeddedText(query: string): string {
+  return parseQuery(query, {}).text;
+}

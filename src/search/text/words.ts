@@ -23,8 +23,16 @@ export function wordsOf(text: string): string[] {
 
 function plainWords(text: string): string[] {
   const found: string[] = [];
-  for (const run of text.split(/[^a-z0-9]+/)) {
-    if (run !== "") found.push(run.length > wordLengthMax ? run.slice(0, wordLengthMax) : run);
+  let start = -1;
+  for (let at = 0; at <= text.length; at += 1) {
+    // Beyond the end it is not a number, and so no letter.
+    const code = text.charCodeAt(at);
+    const isPart = (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
+    if (isPart && start < 0) start = at;
+    else if (!isPart && start >= 0) {
+      found.push(text.slice(start, Math.min(at, start + wordLengthMax)));
+      start = -1;
+    }
   }
   return found;
 }
@@ -37,9 +45,23 @@ export function termsOf(text: string): string[] {
     const alone = word.length <= 2 && isUnspaced(word);
     if (alone && before !== undefined) terms.push(before + word);
     before = alone ? word : undefined;
-    if (!isStopWord(word)) terms.push(stem(word));
+    const term = termOf(word);
+    if (term !== undefined) terms.push(term);
   }
   return terms;
+}
+
+const knownMax = 50_000;
+const known = new Map<string, string | undefined>();
+
+/** The term of a word; none for a stop word. A few thousand words are most of what is ever said. */
+function termOf(word: string): string | undefined {
+  const term = known.get(word);
+  if (term !== undefined || known.has(word)) return term;
+  const made = isStopWord(word) ? undefined : stem(word);
+  if (known.size >= knownMax) known.clear();
+  known.set(word, made);
+  return made;
 }
 
 /** The stems of every word, stop words included, with single spaces between: phrases are compared in this form. */

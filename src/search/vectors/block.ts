@@ -93,24 +93,33 @@ export class VectorBlock {
     return places;
   }
 
-  /** A counting sort by distance: distances are small whole numbers. */
+  /** Distances are small whole numbers: counting them says up to which one there are enough. */
   private byBits(query: Float32Array, allowed: (place: number) => boolean): number[] {
+    const { bits, words, count } = this;
     const target = this.bitsOf(query, 1);
-    const buckets: number[][] = Array.from({ length: this.dimensions + 1 }, () => []);
-    for (let place = 0; place < this.count; place += 1) {
+    const distances = new Uint16Array(count);
+    const held = new Uint32Array(this.dimensions + 1);
+    for (let place = 0, at = 0; place < count; place += 1) {
       let distance = 0;
-      const at = place * this.words;
-      for (let word = 0; word < this.words; word += 1) {
-        distance += popCount((this.bits[at + word] as number) ^ (target[word] as number));
+      for (let word = 0; word < words; word += 1, at += 1) {
+        distance += popCount((bits[at] as number) ^ (target[word] as number));
       }
-      buckets[distance]?.push(place);
+      distances[place] = distance;
+      held[distance] = (held[distance] as number) + 1;
     }
-    const places: number[] = [];
-    for (const bucket of buckets) {
-      for (const place of bucket) if (allowed(place)) places.push(place);
-      if (places.length >= rescored) break;
+    // What the filter leaves out makes room for what is further away.
+    for (let wanted = rescored; ; wanted *= 8) {
+      let [far, within] = [0, held[0] as number];
+      while (within < wanted && far < this.dimensions) {
+        far += 1;
+        within += held[far] as number;
+      }
+      const places: number[] = [];
+      for (let place = 0; place < count; place += 1) {
+        if ((distances[place] as number) <= far && allowed(place)) places.push(place);
+      }
+      if (places.length >= rescored || far === this.dimensions) return places;
     }
-    return places;
   }
 
   private cosineAt(query: Float32Array, place: number): number {

@@ -39,3 +39,8 @@ export function popCount(value: number): number {
 export function signed(bytes: Uint8Array): Int8Array {
   return new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
+
+/** Signed bytes as a database takes them. */
+export function unsigned(bytes: Int8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

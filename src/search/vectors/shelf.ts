@@ -3,6 +3,7 @@ import { spaceName, type VectorSpace } from "../../models/index.ts";
 import type { ConversationSpan, Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
 import { signed } from "./math.ts";
+import { findSpace } from "./spaces.ts";
 
 const pageRows = 2_000;
 /** Conversations kept in memory at once, beside the block over everything. */
@@ -31,12 +32,7 @@ export class VectorShelf {
   /** The number of this space in the database; nothing while nothing was embedded. */
   async id(): Promise<number | undefined> {
     if (this.spaceId !== undefined) return this.spaceId;
-    const row = await this.store.db
-      .selectFrom("vector_spaces")
-      .select("id")
-      .where("name", "=", spaceName(this.space))
-      .executeTakeFirst();
-    this.spaceId = row?.id;
+    this.spaceId = await findSpace(this.store, spaceName(this.space));
     return this.spaceId;
   }
 

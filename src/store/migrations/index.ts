@@ -5,7 +5,17 @@ import { largeContent } from "./003-large-content.ts";
 import { search } from "./004-search.ts";
 import { memory } from "./005-memory.ts";
 import { corpus } from "./006-corpus.ts";
+import { memoryVectors } from "./007-memory-vectors.ts";
 import { turns } from "./008-turns.ts";
 
 /** In order of version, without gaps. A released migration is never changed: a change is a new one. */
-export const migrations: readonly Migration[] = [foundation, context, largeContent, search, memory, corpus, turns];
+export const migrations: readonly Migration[] = [
+  foundation,
+  context,
+  largeContent,
+  search,
+  memory,
+  corpus,
+  memoryVectors,
+  turns,
+];

@@ -1,18 +1,20 @@
 import { sql } from "kysely";
-import type { MemoryTextMatch, MemoryTextQuery, MemoryWords } from "../port.ts";
+import type { MemoryTextMatch, MemoryTextQuery, MemoryWords, NewMemoryRows } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 
 export async function matchMemories(
   db: Db,
-  { scopes, words, validAt, category, limit }: MemoryTextQuery,
+  { scopes, words, together, validAt, category, limit }: MemoryTextQuery,
 ): Promise<MemoryTextMatch[]> {
-  if (words.length === 0 || scopes?.length === 0) return [];
+  const groups = together ?? words.map((word) => [word]);
+  if (groups.length === 0 || scopes?.length === 0) return [];
+  const phrase = (word: string) => sql`phraseto_tsquery('varve', ${word})`;
   const phrases = sql.join(
-    words.map((word) => sql`phraseto_tsquery('varve', ${word})`),
+    groups.map((group) => sql`(${sql.join(group.map(phrase), sql` && `)})`),
     sql` || `,
   );
   const found = await sql<MemoryTextMatch>`
-    select m.id as id, ts_rank(t.words, query)::float8 as score
+    select m.id as id, m.abstract as abstract, ts_rank(t.words, query)::float8 as score
     from (select ${phrases} as query) as q cross join memory_text t
     join memories m on m.scope = t.scope and m.num = t.num
     where t.words @@ query
@@ -23,8 +25,24 @@ export async function matchMemories(
         ? sql``
         : sql`and m.valid_from <= ${validAt} and (m.invalidated_at is null or m.invalidated_at > ${validAt})`
     }
-    order by score desc, m.num desc limit ${limit}`.execute(db);
+    order by ${together ? sql`` : sql`score desc,`} m.num desc limit ${limit}`.execute(db);
   return found.rows;
+}
+
+export async function countMemoryWords(
+  db: Db,
+  words: readonly string[],
+  countMax: number,
+): Promise<{ counts: number[]; of: number }> {
+  const last = await sql<{ of: number | null }>`select max(num) as "of" from memories`.execute(db);
+  const of = Number(last.rows[0]?.of ?? 0);
+  if (words.length === 0) return { counts: [], of };
+  const counts = words.map(
+    (word) => sql`(select count(*)::int from (select 1 from memory_text t
+      where t.words @@ phraseto_tsquery('varve', ${word}) limit ${countMax}) as found)`,
+  );
+  const found = await sql<{ counts: number[] }>`select array[${sql.join(counts)}]::int[] as counts`.execute(db);
+  return { counts: found.rows[0]?.counts ?? [], of };
 }
 
 export async function indexMemory(tx: Tx, { scope, num, words }: MemoryWords): Promise<void> {
@@ -34,4 +52,33 @@ export async function indexMemory(tx: Tx, { scope, num, words }: MemoryWords): P
 
 export async function removeMemoryText(tx: Tx, nums: number[]): Promise<void> {
   await sql`delete from memory_text where num = any(${nums}::bigint[])`.execute(tx);
+}
+
+/** The rows of a new memory inside a transaction; its number. */
+export async function insertMemory(tx: Tx, memory: NewMemoryRows): Promise<number> {
+  const { row, sources, support, words, vector } = memory;
+  const next = await sql<{ value: number }>`select nextval('memory_number') as value`.execute(tx);
+  const num = Number(next.rows[0]?.value ?? 1);
+  const { scope, id } = row;
+  await tx
+    .insertInto("memories")
+    .values({ ...row, num })
+    .execute();
+  if (sources.length > 0)
+    await tx
+      .insertInto("memory_sources")
+      .values([...sources])
+      .execute();
+  if (support.length > 0)
+    await tx
+      .insertInto("memory_support")
+      .values([...support])
+      .execute();
+  await indexMemory(tx, { scope, num, words });
+  if (vector)
+    await tx
+      .insertInto("memory_vectors")
+      .values({ scope, num, memory: id, ...vector })
+      .execute();
+  return num;
 }

@@ -13,7 +13,7 @@ import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.t
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
 import { Lanes } from "./lanes.ts";
-import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
+import { countMemoryWords, indexMemory, insertMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
@@ -95,7 +95,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
+    insertMemory: (memory) => exclusively((tx) => insertMemory(tx, memory)),
     matchMemories: (query) => matchMemories(db, query),
+    countMemoryWords: (words, countMax) => countMemoryWords(db, words, countMax),
     backup: (file) => dumpTables(db, "postgres", file),
     dump: (file) => dumpTables(db, "postgres", file),
     async checkIntegrity() {
@@ -153,6 +155,7 @@ function transactionOver(tx: Tx): StoreTransaction {
   return {
     db: tx,
     append: (batch) => appendInTransaction(tx, batch),
+    insertMemory: (memory) => insertMemory(tx, memory),
     async lock(name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
     },

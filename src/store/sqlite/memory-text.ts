@@ -1,25 +1,62 @@
 import { sql } from "kysely";
 import type { MemoryTextMatch, MemoryTextQuery, MemoryWords } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
-import { matchExpression } from "./text-search.ts";
+import { matchExpression, quote } from "./text-search.ts";
 
-export async function matchMemories(
-  db: Db,
-  { scopes, words, validAt, category, limit }: MemoryTextQuery,
-): Promise<MemoryTextMatch[]> {
-  if (words.length === 0 || scopes?.length === 0) return [];
-  const found = await sql<MemoryTextMatch>`
-    select m.id as id, -t.rank as score from memory_text t cross join memories m on m.num = t.rowid
-    where t.words match ${matchExpression({ words, any: true }) ?? ""}
-    ${scopes === undefined ? sql`` : sql`and m.scope in (${sql.join(scopes)})`}
+/** Of how many more than are wanted it is looked whose they are and whether they are believed. */
+const bestOf = 4;
+
+export async function matchMemories(db: Db, query: MemoryTextQuery): Promise<MemoryTextMatch[]> {
+  const { scopes, words, together, validAt, category, limit } = query;
+  const groups = together?.map((group) => group.map(quote).join(" AND "));
+  const expression = groups ? groups.map((group) => `(${group})`).join(" OR ") : matchExpression({ words, any: true });
+  if (!expression || scopes?.length === 0) return [];
+  const wanted = sql`${scopes === undefined ? sql`` : sql`and m.scope in (${sql.join(scopes)})`}
     ${category === undefined ? sql`` : sql`and m.category = ${category}`}
     ${
       validAt === undefined
         ? sql``
         : sql`and m.valid_from <= ${validAt} and (m.invalidated_at is null or m.invalidated_at > ${validAt})`
-    }
-    order by t.rank limit ${limit}`.execute(db);
+    }`;
+  if (together) {
+    // Whoever asks for words together compares what is found; a rank would be thrown away.
+    const found = await sql<MemoryTextMatch>`
+      select m.id as id, m.abstract as abstract, 0 as score from memory_text t cross join memories m on m.num = t.rowid
+      where t.words match ${expression} ${wanted} order by t.rowid desc limit ${limit}`.execute(db);
+    return found.rows;
+  }
+  if (query.rankedMax !== undefined) {
+    const found = await sql<MemoryTextMatch & { ranked: number }>`
+      with t as materialized (select rowid as num, rank from memory_text where words match ${expression}
+        order by rowid desc limit ${query.rankedMax}),
+      best as materialized (select num, rank from t order by rank limit ${bestOf * limit})
+      select m.id as id, m.abstract as abstract, -t.rank as score, (select count(*) from t) as ranked
+      from best as t cross join memories m on m.num = t.num
+      where true ${wanted} order by t.rank limit ${limit}`.execute(db);
+    const ranked = found.rows[0]?.ranked ?? Number.POSITIVE_INFINITY;
+    const isCut = ranked >= Math.min(query.rankedMax, bestOf * limit);
+    if (!isCut || found.rows.length === limit) return found.rows.map(({ ranked: _, ...match }) => match);
+  }
+  const found = await sql<MemoryTextMatch>`
+    select m.id as id, m.abstract as abstract, -t.rank as score from memory_text t cross join memories m on m.num = t.rowid
+    where t.words match ${expression} ${wanted} order by t.rank limit ${limit}`.execute(db);
   return found.rows;
+}
+
+export async function countMemoryWords(
+  db: Db,
+  words: readonly string[],
+  countMax: number,
+): Promise<{ counts: number[]; of: number }> {
+  const counts = words.map(
+    (word) =>
+      sql`(select count(*) from (select 1 from memory_text where words match ${quote(word)} limit ${countMax}))`,
+  );
+  // The highest number stands for how many there are: counting would read them all.
+  const found = await sql<{ counts: string; of: number | null }>`
+    select json_array(${sql.join(counts)}) as counts, (select max(num) from memories) as "of"`.execute(db);
+  const [row] = found.rows;
+  return { counts: JSON.parse(row?.counts ?? "[]") as number[], of: row?.of ?? 0 };
 }
 
 export async function indexMemory(tx: Tx, { num, words }: MemoryWords): Promise<void> {

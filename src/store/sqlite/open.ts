@@ -8,6 +8,7 @@ import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.
 import type {
   AppendBatch,
   AppendResult,
+  NewMemoryRows,
   OpenStoreOptions,
   Store,
   StoreCall,
@@ -20,7 +21,7 @@ import { backupInto } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { type Execute, kyselyOver } from "./dialect.ts";
 import { sqliteError } from "./errors.ts";
-import { indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
+import { countMemoryWords, indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 import { relaxedBegin } from "./worker-protocol.ts";
 
@@ -37,9 +38,16 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   prepareFile(file, options.readOnly ?? false);
 
   const tapped = <T>(call: StoreCall, run: () => Promise<T>): Promise<T> => tap(options, call, run);
+  // A database that is there is read sooner or later: the thread for it starts beside the one that writes.
+  const early = existsSync(file) ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }) : undefined;
   const writer = options.readOnly ? undefined : new Connection({ file, mode: "writer", busyTimeoutMs, cacheMiB });
-  if (writer) await writer.ready();
-  const readers: Connection[] = [];
+  try {
+    if (writer) await writer.ready();
+  } catch (error) {
+    await early?.close().catch(() => undefined);
+    throw error;
+  }
+  const readers: Connection[] = early ? [early] : [];
   const readersMax = options.readers ?? 1;
   let turn = 0;
   let closed = false;
@@ -107,6 +115,12 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     return (await tapped("append", ownTransaction ? () => retryBusy(call) : call)) as AppendResult;
   };
 
+  const insertMemory = async (memory: NewMemoryRows, ownTransaction: boolean): Promise<number> => {
+    if (ownTransaction) await gate;
+    const call = () => writable().call({ op: "insertMemory", memory, ownTransaction });
+    return (await tapped("write", ownTransaction ? () => retryBusy(call) : call)) as number;
+  };
+
   try {
     if (writer) {
       await identify(writeDb, file);
@@ -130,6 +144,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       refuseNewer(await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
     }
   } catch (error) {
+    await early?.close().catch(() => undefined);
     await writer?.close();
     throw sqliteError(error, file);
   }
@@ -137,12 +152,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   return {
     engine: "sqlite",
     db: readDb,
-    transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append)), how),
+    transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertMemory)), how),
     append: (batch) => append(batch, true),
+    insertMemory: (memory) => insertMemory(memory, true),
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),
     neighbours: (agent, seqs, radius) => neighbours(readDb, agent, seqs, radius),
     matchMemories: (query) => matchMemories(readDb, query),
+    countMemoryWords: (words, countMax) => countMemoryWords(readDb, words, countMax),
     async backup(target) {
       return backupInto(writer ?? reader(), target);
     },
@@ -205,10 +222,12 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
 function transactionOver(
   tx: Tx,
   append: (batch: AppendBatch, ownTransaction: boolean) => Promise<AppendResult>,
+  insertMemory: (memory: NewMemoryRows, ownTransaction: boolean) => Promise<number>,
 ): StoreTransaction {
   return {
     db: tx,
     append: (batch) => append(batch, false),
+    insertMemory: (memory) => insertMemory(memory, false),
     // A write transaction is alone in the whole file already.
     lock: () => Promise.resolve(),
     async nextNumber(counter) {

@@ -7,6 +7,10 @@ export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> 
   const expression = matchExpression(query);
   if (expression === undefined || query.conversations?.length === 0) return [];
   const { agent, limit } = query;
+  if (query.rankedMax !== undefined && query.order !== "recency") {
+    const newest = await matchNewest(db, query, expression, query.rankedMax);
+    if (newest) return newest;
+  }
   const found = await sql<TextMatch>`
     select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
     where t.words match ${expression} and e.agent = ${agent} ${within(query)}
@@ -16,20 +20,64 @@ export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> 
   return found.rows;
 }
 
+/** Of how many more than are wanted it is looked whose they are. */
+const bestOf = 4;
+
+/**
+ * Ranks only the newest matches: a rank costs more than a match, and the best of a word that is everywhere are no better
+ * than the best of its newest. Nothing when others' entries left too few of them.
+ */
+async function matchNewest(
+  db: Db,
+  query: TextQuery,
+  expression: string,
+  rankedMax: number,
+): Promise<TextMatch[] | undefined> {
+  const { agent, limit } = query;
+  const found = await sql<TextMatch & { ranked: number }>`
+    with t as materialized (select rowid as seq, rank from entry_text as t where t.words match ${expression}
+      ${bounds(query)} order by rowid desc limit ${rankedMax}),
+    best as materialized (select seq, rank from t order by rank limit ${bestOf * limit})
+    select e.seq as seq, -t.rank as score, (select count(*) from t) as ranked
+    from best as t cross join entries e on e.seq = t.seq
+    where e.agent = ${agent} ${places(query)}
+    ${query.since === undefined ? sql`` : sql`and e.time >= ${query.since}`}
+    ${query.before === undefined ? sql`` : sql`and e.time < ${query.before}`}
+    order by t.rank limit ${limit}`.execute(db);
+  const ranked = found.rows[0]?.ranked ?? rankedMax;
+  const wasCut = ranked >= Math.min(rankedMax, bestOf * limit);
+  if (wasCut && found.rows.length < limit) return undefined;
+  return found.rows.map(({ seq, score }) => ({ seq, score }));
+}
+
 /** The rows of a conversation lie between two numbers: saying so keeps the index from ranking everybody else's. */
-function within({ agent, conversations, spans }: TextQuery): RawBuilder<unknown> {
-  const parts: ConversationSpan[] = spans ?? (conversations ?? []).map((conversation) => ({ conversation }));
+function within(query: TextQuery): RawBuilder<unknown> {
+  return sql`${bounds(query)} ${places(query)}`;
+}
+
+function partsOf({ conversations, spans }: TextQuery): readonly ConversationSpan[] {
+  return spans ?? (conversations ?? []).map((conversation) => ({ conversation }));
+}
+
+function bounds(query: TextQuery): RawBuilder<unknown> {
+  const parts = partsOf(query);
   if (parts.length === 0) return sql``;
+  const { agent } = query;
   const ids = sql.join(parts.map((part) => sql`${part.conversation}`));
   const bound = (pick: string, column: string) =>
     sql`(select ${sql.raw(pick)}(${sql.raw(column)}) from transcripts where agent = ${agent} and conversation in (${ids}))`;
-  const places = parts.map((part) =>
+  return sql`and t.rowid between ${bound("min", "first_seq")} and ${bound("max", "last_seq")}`;
+}
+
+function places(query: TextQuery): RawBuilder<unknown> {
+  const parts = partsOf(query);
+  if (parts.length === 0) return sql``;
+  const each = parts.map((part) =>
     part.upTo === undefined
       ? sql`e.conversation = ${part.conversation}`
       : sql`(e.conversation = ${part.conversation} and e.seq <= ${part.upTo})`,
   );
-  return sql`and t.rowid between ${bound("min", "first_seq")} and ${bound("max", "last_seq")}
-    and (${sql.join(places, sql` or `)})`;
+  return sql`and (${sql.join(each, sql` or `)})`;
 }
 
 /** A query as FTS5 takes it: every word quoted, so that none is ever read as syntax. */
@@ -45,7 +93,7 @@ export function matchExpression(query: Omit<TextQuery, "agent" | "limit">): stri
   return excluded === "" ? wanted : `${wanted} NOT (${excluded})`;
 }
 
-function quote(word: string): string {
+export function quote(word: string): string {
   return `"${word.replaceAll('"', '""')}"`;
 }
 

@@ -1,4 +1,4 @@
-import type { AppendBatch } from "../port.ts";
+import type { AppendBatch, NewMemoryRows } from "../port.ts";
 
 export interface WorkerData {
   file: string;
@@ -10,6 +10,7 @@ export interface WorkerData {
 export type WorkerCall =
   | { op: "execute"; sql: string; parameters: readonly unknown[] }
   | { op: "append"; batch: AppendBatch; ownTransaction: boolean }
+  | { op: "insertMemory"; memory: NewMemoryRows; ownTransaction: boolean }
   | { op: "rollback" }
   | { op: "rebuildText"; rows: { seq: number; words: string }[] }
   | { op: "backup"; file: string }

@@ -4,8 +4,8 @@
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
-import type { AppendBatch } from "../port.ts";
 import { appendInTransaction } from "./append.ts";
+import { insertMemory } from "./insert-memory.ts";
 import { configureReader, configureWriter } from "./pragmas.ts";
 import { Statements } from "./statements.ts";
 import { rebuildTextChunk } from "./text-index.ts";
@@ -32,11 +32,10 @@ function relax(wanted: boolean): void {
   isRelaxed = wanted;
 }
 
-function append(batch: AppendBatch, ownTransaction: boolean): unknown {
-  const write = () => appendInTransaction(statements, batch);
-  if (!ownTransaction) return write();
-  relax(batch.durable === false);
-  return statements.inTransaction(write);
+function write<T>(work: () => T, ownTransaction: boolean, durable = true): T {
+  if (!ownTransaction) return work();
+  relax(!durable);
+  return statements.inTransaction(work);
 }
 
 function execute(text: string, parameters: readonly unknown[]): unknown {
@@ -51,7 +50,9 @@ async function answer(request: WorkerRequest): Promise<unknown> {
     case "execute":
       return execute(request.sql, request.parameters);
     case "append":
-      return append(request.batch, request.ownTransaction);
+      return write(() => appendInTransaction(statements, request.batch), request.ownTransaction, request.batch.durable);
+    case "insertMemory":
+      return write(() => insertMemory(statements, request.memory), request.ownTransaction);
     case "rollback":
       if (db.inTransaction) statements.run("rollback");
       return undefined;

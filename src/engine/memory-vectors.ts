@@ -1,0 +1,40 @@
+import type { MemoryVectors } from "../memory/index.ts";
+import { type Embedder, spaceName } from "../models/index.ts";
+import type { EngineHost } from "./host.ts";
+
+/** The embedder of the search for memories too: they are written at once, and their vectors follow. */
+export function vectorsBy(embedder: Embedder): MemoryVectors {
+  return {
+    model: spaceName(embedder.space),
+    follows: true,
+    embed: async (texts, signal) => {
+      const made = await embedder.embed(
+        texts.map((text) => ({ text })),
+        signal,
+      );
+      return made.map((one) => one.vector);
+    },
+    embedQuery: async (text, signal) => (await embedder.embedQuery(text, signal)).vector,
+  };
+}
+
+/**
+ * What was kept a moment ago is found by its meaning too; a long backlog is not waited for. What is not, in words.
+ */
+export async function freshenMemories(host: EngineHost, signal?: AbortSignal): Promise<string | undefined> {
+  const { memoryShelf: shelf } = host;
+  if (!shelf) return undefined;
+  const { freshMax } = host.loaded.config.search;
+  const behind = await shelf.behind(freshMax + 1);
+  if (behind === 0) return undefined;
+  if (behind <= freshMax) {
+    try {
+      if ((await shelf.catchUp({ max: behind, signal })).embedded > 0) return undefined;
+    } catch (error) {
+      signal?.throwIfAborted();
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+  const count = behind > freshMax ? `more than ${freshMax}` : String(behind);
+  return `${count} memories have no vector yet and are found by their words alone: \`varve index\` embeds them`;
+}
