@@ -24,11 +24,16 @@ import { dropLease, takeLease } from "../store/index.ts";
 import { decodeBody, textOfEntry } from "../transcript/index.ts";
 import { type CorpusReadRequest, corpusOf } from "./corpus.ts";
 import type { EngineHost } from "./host.ts";
+import { searchMemories, withMemories } from "./search-memories.ts";
 
 /** A search as a caller asks for it: a session stands for its conversation and its agent. */
 export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation"> {
   session?: Session;
   agent?: string;
+  /** Memories of these scopes only. */
+  scopes?: readonly string[];
+  /** The only scopes that whoever asks may see; those that the settings open for the agent when absent. */
+  allowedScopes?: readonly string[];
 }
 
 export interface SearchCoverage {
@@ -107,20 +112,23 @@ export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearc
 
   const search: Search = {
     async find(query, request = {}) {
-      const { session, ...rest } = request;
+      const { session, scopes, allowedScopes, ...rest } = request;
       const agent = session?.agent ?? request.agent ?? loaded.config.agent;
       const wantsVectors = request.legs?.includes("vector") ?? true;
       // What belongs to one conversation is in no file.
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
       const behind = wantsVectors ? await freshen(agent) : undefined;
-      const answer = await find(room, query, {
-        profile: settings.profile,
-        limit: settings.limit,
-        ...rest,
-        agent,
-        conversation: session?.conversation,
-      });
+      // Memories belong to no conversation: they are asked for by name there.
+      const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.legs?.length !== 1);
+      const limit = request.limit ?? settings.limit;
+      const [said, memories] = await Promise.all([
+        find(room, query, { profile: settings.profile, ...rest, limit, agent, conversation: session?.conversation }),
+        wantsMemories
+          ? searchMemories(host, { ...rest, query, agent, limit, scopes, allowed: allowedScopes })
+          : Promise.resolve([]),
+      ]);
+      const answer = withMemories(said, memories, limit);
       // The search itself may have met the same failure, and said so.
       const known = [unread, behind].flatMap((line) =>
         line === undefined || answer.degraded.some((one) => one.includes(line)) ? [] : [line],

@@ -69,29 +69,11 @@ export class MemoryManager {
     const varve = await this.#engine.open();
     const { maxResults: limit = usualResults, minScore = 0, sessionKey } = options;
     const session = sessionKey === undefined ? undefined : await varve.sessions.get(sessionKey);
-    const [{ results }, memories] = await Promise.all([
-      varve.search.find(query, { limit, minScore, ...(session ? { session } : {}) }),
-      session === undefined ? varve.memory.recall({ query, limit }) : { hits: [] },
-    ]);
-    const said = results.map((result): MemoryHit => {
-      const { citation: id, snippet: text, score, time, kind } = result;
-      const source = kind === "message" || kind === "summary" ? "session" : "file";
-      return {
-        id,
-        text,
-        score,
-        time,
-        source,
-        ...(result.sessionKey === null ? {} : { sessionKey: result.sessionKey }),
-      };
+    const { results } = await varve.search.find(query, { limit, minScore, ...(session ? { session } : {}) });
+    return results.map(({ citation: id, snippet: text, score, time, kind, sessionKey: key }): MemoryHit => {
+      const source = kind === "memory" ? "memory" : kind === "message" || kind === "summary" ? "session" : "file";
+      return { id, text, score, time, source, ...(key === null ? {} : { sessionKey: key }) };
     });
-    const kept = memories.hits.map(({ memory, relevance }): MemoryHit => {
-      return { id: memory.id, text: memory.abstract, score: relevance, time: memory.validFrom, source: "memory" };
-    });
-    return [...said, ...kept]
-      .filter((hit) => hit.score >= minScore)
-      .sort((a, b) => b.score - a.score)
-      .slice(0, limit);
   }
 
   async getStats(): Promise<{ messages: number; memories: number; vectors: number; sessions: number }> {

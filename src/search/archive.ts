@@ -35,7 +35,7 @@ export class Archive {
     const docs: Archived[] = [];
     const cut = new Set<string>();
     for (const kind of kinds) {
-      if (kind === "message") continue;
+      if (kind === "message" || kind === "memory") continue;
       if (kind === "chunk") {
         const chunks = await this.chunks.read(agent, space);
         for (const one of chunks.docs) docs.push(one);

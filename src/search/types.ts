@@ -2,7 +2,8 @@ import type { Clock } from "../domain/index.ts";
 import type { Embedder, Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 
-export const resultKinds = ["message", "summary", "file", "chunk"] as const;
+/** A memory is found by its own room; the engine puts what both find together. */
+export const resultKinds = ["message", "summary", "memory", "file", "chunk"] as const;
 export type ResultKind = (typeof resultKinds)[number];
 
 export const profiles = ["tuned", "classic"] as const;

@@ -67,6 +67,8 @@ export interface Answered {
 export interface SearchQuestion {
   agent?: string;
   kinds?: ResultKind[];
+  /** The only scopes of memories that may be seen. */
+  allowedScopes?: readonly string[];
   limit?: number;
   minScore?: number;
   since?: number;

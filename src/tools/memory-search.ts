@@ -24,7 +24,7 @@ const input = z.strictObject({
   corpus: choice(corpora)
     .default("all")
     .describe(
-      "Where to look: memory (notes and folders), sessions (messages and summaries), files (large content), or all. all when absent.",
+      "Where to look: memory (facts, notes and folders), sessions (messages and summaries), files (large content), or all. all when absent.",
     ),
   since: instant().optional().describe("Only from then on: a date such as 2026-05-01, or milliseconds since 1970."),
   before: instant().optional().describe("Only before then: a date such as 2026-05-01, or milliseconds since 1970."),
@@ -41,7 +41,7 @@ const hit = z.object({
 
 const kindsOf: Record<(typeof corpora)[number], SearchQuestion["kinds"]> = {
   all: undefined,
-  memory: ["chunk"],
+  memory: ["memory", "chunk"],
   sessions: ["message", "summary"],
   files: ["file"],
 };
@@ -68,8 +68,17 @@ export const memorySearch = defineTool({
     const { agent } = await placeOf(context);
     const limit = channel === undefined ? maxResults : maxResults * spareFactor;
     const kinds = kindsOf[corpus];
-    const { signal } = context;
-    const answer = await context.host.search.find(query, { agent, kinds, limit, minScore, since, before, signal });
+    const { signal, scopes: allowedScopes } = context;
+    const answer = await context.host.search.find(query, {
+      agent,
+      kinds,
+      limit,
+      minScore,
+      since,
+      before,
+      signal,
+      allowedScopes,
+    });
     const inChannel = answer.results.filter(({ sessionKey }) => channel === undefined || isOf(sessionKey, channel));
     const { kept, rest } = fitting(inChannel.slice(0, maxResults).map(blockOf));
     const left = rest.length === 0 ? [] : [`${rest.length} further results do not fit an answer; lower maxResults`];

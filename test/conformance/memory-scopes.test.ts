@@ -27,6 +27,8 @@ onEveryEngine("memory scopes", (get) => {
     const own = await varve.memory.list({ as: { agent: "owner" }, includeHistory: true });
     expect(own.total).toBe(2);
     const scopes = ["agent:owner"];
+    const seen = await varve.search.find("password", { agent: "owner", kinds: ["memory"] });
+    expect(seen.results).toMatchObject([{ kind: "memory", snippet: expect.stringContaining(`${secret}-NEW`) }]);
     for (const { name, as } of foreign) {
       const found: unknown[] = [
         await varve.memory.list({ as }),
@@ -43,6 +45,10 @@ onEveryEngine("memory scopes", (get) => {
       found.push(
         await tool("memory_recall", { query: "password" }),
         await tool("memory_recall", { query: "password", scope: "agent:owner", includeHistory: true }),
+        // Messages of one's own agent are one's own; what is asked for here is memories alone.
+        (await varve.search.find("password", { agent, kinds: ["memory"], allowedScopes: as.scopes })).results,
+        (await varve.search.find(secret, { agent, kinds: ["memory"], allowedScopes: as.scopes, scopes })).results,
+        ...(agent === "stranger" ? [await tool("memory_search", { query: "password", corpus: "memory" })] : []),
         await tool("memory_list", {}),
         await tool("memory_list", { scope: "agent:owner" }),
         await tool("memory_stats", { scope: "agent:owner" }),

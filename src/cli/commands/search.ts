@@ -7,6 +7,7 @@ import { startProgress } from "../progress.ts";
 export interface SearchFlags extends CommonOptions {
   kind?: string;
   session?: string;
+  scope?: string[];
   since?: string;
   before?: string;
   limit?: number;
@@ -31,6 +32,7 @@ export async function searchCommand(query: string, flags: SearchFlags): Promise<
       const answer = await varve.search.find(query, {
         session,
         kinds,
+        scopes: flags.scope,
         since,
         before,
         limit: flags.limit,

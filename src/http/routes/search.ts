@@ -43,6 +43,7 @@ const search = createRoute({
         })
         .optional(),
       session: text(512).optional().describe("Only this session."),
+      scope: text(512).optional().describe("Memories of these scopes only, with commas between."),
       since: timeQuery,
       before: timeQuery,
       limit: z.coerce.number().int().min(1).max(200).optional(),
@@ -54,12 +55,14 @@ const search = createRoute({
 
 export function addSearchRoute(app: GatewayApp, { varve }: GatewayHost): void {
   addRoute(app, search, async (c) => {
-    const { agent, q, kind, session: named, explain, ...rest } = c.req.valid("query");
+    const { agent, q, kind, session: named, explain, scope, ...rest } = c.req.valid("query");
     const caller = c.get("caller");
     const session = named === undefined ? undefined : await sessionOf(varve, caller, named, agent);
     const answer = await varve.search.find(q, {
       ...rest,
       ...(session ? { session } : { agent: agentFor(caller, agent) }),
+      ...(scope === undefined ? {} : { scopes: scope.split(",") }),
+      ...(caller.scopes === undefined ? {} : { allowedScopes: caller.scopes }),
       kinds: kind?.split(",") as (typeof resultKinds)[number][] | undefined,
       explain: explain === "1",
       signal: c.req.raw.signal,
