@@ -338,8 +338,8 @@ export async function endTurn(
   return Number(ended.numUpdatedRows) > 0;
 }
 
-/** Gives a turn back, for any process to begin it again; this attempt does not count. */
-export async function handOver(host: InboxHost, { agent, turn, owner }: Claimed): Promise<void> {
+/** Gives a turn back, for any process to begin it again; this attempt does not count unless it has to wait. */
+export async function handOver(host: InboxHost, { agent, turn, owner }: Claimed, waitMs = 0): Promise<void> {
   const now = host.clock.now();
   await host.store.transaction(async ({ db }) => {
     await db
@@ -347,8 +347,8 @@ export async function handOver(host: InboxHost, { agent, turn, owner }: Claimed)
       .set((eb) => ({
         state: "running",
         lease_owner: null,
-        lease_until: now,
-        attempts: eb("attempts", "-", 1),
+        lease_until: now + waitMs,
+        attempts: eb("attempts", "-", waitMs === 0 ? 1 : 0),
         updated_at: now,
       }))
       .where("agent", "=", agent)

@@ -17,7 +17,7 @@ import {
   readMessage,
 } from "./inbox.ts";
 import { runTurn } from "./run.ts";
-import { Interrupted, TurnLost } from "./turn.ts";
+import { Interrupted, isStoreFailure, TurnLost } from "./turn.ts";
 
 export interface Accepted {
   /** Under this id the message is known from now on. */
@@ -54,6 +54,9 @@ const idleMsMax = 2_000;
 const pollMs = 200;
 /** A reply in many small pieces is kept for those who come late; beyond this they see the end of it. */
 const eventsKept = 20_000;
+
+/** How long a turn waits when the store has failed it. */
+const retryMs = 500;
 
 /** Stops a turn because its process stops. */
 class Stopping extends Error {}
@@ -282,11 +285,10 @@ export class TurnQueue {
     const { claimed } = running;
     if (error instanceof TurnLost) return;
     if (error instanceof Stopping) return handOver(this.#host, claimed);
-    const known = toVarveError(error);
     this.#observer.onError(error);
     // The store may be back for the next attempt; whatever else it is will be so again.
-    if (known.kind === "unavailable") return;
-    this.#emit(running, { type: "ended", result: await this.#giveUp(claimed, known) });
+    if (isStoreFailure(error)) return handOver(this.#host, claimed, retryMs);
+    this.#emit(running, { type: "ended", result: await this.#giveUp(claimed, toVarveError(error)) });
   }
 
   async #giveUp(claimed: Claimed, { code, message, remedy }: VarveError): Promise<TurnResult> {

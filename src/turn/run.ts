@@ -17,7 +17,7 @@ import type { TurnHost, WindowFacts } from "./host.ts";
 import { addressOf, messageOf } from "./inbound.ts";
 import { type Claimed, endTurn, noteProgress } from "./inbox.ts";
 import { textOf } from "./text.ts";
-import { type Answered, Interrupted, type Live, type Turn, TurnLost } from "./turn.ts";
+import { type Answered, Interrupted, isStoreFailure, type Live, type Turn, TurnLost } from "./turn.ts";
 
 export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Promise<TurnResult> {
   const { turn, reset } = await receive(host, claimed);
@@ -158,7 +158,8 @@ async function endWith(
 
 /** What was said before an interruption stays said; everything else that fails is told, and nothing is lost by it. */
 async function failed(host: TurnHost, turn: Turn, live: Live, error: unknown): Promise<TurnResult> {
-  if (error instanceof TurnLost) throw error;
+  // Where the store fails, the turn is begun again when it is back; nothing can be written about it now anyway.
+  if (error instanceof TurnLost || isStoreFailure(error)) throw error;
   if (live.signal.aborted) {
     const { reason } = live.signal;
     if (!(reason instanceof Interrupted)) throw reason;

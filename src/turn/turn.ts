@@ -1,4 +1,4 @@
-import type { Message } from "../domain/index.ts";
+import { type Message, VarveError } from "../domain/index.ts";
 import type { ChatAnswer } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
 import type { TurnEvent } from "./events.ts";
@@ -30,6 +30,11 @@ export interface Answered extends Pick<ChatAnswer, "message" | "usage"> {
   model?: string;
   facts: WindowFacts;
   notes: string[];
+}
+
+/** Whether the store failed, and not what was asked of it. */
+export function isStoreFailure(error: unknown): error is VarveError {
+  return error instanceof VarveError && error.code.startsWith("STORE_");
 }
 
 /** Ends a turn whose process lost it: another one has it now. */
