@@ -181,6 +181,7 @@ export type {
   Expansion,
   GrepMatch,
   GrepResult,
+  Standing,
   TraceItem,
   TreeNode,
 } from "./context/index.ts";
@@ -192,6 +193,7 @@ export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { AskedBy, Forgotten, Memories, OpenedMemory } from "./engine/memories.ts";
 export type { Models } from "./engine/models.ts";
+export { providerKey } from "./engine/provider-key.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
 export type { Search, SearchRequest } from "./engine/search.ts";
@@ -207,6 +209,7 @@ export {
   type MemoryVectors,
   type Review,
 } from "./memory/index.ts";
+export { isContextOverflow } from "./models/index.ts";
 export {
   type CatchUpResult,
   type Confidence,
@@ -230,6 +233,7 @@ export type {
   TranscriptInfo,
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
+export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
   type Cleaned,

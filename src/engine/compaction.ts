@@ -23,6 +23,11 @@ export interface CompactRequest {
   budgetTokens?: number;
   /** What a manual compaction leaves as it is: a number of tokens, or true for `context.keepRecentTokens`. */
   keepRecentTokens?: number | true;
+  /**
+   * Whether a turn that is longer than the budget may be compacted too, its request included; the caller has to restate
+   * the request then.
+   */
+  splitTurns?: boolean;
   instructions?: string;
   model?: string;
   signal?: AbortSignal;
@@ -95,6 +100,7 @@ export async function compactUntilUnder(
   return sweep(host, session, settings, trigger, {
     policy: {
       ...policy,
+      tailHoldsNewestUser: request.splitTurns !== true,
       freshTailMaxTokens: Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, tailMax),
       leafChunkTokens: Math.min(
         policy.leafChunkTokens,
