@@ -1,0 +1,166 @@
+import { type JsonObject, type Message, VarveError } from "../domain/index.ts";
+import type { Session, Varve } from "../engine.ts";
+import { idAfter, type Link } from "./history.ts";
+import type { Insertion, View } from "./view.ts";
+import { rememberedEstimate } from "./window.ts";
+import type { Format, Unit } from "./wire.ts";
+
+/** How many messages are written at once: an append holds the store's lock. */
+const batchMessages = 2_000;
+const tailEntries = 200;
+
+/** A conversation that passes through: what was seen of it last, and its place in the log. */
+export class Conversation {
+  /** The history of the last request, without what it looks like on the wire. */
+  known: readonly Link[] = [];
+  /** What stands for the older part in every request until it does not fit any more. */
+  view: View | undefined;
+  readonly insertions = new Map<string, Insertion>();
+  readonly estimateFixed = rememberedEstimate();
+  readonly #varve: Varve;
+  readonly #agent: string | undefined;
+  #key: string | undefined;
+  #session: Session | undefined;
+  /** Ids of which it is known that the log has them. */
+  #stored = new Set<string>();
+  /** The last message of the log's active branch. */
+  #head: string | undefined;
+  #lane: Promise<unknown> = Promise.resolve();
+
+  constructor(varve: Varve, agent: string | undefined, key: string | undefined) {
+    this.#varve = varve;
+    this.#agent = agent;
+    this.#key = key;
+  }
+
+  get isNamed(): boolean {
+    return this.#key !== undefined;
+  }
+
+  /** Gives a conversation its name once it can be told. */
+  name(key: string): void {
+    this.#key ??= key;
+  }
+
+  /** Writes what the log does not have yet. Nothing runs at the same time for one conversation. */
+  sync(format: Format, links: readonly Link[]): Promise<Session> {
+    return this.#inLane(async () => {
+      const session = await this.#open(links);
+      const from = links.findIndex((link) => !this.#stored.has(link.id));
+      if (from !== -1) await this.#append(session, format, links.slice(from), links[from - 1]?.id);
+      return session;
+    });
+  }
+
+  /** Makes the last message of a request the end of the active branch, so that what is compacted is its history. */
+  focus(links: readonly Link[]): Promise<void> {
+    return this.#inLane(async () => {
+      const last = links.at(-1)?.id;
+      const session = this.#session;
+      if (last === undefined || session === undefined || last === this.#head) return;
+      await this.#varve.transcripts.moveHead(session, last);
+      this.#head = last;
+    });
+  }
+
+  /** Writes a reply behind the request it answers. */
+  store(format: Format, links: readonly Link[], unit: Unit, facts: Partial<Message>): Promise<string> {
+    return this.#inLane(async () => {
+      const session = await this.#open(links);
+      const previous = links.at(-1)?.id ?? "";
+      const id = idAfter(previous, format.identity(unit));
+      if (!this.#stored.has(id)) {
+        const messages = messagesWithIds(format, unit, id);
+        const last = messages.pop();
+        if (last) await this.#write(session, [...messages, { ...last, ...facts }], previous, [id]);
+      }
+      return id;
+    });
+  }
+
+  #inLane<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#lane.then(work, work);
+    this.#lane = run.catch(() => undefined);
+    return run;
+  }
+
+  async #open(links: readonly Link[]): Promise<Session> {
+    if (this.#session) return this.#session;
+    if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no name yet.");
+    const address = { key: this.#key, ...(this.#agent === undefined ? {} : { agent: this.#agent }) };
+    const { session, created } = await this.#varve.sessions.open(address, { interaction: false });
+    if (!created) await this.#lookUp(session, links);
+    this.#session = session;
+    return session;
+  }
+
+  /** How much of a history the log has. An id holds everything before it, so the last known one is found by halving. */
+  async #lookUp(session: Session, links: readonly Link[]): Promise<void> {
+    const tail = await this.#varve.transcripts.read(session, { limit: tailEntries });
+    this.#head = tail.entries.findLast((entry) => entry.type === "message")?.id ?? "";
+    let [low, high] = [0, links.length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (await this.#has(session, links[middle]?.id ?? "")) low = middle + 1;
+      else high = middle;
+    }
+    for (const link of links.slice(0, low)) this.#stored.add(link.id);
+  }
+
+  async #has(session: Session, id: string): Promise<boolean> {
+    try {
+      await this.#varve.transcripts.entry(session, id);
+      return true;
+    } catch (error) {
+      if (error instanceof VarveError && error.code === "ENTRY_NOT_FOUND") return false;
+      throw error;
+    }
+  }
+
+  async #append(session: Session, format: Format, links: readonly Link[], previous: string | undefined): Promise<void> {
+    let parent = previous ?? "";
+    for (let start = 0; start < links.length; start += batchMessages) {
+      const batch = links.slice(start, start + batchMessages);
+      const messages = batch.flatMap(({ unit, id }) => messagesWithIds(format, unit, id));
+      await this.#write(
+        session,
+        messages,
+        parent,
+        batch.map(({ id }) => id),
+      );
+      parent = batch.at(-1)?.id ?? parent;
+    }
+  }
+
+  /** The log itself may have put something behind the last message, such as the note of a compaction: it goes on there. */
+  async #write(session: Session, messages: Message[], parent: string, ids: string[]): Promise<void> {
+    const continues = this.#head === undefined || this.#head === parent;
+    await this.#varve.context.ingest(session, messages, continues ? {} : { after: parent === "" ? null : parent });
+    this.#head = ids.at(-1) ?? this.#head;
+    for (const id of ids) this.#stored.add(id);
+  }
+}
+
+function messagesWithIds(format: Format, unit: Unit, id: string): Message[] {
+  const messages = format.messages(unit);
+  return messages.map((message, index) => ({
+    ...message,
+    id: index === messages.length - 1 ? id : `${id}/${index}`,
+  }));
+}
+
+/** What is kept with a reply beside its words. */
+export function replyFacts(provider: string, body: JsonObject, insertion: Insertion | undefined): Partial<Message> {
+  const { model, usage, stop_reason } = body;
+  const inner = insertion && {
+    units: insertion.units.map(({ wires }) => wires),
+    ...(insertion.pending === undefined ? {} : { pending: insertion.pending.wires }),
+  };
+  return {
+    provider,
+    ...(typeof model === "string" ? { model } : {}),
+    ...(typeof usage === "object" && usage !== null && !Array.isArray(usage) ? { usage } : {}),
+    ...(typeof stop_reason === "string" ? { stopReason: stop_reason } : {}),
+    ...(inner === undefined ? {} : { meta: { recalled: inner } }),
+  };
+}

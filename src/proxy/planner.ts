@@ -1,0 +1,173 @@
+import type { JsonObject } from "../domain/index.ts";
+import { estimateTokens, type Session, type Varve } from "../engine.ts";
+import type { Conversation } from "./conversation.ts";
+import type { ProxyCounters } from "./counters.ts";
+import type { Link } from "./history.ts";
+import { offeredTools } from "./recall-tools.ts";
+import type { NameSources, ProxyCaller } from "./session-name.ts";
+import { findView, holds, sizeOf, unitsOf, type View } from "./view.ts";
+import { type Overflow, promptRoom, type Windows } from "./window.ts";
+import type { Format, OfferedTool, Opened } from "./wire.ts";
+
+/** A request on its way: what came, and what is known of its conversation. */
+export interface Turn {
+  format: Format;
+  /** `provider/model`: what windows and ratios are kept under. */
+  model: string;
+  body: JsonObject;
+  opened: Opened;
+  conversation: Conversation;
+  links: Link[];
+  caller?: ProxyCaller;
+  /** What the conversation's name is made from, should it have none yet. */
+  names: NameSources;
+  signal: AbortSignal;
+  /** The log up to this request; undefined while the conversation has no name. */
+  synced?: Promise<Session>;
+}
+
+/** What is sent on. */
+export interface Plan {
+  /** Undefined when the client's own bytes are sent. */
+  view?: View;
+  tools: readonly OfferedTool[];
+  /** What the whole prompt takes, as estimated. */
+  tokens: number;
+  /** How much the prompt may still grow, as estimated; unbounded where the window is not known. */
+  leftTokens: number;
+}
+
+/** Estimates are not exact: so much of the room is used. */
+const safeShare = 0.97;
+/** A conversation whose client made it much shorter by itself is sent as it is again. */
+const easyShare = 0.5;
+/** Below this there is no conversation to speak of, whatever is cut. */
+const roomLeast = 500;
+/** A prompt that was refused although it seemed to fit must become so much smaller with each attempt. */
+const shrink = 0.8;
+
+/** Decides what is sent for a request. */
+export class Planner {
+  readonly #varve: Varve;
+  readonly #windows: Windows;
+  readonly #counters: ProxyCounters;
+  readonly #ratios = new Map<string, number>();
+
+  constructor(varve: Varve, windows: Windows, counters: ProxyCounters) {
+    this.#varve = varve;
+    this.#windows = windows;
+    this.#counters = counters;
+  }
+
+  /** How a model's provider counts, as far as it is known. Read once; what is noted later comes in by `note`. */
+  async learnRatio(model: string): Promise<void> {
+    if (!this.#ratios.has(model)) this.#ratios.set(model, await this.#varve.context.tokenRatio(model));
+  }
+
+  ratioOf(model: string): number {
+    return this.#ratios.get(model) ?? 1;
+  }
+
+  async note(model: string, estimatedTokens: number, observedTokens: number): Promise<void> {
+    await this.#varve.context.noteTokens({ model, estimatedTokens, observedTokens });
+    this.#ratios.set(model, await this.#varve.context.tokenRatio(model));
+  }
+
+  /** What fits as it is, or with what stands for its older part already; undefined when something has to be done first. */
+  planNow(turn: Turn): Plan | undefined {
+    const { conversation, links, opened } = turn;
+    const fixed = conversation.estimateFixed(opened.fixedText);
+    const full = fixed + links.reduce((sum, link) => sum + link.tokens, 0);
+    const room = this.#roomFor(turn);
+    if (conversation.view && !holds(conversation.view, links)) conversation.view = undefined;
+    const { view } = conversation;
+    const unchanged: Plan = { tools: [], tokens: full, leftTokens: room - full };
+    if (view === undefined) return full <= room * safeShare ? unchanged : undefined;
+    if (full <= room * easyShare) {
+      conversation.view = undefined;
+      return unchanged;
+    }
+    const plan = this.#planWith(turn, view, room);
+    return plan.leftTokens >= room * (1 - safeShare) ? plan : undefined;
+  }
+
+  /** Makes a view that fits. `attempt` counts how often the provider has refused what seemed to fit. */
+  async planAnew(turn: Turn, attempt: number, signal: AbortSignal): Promise<Plan | undefined> {
+    const { conversation, links, opened } = turn;
+    if (turn.synced === undefined) return undefined;
+    const session = await turn.synced;
+    await conversation.focus(links);
+    const room = this.#roomFor(turn);
+    const beside = conversation.estimateFixed(opened.fixedText) + toolTokens(this.#toolsFor(turn));
+    const tokens = Math.floor((room - beside) * shrink ** attempt);
+    if (!Number.isFinite(tokens) || tokens < roomLeast) return undefined;
+    const withTools = this.#toolsFor(turn).length > 0;
+    const before = conversation.view?.from;
+    const view = await findView({ varve: this.#varve, session }, links, {
+      tokens,
+      model: turn.model,
+      signal,
+      withTools,
+      ...(before === undefined ? {} : { before }),
+    });
+    if (view === undefined) return undefined;
+    this.#counters.compactions += 1;
+    conversation.view = view;
+    conversation.insertions.clear();
+    return this.#planWith(turn, view, room);
+  }
+
+  /** Takes what a provider said about a prompt that was too long. */
+  async learn(turn: Turn, overflow: Overflow, plan: Plan): Promise<void> {
+    const { model } = turn;
+    this.#windows.learn(model, overflow, Math.floor(plan.tokens * this.ratioOf(model)));
+    if (overflow.promptTokens !== undefined) await this.note(model, plan.tokens, overflow.promptTokens);
+  }
+
+  /** The body of a plan with a view; `inner` is what went on inside of this reply so far. */
+  compose(turn: Turn, plan: Plan & { view: View }, inner: ReturnType<typeof unitsOf>, withheld = false): JsonObject {
+    const { format, body, conversation, links } = turn;
+    const { summary, addition } = plan.view;
+    return format.compose(body, {
+      summary,
+      ...(addition === undefined ? {} : { addition }),
+      units: [...unitsOf(format, plan.view, links, conversation.insertions), ...inner],
+      tools: plan.tools,
+      withheld,
+    });
+  }
+
+  /** What the prompt may take, as estimated. */
+  #roomFor({ model, opened }: Turn): number {
+    const window = this.#windows.of(model);
+    return window === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.floor(promptRoom(window, opened.maxTokens) / this.ratioOf(model));
+  }
+
+  #planWith(turn: Turn, view: View, room: number): Plan & { view: View } {
+    const { conversation, links, opened } = turn;
+    const tools = this.#toolsFor(turn);
+    const tokens =
+      conversation.estimateFixed(opened.fixedText) + toolTokens(tools) + sizeOf(view, links, conversation.insertions);
+    return { view, tools, tokens, leftTokens: room - tokens };
+  }
+
+  #toolsFor({ opened, caller }: Turn): readonly OfferedTool[] {
+    const isOn = this.#varve.settings.config.proxy.recallTools && opened.mayOffer;
+    return isOn ? offeredTools(this.#varve, caller, opened.toolNames) : [];
+  }
+}
+
+const counted = new WeakMap<object, number>();
+
+function toolTokens(tools: readonly OfferedTool[]): number {
+  return tools.reduce((sum, tool) => {
+    let tokens = counted.get(tool.schema);
+    if (tokens === undefined) {
+      tokens = estimateTokens(JSON.stringify(tool));
+      counted.set(tool.schema, tokens);
+    }
+    return sum + tokens;
+  }, 0);
+}

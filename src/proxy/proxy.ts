@@ -1,0 +1,243 @@
+import type { JsonObject } from "../domain/index.ts";
+import { toVarveError } from "../domain/index.ts";
+import { providerKey, type Varve } from "../engine.ts";
+import { Conversation, replyFacts } from "./conversation.ts";
+import { noCounts, type ProxyCounters } from "./counters.ts";
+import { withDeadline } from "./deadline.ts";
+import { type ExchangeHost, exchange, type KeptReply, type Sending } from "./exchange.ts";
+import { answeredHeaders, forwardedHeaders, readAll, Upstreams } from "./forward.ts";
+import { linksOf, withoutWires } from "./history.ts";
+import { parseObject } from "./json.ts";
+import { type Plan, Planner, type Turn } from "./planner.ts";
+import { Recent } from "./recent.ts";
+import { errorFormat, type Provider, type Route, routeOf } from "./routes.ts";
+import { type NameSources, type ProxyCaller, sessionKey } from "./session-name.ts";
+import { Windows } from "./window.ts";
+
+export interface ProxyRequest {
+  provider: Provider;
+  method: string;
+  /** What stands behind `/proxy/<provider>`, with its query. */
+  path: string;
+  headers: Headers;
+  body: Uint8Array;
+  signal: AbortSignal;
+  /** Who showed a token of the gateway; undefined on this machine, where the client's own credential is enough. */
+  caller?: ProxyCaller;
+  /** Whether the client sent a token of the gateway in place of a key, so that the gateway's own key is used. */
+  useOwnKey?: boolean;
+}
+
+export interface ModelProxy {
+  handle(request: ProxyRequest): Promise<Response>;
+  readonly counters: Readonly<ProxyCounters>;
+  /** Ends connections once what is being written is written. */
+  close(): Promise<void>;
+}
+
+export interface ProxyHost {
+  varve: Varve;
+  /** The secret of this installation, for names that nobody can guess. */
+  secret: string;
+  /** Told of everything that failed and that the client did not have to know. */
+  onFailure(what: string, error: unknown): void;
+}
+
+/** A client waits so long at the end of a reply for it to be written. */
+const keepWaitMs = 10_000;
+const ratioWaitMs = 1_000;
+
+export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy {
+  const settings = varve.settings.config.proxy;
+  const counters: ProxyCounters = { ...noCounts };
+  const conversations = new Recent<Conversation>(settings.sessionsInMemory);
+  const planner = new Planner(varve, new Windows(settings.windowTokens), counters);
+  const upstreams = new Upstreams();
+  const writing = new Set<Promise<unknown>>();
+  const fail = (what: string, error: unknown): void => {
+    counters.failures += 1;
+    onFailure(`The proxy could not ${what}.`, error);
+  };
+  const notStored = (error: unknown): void => {
+    counters.notStored += 1;
+    onFailure("The proxy could not write a message to the log.", error);
+  };
+  const track = <T>(promise: Promise<T>): Promise<T> => {
+    writing.add(promise);
+    const done = (): unknown => writing.delete(promise);
+    promise.then(done, done);
+    return promise;
+  };
+
+  const keepNow = async (
+    turn: Turn,
+    plan: Plan,
+    bodies: readonly JsonObject[],
+    { insertion, ours, isWhole }: KeptReply,
+  ): Promise<void> => {
+    const { format, conversation, links, model } = turn;
+    const merged = format.merge(bodies, ours);
+    const reply = format.read(merged);
+    const usage = bodies[0] === undefined ? undefined : format.read(bodies[0])?.usage;
+    if (usage) await planner.note(model, plan.tokens, usage.input);
+    if (reply === undefined || reply.unit.wires.length === 0) return;
+    if (!conversation.isNamed) {
+      const key = sessionKey(turn.names, format, [...links.map(({ unit }) => unit), reply.unit]);
+      if (key === undefined) return;
+      conversation.name(key);
+      conversations.set(key, conversation);
+    }
+    const session = await (turn.synced ?? conversation.sync(format, links));
+    const provider = model.slice(0, model.indexOf("/"));
+    const facts = { ...replyFacts(provider, merged, insertion), ...(isWhole ? {} : { stopReason: "aborted" }) };
+    const id = await conversation.store(format, links, reply.unit, facts);
+    if (insertion) conversation.insertions.set(id, insertion);
+    const room = plan.tokens + plan.leftTokens;
+    const windowTokens = plan.leftTokens > 0 && Number.isFinite(room) ? { windowTokens: Math.floor(room) } : {};
+    await varve.context.afterTurn(session, windowTokens);
+  };
+
+  const host: ExchangeHost = {
+    varve,
+    planner,
+    upstreams,
+    counters,
+    fail,
+    async keep(turn, plan, bodies, result) {
+      const kept = track(keepNow(turn, plan, bodies, result));
+      try {
+        await withDeadline("Writing a reply to the log", keepWaitMs, new AbortController().signal, () => kept);
+      } catch (error) {
+        notStored(error);
+      }
+    },
+  };
+
+  const turnFor = async (
+    request: ProxyRequest,
+    route: Route & { format: NonNullable<Route["format"]> },
+  ): Promise<Turn | undefined> => {
+    const { format, isCount } = route;
+    const body = parseObject(request.body);
+    const opened = body && format.open(body);
+    if (!body || !opened) return undefined;
+    const { caller, headers, provider, signal } = request;
+    const agent = caller?.agent ?? varve.settings.config.agent;
+    const credential = headers.get("x-api-key") ?? headers.get("authorization") ?? "";
+    const names: NameSources = { headers, caller, credential, secret, agent };
+    const key = sessionKey(names, format, opened.units);
+    const known = key === undefined ? undefined : conversations.get(key);
+    const conversation = known ?? new Conversation(varve, agent, key);
+    if (key !== undefined) conversations.set(key, conversation);
+    const links = linksOf(format, opened.units, conversation.known);
+    const model = `${provider}/${opened.model}`;
+    const turn: Turn = { format, model, body, opened, conversation, links, caller, signal, names };
+    await withDeadline("Reading how a model counts", ratioWaitMs, signal, () => planner.learnRatio(model)).catch(
+      (error: unknown) => fail("read how a model counts", error),
+    );
+    if (isCount) return turn;
+    conversation.known = withoutWires(links);
+    if (key === undefined) return turn;
+    const synced = track(conversation.sync(format, links));
+    synced.catch(notStored);
+    return { ...turn, synced };
+  };
+
+  const forward = async (request: ProxyRequest, sending: Sending): Promise<Response> => {
+    const { method, signal } = request;
+    const body = method === "GET" || method === "HEAD" ? undefined : sending.bytes;
+    const timeoutMs = settings.upstreamTimeoutMs;
+    const upstream = await upstreams.send({
+      url: sending.url,
+      method,
+      headers: sending.headers,
+      body,
+      signal,
+      timeoutMs,
+    });
+    const status = upstream.statusCode ?? 502;
+    const isEmpty = method === "HEAD" || status === 204 || status === 304;
+    if (isEmpty) upstream.resume();
+    const stream = isEmpty ? null : ReadableStream.from(upstream as AsyncIterable<Buffer>);
+    return new Response(stream, { status, headers: answeredHeaders(upstream) });
+  };
+
+  /** What a request takes as it would really be sent; where the provider does not count, the estimate answers. */
+  const count = async (request: ProxyRequest, sending: Sending, turn: Turn): Promise<Response> => {
+    const plan = planner.planNow(turn);
+    const view = plan?.view;
+    const bytes =
+      plan && view ? Buffer.from(JSON.stringify(planner.compose(turn, { ...plan, view }, []))) : sending.bytes;
+    const { signal } = request;
+    const timeoutMs = settings.upstreamTimeoutMs;
+    const upstream = await upstreams.send({
+      url: sending.url,
+      method: "POST",
+      headers: sending.headers,
+      body: bytes,
+      signal,
+      timeoutMs,
+    });
+    const status = upstream.statusCode ?? 502;
+    const answer = await readAll(upstream);
+    if (![404, 405, 501].includes(status)) {
+      return new Response(new Uint8Array(answer), { status, headers: answeredHeaders(upstream) });
+    }
+    const tokens = plan?.tokens ?? turn.links.reduce((sum, link) => sum + link.tokens, 0);
+    return Response.json({ input_tokens: Math.ceil(tokens * planner.ratioOf(turn.model)) });
+  };
+
+  const handle = async (request: ProxyRequest): Promise<Response> => {
+    counters.requests += 1;
+    const { provider, method, path, signal } = request;
+    const route = routeOf(provider, method, path, settings[provider].baseUrl);
+    const headers = forwardedHeaders(request.headers);
+    if (request.useOwnKey) useOwnKey(varve, provider, headers);
+    const sending: Sending = { url: route.url, headers, bytes: request.body, signal };
+    const { format } = route;
+    if (!format) return forward(request, sending);
+    const turn = await openTurn(() => turnFor(request, { ...route, format }));
+    if (!turn) return forward(request, sending);
+    return route.isCount ? count(request, sending, turn) : exchange(host, turn, sending);
+  };
+
+  /** A request that cannot be understood is forwarded as it came; one that asks for what it may not is refused. */
+  const openTurn = async <T>(open: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await open();
+    } catch (error) {
+      const { code, kind } = toVarveError(error);
+      // A message that cannot be kept is the provider's to judge; a session that must not be named is not.
+      if (code !== "BAD_MESSAGE" && (kind === "usage" || kind === "refused")) throw error;
+      fail("understand a request", error);
+      return undefined;
+    }
+  };
+
+  return {
+    counters,
+    async handle(request) {
+      try {
+        return await handle(request);
+      } catch (error) {
+        const known = toVarveError(error);
+        if (known.kind === "failed" && !request.signal.aborted) onFailure("A request through the proxy failed.", error);
+        const message = [known.message, known.remedy].filter(Boolean).join(" ");
+        const status = known.httpStatus;
+        return Response.json(errorFormat(request.provider).error(status, message), { status });
+      }
+    },
+    async close() {
+      await Promise.allSettled(writing);
+      upstreams.close();
+    },
+  };
+}
+
+function useOwnKey(varve: Varve, provider: Provider, headers: Record<string, unknown>): void {
+  const key = providerKey(varve.settings, provider);
+  delete headers["x-api-key"];
+  delete headers.authorization;
+  if (provider === "anthropic") headers["x-api-key"] = key;
+  else headers.authorization = `Bearer ${key}`;
+}

@@ -1,0 +1,175 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/index.ts";
+import { estimateTokens, type Session, type Standing, type Varve } from "../engine.ts";
+import { cleanStart, type Link, unitOfEntry } from "./history.ts";
+import type { Format, Unit } from "./wire.ts";
+
+/** What is sent in place of a reply that the client knows without the calls that were answered for it. */
+export interface Insertion {
+  units: Unit[];
+  /** Results that belong with those the client sends for its own calls of the same reply. */
+  pending?: Unit;
+  tokens: number;
+}
+
+/** What is sent for the older part of a conversation. It stays as it is until the whole does not fit any more. */
+export interface View {
+  /** How many units of the history it stands for, and the id of the last of them. */
+  from: number;
+  coveredId: string;
+  summary: string;
+  addition?: string;
+  /** A request that is further back than `from`, while what it asked for is still going on. */
+  restated?: number;
+  /** Texts of units before `upTo` are shown with no more than so many characters. */
+  cut?: { characters: number; upTo: number };
+  /** What the summary and the addition take, as estimated. */
+  tokens: number;
+}
+
+/** Whether a history begins with what the view stands for. */
+export function holds(view: View, links: readonly Link[]): boolean {
+  return view.from === 0 || (view.from < links.length && links[view.from - 1]?.id === view.coveredId);
+}
+
+/** The conversation as it is sent: what the view leaves, with the inner exchanges where they took place. */
+export function unitsOf(
+  format: Format,
+  view: View,
+  links: readonly Link[],
+  insertions: ReadonlyMap<string, Insertion>,
+): Unit[] {
+  const units: Unit[] = [];
+  const shown = (link: Link, index: number): Unit =>
+    view.cut !== undefined && index < view.cut.upTo ? cutUnit(link.unit, view.cut.characters) : link.unit;
+  const restated = view.restated === undefined ? undefined : links[view.restated];
+  if (restated && view.restated !== undefined) units.push(shown(restated, view.restated));
+  let pending: Unit | undefined;
+  for (let index = view.from; index < links.length; index += 1) {
+    const link = links[index];
+    if (!link) continue;
+    const insertion = insertions.get(link.id);
+    if (pending) {
+      units.push(...format.join(pending, shown(link, index)));
+      pending = undefined;
+    } else if (insertion && (insertion.pending === undefined || index + 1 < links.length)) {
+      units.push(...insertion.units);
+      pending = insertion.pending;
+    } else units.push(shown(link, index));
+  }
+  return units;
+}
+
+/** What a conversation takes in a view, as estimated. */
+export function sizeOf(view: View, links: readonly Link[], insertions: ReadonlyMap<string, Insertion>): number {
+  let tokens = view.tokens;
+  const size = (link: Link | undefined, index: number): number => {
+    if (link === undefined) return 0;
+    const tokensOf = insertions.get(link.id)?.tokens ?? link.tokens;
+    if (view.cut === undefined || index >= view.cut.upTo) return tokensOf;
+    return Math.min(tokensOf, estimateTokens(JSON.stringify(cutUnit(link.unit, view.cut.characters).wires)));
+  };
+  if (view.restated !== undefined) tokens += size(links[view.restated], view.restated);
+  for (let index = view.from; index < links.length; index += 1) tokens += size(links[index], index);
+  return tokens;
+}
+
+export interface Room {
+  /** What the conversation may take, as estimated. */
+  tokens: number;
+  model: string;
+  /** What the view that does not fit any more stands for. */
+  before?: number;
+  signal: AbortSignal;
+  withTools: boolean;
+}
+
+/** A view is taken when it leaves so much of the room for what comes next. */
+const wanted = 0.7;
+/** What compactions aim at, one after the other, until the view is small enough. */
+const budgetShares = [1, 0.6, 0.35] as const;
+const budgetLeast = 256;
+/** How much of each text is shown when nothing else helps. */
+const cutCharacters = [40_000, 16_000, 6_000, 2_000] as const;
+const fitShare = 0.97;
+
+/**
+ * Finds a view of a history that fits the room: with the summaries there are, else with those that a compaction makes,
+ * else with long texts cut. Undefined when even that does not fit.
+ */
+export async function findView(
+  { varve, session }: { varve: Varve; session: Session },
+  links: readonly Link[],
+  room: Room,
+): Promise<View | undefined> {
+  const look = async (): Promise<View | undefined> => viewOf(await varve.context.standing(session), links, room);
+  const fits = (view: View | undefined, share: number): view is View =>
+    view !== undefined && sizeOf(view, links, new Map()) <= room.tokens * share;
+  let view = await look();
+  if (fits(view, wanted) && view.from !== room.before) return view;
+  for (const [index, share] of budgetShares.entries()) {
+    const budgetTokens = Math.max(budgetLeast, Math.floor(room.tokens * share));
+    const request = { budgetTokens, model: room.model, signal: room.signal, splitTurns: index > 0 };
+    await varve.context.compact(session, request);
+    view = await look();
+    if (fits(view, wanted)) return view;
+  }
+  if (fits(view, fitShare)) return view;
+  const base = view ?? bareView;
+  for (const characters of cutCharacters) {
+    const cut: View = { ...base, cut: { characters, upTo: links.length } };
+    if (fits(cut, fitShare)) return cut;
+  }
+  return undefined;
+}
+
+/** No summary at all: the history may be one message that is too long. */
+const bareView: View = { from: 0, coveredId: "", summary: "", tokens: 0 };
+
+function viewOf(standing: Standing, links: readonly Link[], room: Room): View | undefined {
+  if (standing.coveredId === undefined) return undefined;
+  const { id, isLast } = unitOfEntry(standing.coveredId);
+  const covered = links.findIndex((link) => link.id === id);
+  if (covered === -1) return undefined;
+  const from = cleanStart(links, isLast ? covered + 1 : covered);
+  const before = links[from - 1];
+  if (before === undefined) return undefined;
+  const summary = standing.summaries.map(({ text }) => text).join("\n\n");
+  const addition = room.withTools ? standing.systemPromptAddition : withoutTools(standing.systemPromptAddition);
+  const asked = links.findLastIndex((link) => link.isRequest);
+  const isFar = asked !== -1 && asked < from && (links[asked]?.tokens ?? 0) < room.tokens / 5;
+  return {
+    from,
+    coveredId: before.id,
+    summary,
+    ...(addition === undefined ? {} : { addition }),
+    ...(isFar ? { restated: asked } : {}),
+    tokens: estimateTokens(summary) + estimateTokens(addition ?? ""),
+  };
+}
+
+/** The first paragraph says what the summaries are; the lines behind it are about tools. */
+function withoutTools(addition: string | undefined): string | undefined {
+  return addition?.split("\n- ")[0];
+}
+
+const texts = new Set(["text", "content", "output"]);
+
+function cutUnit({ wires }: Unit, characters: number): Unit {
+  return { wires: wires.map((wire) => cutValue(wire, characters) as JsonObject) };
+}
+
+/** Only what was said or what a tool returned is cut, never a thought, a signature, an argument or an encoded picture. */
+function cutValue(value: JsonValue, characters: number, name?: string): JsonValue {
+  if (typeof value === "string") return name !== undefined && texts.has(name) ? cutText(value, characters) : value;
+  if (Array.isArray(value)) return value.map((item) => cutValue(item, characters, name));
+  if (!isJsonObject(value) || value.type === "tool_use" || value.type === "compaction") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutValue(item, characters, key)]));
+}
+
+function cutText(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const half = Math.floor(characters / 2);
+  const left = text.length - 2 * half;
+  const note = `[… ${left} characters are left out here so that the conversation fits; all of it is kept and can be found with lcm_grep …]`;
+  return `${text.slice(0, half).toWellFormed()}\n${note}\n${text.slice(-half).toWellFormed()}`;
+}
