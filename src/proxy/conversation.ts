@@ -1,6 +1,6 @@
 import { type JsonObject, type Message, VarveError } from "../domain/index.ts";
 import type { Session, Varve } from "../engine.ts";
-import { idAfter, type Link } from "./history.ts";
+import { idAfter, type KnownHistory, type Link, nothingKnown } from "./history.ts";
 import type { Insertion, View } from "./view.ts";
 import { rememberedEstimate } from "./window.ts";
 import type { Format, Unit } from "./wire.ts";
@@ -11,8 +11,8 @@ const tailEntries = 200;
 
 /** A conversation that passes through: what was seen of it last, and its place in the log. */
 export class Conversation {
-  /** The history of the last request, without what it looks like on the wire. */
-  known: readonly Link[] = [];
+  /** The history of the last request. */
+  known: KnownHistory = nothingKnown;
   /** What stands for the older part in every request until it does not fit any more. */
   view: View | undefined;
   readonly insertions = new Map<string, Insertion>();
@@ -43,11 +43,12 @@ export class Conversation {
   }
 
   /** Writes what the log does not have yet. Nothing runs at the same time for one conversation. */
-  sync(format: Format, links: readonly Link[]): Promise<Session> {
+  sync(format: Format, links: readonly Link[], units: readonly Unit[]): Promise<Session> {
     return this.#inLane(async () => {
       const session = await this.#open(links);
-      const from = links.findIndex((link) => !this.#stored.has(link.id));
-      if (from !== -1) await this.#append(session, format, links.slice(from), links[from - 1]?.id);
+      // An id stands for all that is before it, so what is behind the last known one is new.
+      const from = links.findLastIndex((link) => this.#stored.has(link.id)) + 1;
+      if (from < links.length) await this.#append(session, format, links, units, from);
       return session;
     });
   }
@@ -117,18 +118,20 @@ export class Conversation {
     }
   }
 
-  async #append(session: Session, format: Format, links: readonly Link[], previous: string | undefined): Promise<void> {
-    let parent = previous ?? "";
-    for (let start = 0; start < links.length; start += batchMessages) {
+  async #append(
+    session: Session,
+    format: Format,
+    links: readonly Link[],
+    units: readonly Unit[],
+    from: number,
+  ): Promise<void> {
+    for (let start = from; start < links.length; start += batchMessages) {
       const batch = links.slice(start, start + batchMessages);
-      const messages = batch.flatMap(({ unit, id }) => messagesWithIds(format, unit, id));
-      await this.#write(
-        session,
-        messages,
-        parent,
-        batch.map(({ id }) => id),
+      const messages = batch.flatMap(({ id }, index) =>
+        messagesWithIds(format, units[start + index] ?? { wires: [] }, id),
       );
-      parent = batch.at(-1)?.id ?? parent;
+      const ids = batch.map(({ id }) => id);
+      await this.#write(session, messages, links[start - 1]?.id ?? "", ids);
     }
   }
 

@@ -43,7 +43,7 @@ const attemptsMax = 4;
 const notAboutTheBody = new Set([401, 402, 403, 404, 407, 408, 429]);
 /** What one answer of a tool may take. */
 const recallTokensMax = 8_000;
-const recallShare = 0.5;
+const recallShare = 0.6;
 /** With less than this left, looking up more would only push the conversation out. */
 const recallTokensLeast = 300;
 
@@ -57,6 +57,9 @@ export async function exchange(host: ExchangeHost, turn: Turn, sending: Sending)
     const bytes = await readAll(upstream);
     const again = attempt + 1 < attemptsMax ? await afterRefusal(host, turn, plan, status, bytes, attempt) : undefined;
     if (again === undefined) return new Response(asBody(bytes), { status, headers: answeredHeaders(upstream) });
+    if (again === "as it came") {
+      return answerWith(host, turn, unchangedPlan(turn), sending, await send(host, sending, sending.bytes));
+    }
     plan = again;
   }
 }
@@ -94,13 +97,13 @@ async function afterRefusal(
   status: number,
   bytes: Buffer,
   attempt: number,
-): Promise<Plan | undefined> {
+): Promise<Plan | "as it came" | undefined> {
   const text = bytes.toString("utf8");
   if (!isContextOverflow({ message: text, statusCode: status })) {
     // Whatever is wrong with what was made of the request, the client is not to suffer for it.
     if (plan.view === undefined || status >= 500) return undefined;
     host.fail("have a changed request taken", new Error(`${status} ${text.slice(0, 500)}`));
-    return unchangedPlan(turn);
+    return host.planner.planAfterRefusal(turn, plan) ?? "as it came";
   }
   try {
     await host.planner.learn(turn, readOverflow(text), plan);

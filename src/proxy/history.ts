@@ -3,22 +3,31 @@ import { type JsonValue, toolCallsOf, toolResultsOf } from "../domain/index.ts";
 import { estimateMessageTokens } from "../engine.ts";
 import type { Format, Unit } from "./wire.ts";
 
-/** A unit of a conversation with its place in it. */
+/** What is known of a unit of a conversation and of its place in it. */
 export interface Link {
   /**
    * Made from everything before it and from itself, so the same beginning has the same ids, and what follows something
    * that was edited has others.
    */
-  id: string;
-  unit: Unit;
-  /** The hash of the unit's own bytes, by which it is known again without being looked at. */
-  raw: string;
-  tokens: number;
-  calls: readonly string[];
-  results: readonly string[];
+  readonly id: string;
+  readonly tokens: number;
+  readonly calls: readonly string[];
+  readonly results: readonly string[];
   /** Whether somebody asks for something here; the result of a tool is no request. */
-  isRequest: boolean;
+  readonly isRequest: boolean;
 }
+
+/** What is remembered of a history between two requests, so that the next one need not be looked at from its start. */
+export interface KnownHistory {
+  links: readonly Link[];
+  /** A hash for every so many units, of their own bytes. */
+  blocks: readonly string[];
+}
+
+export const nothingKnown: KnownHistory = { links: [], blocks: [] };
+
+/** A change looks at this many units again; everything before it costs a hash. */
+const blockUnits = 64;
 
 const idLength = 32;
 
@@ -32,40 +41,35 @@ export function idAfter(previous: string, identity: JsonValue): string {
 }
 
 /** The history of a request. What is known from the last one costs a hash; the rest is looked at. */
-export function linksOf(format: Format, units: readonly Unit[], known: readonly Link[]): Link[] {
+export function readHistory(format: Format, units: readonly Unit[], known: KnownHistory): KnownHistory {
   const links: Link[] = [];
-  let previous = "";
+  const blocks: string[] = [];
   let isSame = true;
-  for (const [index, unit] of units.entries()) {
-    const raw = hash("sha1", JSON.stringify(unit.wires), "base64");
-    const before = known[index];
-    const link: Link =
-      isSame && before?.raw === raw ? { ...before, unit } : lookedAt(format, unit, raw, previous, before);
-    if (link.id !== before?.id) isSame = false;
-    links.push(link);
-    previous = link.id;
+  for (let start = 0; start < units.length; start += blockUnits) {
+    const block = units.slice(start, start + blockUnits);
+    const raw = hash("sha1", JSON.stringify(block), "base64");
+    const before = known.links.slice(start, start + blockUnits);
+    if (isSame && known.blocks[blocks.length] === raw) links.push(...before);
+    else for (const [index, unit] of block.entries()) links.push(linkOf(format, unit, links.at(-1)?.id, before[index]));
+    isSame &&= links.at(-1)?.id === before.at(block.length - 1)?.id;
+    blocks.push(raw);
   }
-  return links;
+  return { links, blocks };
 }
 
-function lookedAt(format: Format, unit: Unit, raw: string, previous: string, before: Link | undefined): Link {
-  const id = idAfter(previous, format.identity(unit));
+function linkOf(format: Format, unit: Unit, previous: string | undefined, before: Link | undefined): Link {
+  const id = idAfter(previous ?? "", format.identity(unit));
+  // What comes and goes beside the words, such as a client's reminders, is not worth counting again.
+  if (before?.id === id) return before;
   const messages = format.messages(unit);
   const results = messages.flatMap((message) => toolResultsOf(message).map(({ callId }) => callId));
   return {
     id,
-    unit,
-    raw,
-    tokens: before?.raw === raw ? before.tokens : messages.reduce((sum, one) => sum + estimateMessageTokens(one), 0),
+    tokens: messages.reduce((sum, one) => sum + estimateMessageTokens(one), 0),
     calls: messages.flatMap((message) => toolCallsOf(message).map(({ callId }) => callId)),
     results,
     isRequest: messages.some(({ role }) => role === "user") && results.length === 0,
   };
-}
-
-/** The links as they are remembered: what they look like on the wire comes with the next request again. */
-export function withoutWires(links: readonly Link[]): Link[] {
-  return links.map((link) => ({ ...link, unit: { wires: [] } }));
 }
 
 export function tokensOfUnit(format: Format, unit: Unit): number {

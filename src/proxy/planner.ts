@@ -5,7 +5,7 @@ import type { ProxyCounters } from "./counters.ts";
 import type { Link } from "./history.ts";
 import { offeredTools } from "./recall-tools.ts";
 import type { NameSources, ProxyCaller } from "./session-name.ts";
-import { findView, holds, sizeOf, unitsOf, type View } from "./view.ts";
+import { findView, holds, type Spoken, sizeOf, unitsOf, type View, viewWithoutTools } from "./view.ts";
 import { type Overflow, promptRoom, type Windows } from "./window.ts";
 import type { Format, OfferedTool, Opened } from "./wire.ts";
 
@@ -17,7 +17,7 @@ export interface Turn {
   body: JsonObject;
   opened: Opened;
   conversation: Conversation;
-  links: Link[];
+  links: readonly Link[];
   caller?: ProxyCaller;
   /** What the conversation's name is made from, should it have none yet. */
   names: NameSources;
@@ -39,6 +39,8 @@ export interface Plan {
 
 /** Estimates are not exact: so much of the room is used. */
 const safeShare = 0.97;
+/** So much is left where a model may look something up: what it finds has to fit too. */
+const recallReserve = 0.15;
 /** A conversation whose client made it much shorter by itself is sent as it is again. */
 const easyShare = 0.5;
 /** Below this there is no conversation to speak of, whatever is cut. */
@@ -52,6 +54,8 @@ export class Planner {
   readonly #windows: Windows;
   readonly #counters: ProxyCounters;
   readonly #ratios = new Map<string, number>();
+  /** Models whose servers refused a request that offered tools. */
+  readonly #withoutTools = new Set<string>();
 
   constructor(varve: Varve, windows: Windows, counters: ProxyCounters) {
     this.#varve = varve;
@@ -88,7 +92,8 @@ export class Planner {
       return unchanged;
     }
     const plan = this.#planWith(turn, view, room);
-    return plan.leftTokens >= room * (1 - safeShare) ? plan : undefined;
+    const reserve = plan.tools.length > 0 ? recallReserve : 1 - safeShare;
+    return plan.leftTokens >= room * reserve ? plan : undefined;
   }
 
   /** Makes a view that fits. `attempt` counts how often the provider has refused what seemed to fit. */
@@ -103,7 +108,12 @@ export class Planner {
     if (!Number.isFinite(tokens) || tokens < roomLeast) return undefined;
     const withTools = this.#toolsFor(turn).length > 0;
     const before = conversation.view?.from;
-    const view = await findView({ varve: this.#varve, session }, links, {
+    // Inner exchanges go with what is replaced, but for one that the client has not come back from.
+    const open = links.at(-2);
+    const insertion = open && conversation.insertions.get(open.id);
+    const kept = new Map(open && insertion?.pending ? [[open.id, insertion]] : []);
+    const spoken = { links, units: opened.units, insertions: kept };
+    const view = await findView({ varve: this.#varve, session }, spoken, {
       tokens,
       model: turn.model,
       signal,
@@ -114,7 +124,24 @@ export class Planner {
     this.#counters.compactions += 1;
     conversation.view = view;
     conversation.insertions.clear();
+    for (const [id, one] of kept) conversation.insertions.set(id, one);
     return this.#planWith(turn, view, room);
+  }
+
+  /**
+   * What to send where a provider refused a changed request for another reason than its length: without our tools first,
+   * for many a local model cannot use any. Undefined when only the client's own request is left.
+   */
+  planAfterRefusal(turn: Turn, plan: Plan): Plan | undefined {
+    const { conversation, model } = turn;
+    if (plan.view === undefined || plan.tools.length === 0) {
+      this.#withoutTools.delete(model);
+      conversation.view = undefined;
+      return undefined;
+    }
+    this.#withoutTools.add(model);
+    conversation.view = viewWithoutTools(plan.view);
+    return this.#planWith(turn, conversation.view, this.#roomFor(turn));
   }
 
   /** Takes what a provider said about a prompt that was too long. */
@@ -126,12 +153,12 @@ export class Planner {
 
   /** The body of a plan with a view; `inner` is what went on inside of this reply so far. */
   compose(turn: Turn, plan: Plan & { view: View }, inner: ReturnType<typeof unitsOf>, withheld = false): JsonObject {
-    const { format, body, conversation, links } = turn;
+    const { format, body } = turn;
     const { summary, addition } = plan.view;
     return format.compose(body, {
       summary,
       ...(addition === undefined ? {} : { addition }),
-      units: [...unitsOf(format, plan.view, links, conversation.insertions), ...inner],
+      units: [...unitsOf(format, plan.view, spokenIn(turn)), ...inner],
       tools: plan.tools,
       withheld,
     });
@@ -146,17 +173,20 @@ export class Planner {
   }
 
   #planWith(turn: Turn, view: View, room: number): Plan & { view: View } {
-    const { conversation, links, opened } = turn;
+    const { conversation, opened } = turn;
     const tools = this.#toolsFor(turn);
-    const tokens =
-      conversation.estimateFixed(opened.fixedText) + toolTokens(tools) + sizeOf(view, links, conversation.insertions);
+    const tokens = conversation.estimateFixed(opened.fixedText) + toolTokens(tools) + sizeOf(view, spokenIn(turn));
     return { view, tools, tokens, leftTokens: room - tokens };
   }
 
-  #toolsFor({ opened, caller }: Turn): readonly OfferedTool[] {
-    const isOn = this.#varve.settings.config.proxy.recallTools && opened.mayOffer;
+  #toolsFor({ opened, caller, model }: Turn): readonly OfferedTool[] {
+    const isOn = this.#varve.settings.config.proxy.recallTools && opened.mayOffer && !this.#withoutTools.has(model);
     return isOn ? offeredTools(this.#varve, caller, opened.toolNames) : [];
   }
+}
+
+function spokenIn({ links, opened, conversation }: Turn): Spoken {
+  return { links, units: opened.units, insertions: conversation.insertions };
 }
 
 const counted = new WeakMap<object, number>();

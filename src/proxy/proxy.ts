@@ -6,7 +6,7 @@ import { noCounts, type ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
 import { type ExchangeHost, exchange, type KeptReply, type Sending } from "./exchange.ts";
 import { answeredHeaders, forwardedHeaders, readAll, Upstreams } from "./forward.ts";
-import { linksOf, withoutWires } from "./history.ts";
+import { readHistory } from "./history.ts";
 import { parseObject } from "./json.ts";
 import { type Plan, Planner, type Turn } from "./planner.ts";
 import { Recent } from "./recent.ts";
@@ -75,19 +75,19 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     bodies: readonly JsonObject[],
     { insertion, ours, isWhole }: KeptReply,
   ): Promise<void> => {
-    const { format, conversation, links, model } = turn;
+    const { format, conversation, links, model, opened } = turn;
     const merged = format.merge(bodies, ours);
     const reply = format.read(merged);
     const usage = bodies[0] === undefined ? undefined : format.read(bodies[0])?.usage;
     if (usage) await planner.note(model, plan.tokens, usage.input);
     if (reply === undefined || reply.unit.wires.length === 0) return;
     if (!conversation.isNamed) {
-      const key = sessionKey(turn.names, format, [...links.map(({ unit }) => unit), reply.unit]);
+      const key = sessionKey(turn.names, format, [...opened.units, reply.unit]);
       if (key === undefined) return;
       conversation.name(key);
       conversations.set(key, conversation);
     }
-    const session = await (turn.synced ?? conversation.sync(format, links));
+    const session = await (turn.synced ?? conversation.sync(format, links, opened.units));
     const provider = model.slice(0, model.indexOf("/"));
     const facts = { ...replyFacts(provider, merged, insertion), ...(isWhole ? {} : { stopReason: "aborted" }) };
     const id = await conversation.store(format, links, reply.unit, facts);
@@ -129,16 +129,17 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const known = key === undefined ? undefined : conversations.get(key);
     const conversation = known ?? new Conversation(varve, agent, key);
     if (key !== undefined) conversations.set(key, conversation);
-    const links = linksOf(format, opened.units, conversation.known);
+    const history = readHistory(format, opened.units, conversation.known);
+    const { links } = history;
     const model = `${provider}/${opened.model}`;
     const turn: Turn = { format, model, body, opened, conversation, links, caller, signal, names };
     await withDeadline("Reading how a model counts", ratioWaitMs, signal, () => planner.learnRatio(model)).catch(
       (error: unknown) => fail("read how a model counts", error),
     );
     if (isCount) return turn;
-    conversation.known = withoutWires(links);
+    conversation.known = history;
     if (key === undefined) return turn;
-    const synced = track(conversation.sync(format, links));
+    const synced = track(conversation.sync(format, links, opened.units));
     synced.catch(notStored);
     return { ...turn, synced };
   };

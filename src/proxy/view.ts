@@ -31,42 +31,42 @@ export function holds(view: View, links: readonly Link[]): boolean {
   return view.from === 0 || (view.from < links.length && links[view.from - 1]?.id === view.coveredId);
 }
 
+/** A conversation as a request brings it, and what went on inside of it. */
+export interface Spoken {
+  links: readonly Link[];
+  units: readonly Unit[];
+  insertions: ReadonlyMap<string, Insertion>;
+}
+
 /** The conversation as it is sent: what the view leaves, with the inner exchanges where they took place. */
-export function unitsOf(
-  format: Format,
-  view: View,
-  links: readonly Link[],
-  insertions: ReadonlyMap<string, Insertion>,
-): Unit[] {
+export function unitsOf(format: Format, view: View, { links, units: said, insertions }: Spoken): Unit[] {
   const units: Unit[] = [];
-  const shown = (link: Link, index: number): Unit =>
-    view.cut !== undefined && index < view.cut.upTo ? cutUnit(link.unit, view.cut.characters) : link.unit;
-  const restated = view.restated === undefined ? undefined : links[view.restated];
-  if (restated && view.restated !== undefined) units.push(shown(restated, view.restated));
+  const shown = (index: number): Unit => shownUnit(view, said[index], index);
+  if (view.restated !== undefined) units.push(shown(view.restated));
   let pending: Unit | undefined;
   for (let index = view.from; index < links.length; index += 1) {
     const link = links[index];
     if (!link) continue;
     const insertion = insertions.get(link.id);
     if (pending) {
-      units.push(...format.join(pending, shown(link, index)));
+      units.push(...format.join(pending, shown(index)));
       pending = undefined;
     } else if (insertion && (insertion.pending === undefined || index + 1 < links.length)) {
       units.push(...insertion.units);
       pending = insertion.pending;
-    } else units.push(shown(link, index));
+    } else units.push(shown(index));
   }
   return units;
 }
 
 /** What a conversation takes in a view, as estimated. */
-export function sizeOf(view: View, links: readonly Link[], insertions: ReadonlyMap<string, Insertion>): number {
+export function sizeOf(view: View, { links, units, insertions }: Spoken): number {
   let tokens = view.tokens;
   const size = (link: Link | undefined, index: number): number => {
     if (link === undefined) return 0;
     const tokensOf = insertions.get(link.id)?.tokens ?? link.tokens;
     if (view.cut === undefined || index >= view.cut.upTo) return tokensOf;
-    return Math.min(tokensOf, estimateTokens(JSON.stringify(cutUnit(link.unit, view.cut.characters).wires)));
+    return Math.min(tokensOf, estimateTokens(JSON.stringify(shownUnit(view, units[index], index).wires)));
   };
   if (view.restated !== undefined) tokens += size(links[view.restated], view.restated);
   for (let index = view.from; index < links.length; index += 1) tokens += size(links[index], index);
@@ -98,12 +98,13 @@ const fitShare = 0.97;
  */
 export async function findView(
   { varve, session }: { varve: Varve; session: Session },
-  links: readonly Link[],
+  spoken: Spoken,
   room: Room,
 ): Promise<View | undefined> {
+  const { links } = spoken;
   const look = async (): Promise<View | undefined> => viewOf(await varve.context.standing(session), links, room);
   const fits = (view: View | undefined, share: number): view is View =>
-    view !== undefined && sizeOf(view, links, new Map()) <= room.tokens * share;
+    view !== undefined && sizeOf(view, spoken) <= room.tokens * share;
   let view = await look();
   if (fits(view, wanted) && view.from !== room.before) return view;
   for (const [index, share] of budgetShares.entries()) {
@@ -147,6 +148,12 @@ function viewOf(standing: Standing, links: readonly Link[], room: Room): View | 
   };
 }
 
+/** The same view for a model that is offered no tools. */
+export function viewWithoutTools({ addition, ...view }: View): View {
+  const rest = withoutTools(addition);
+  return { ...view, ...(rest === undefined ? {} : { addition: rest }) };
+}
+
 /** The first paragraph says what the summaries are; the lines behind it are about tools. */
 function withoutTools(addition: string | undefined): string | undefined {
   return addition?.split("\n- ")[0];
@@ -154,8 +161,10 @@ function withoutTools(addition: string | undefined): string | undefined {
 
 const texts = new Set(["text", "content", "output"]);
 
-function cutUnit({ wires }: Unit, characters: number): Unit {
-  return { wires: wires.map((wire) => cutValue(wire, characters) as JsonObject) };
+function shownUnit({ cut }: View, unit: Unit | undefined, index: number): Unit {
+  const wires = unit?.wires ?? [];
+  if (cut === undefined || index >= cut.upTo) return { wires };
+  return { wires: wires.map((wire) => cutValue(wire, cut.characters) as JsonObject) };
 }
 
 /** Only what was said or what a tool returned is cut, never a thought, a signature, an argument or an encoded picture. */

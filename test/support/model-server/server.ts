@@ -112,6 +112,7 @@ async function answer(
   for (const event of isCut ? events.slice(0, Math.ceil(events.length / 2)) : events) {
     if (!response.write(event)) await new Promise((resolve) => response.once("drain", resolve));
   }
-  if (isCut) response.destroy();
+  // What was written has to leave before the connection breaks.
+  if (isCut) response.write(": cut\n", () => response.destroy());
   else response.end();
 }

@@ -1,0 +1,92 @@
+/** A conversation that is many times the window of the model. */
+import Anthropic from "@anthropic-ai/sdk";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Json, Said } from "../support/model-server/dialect.ts";
+import { failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
+
+let stage: ProxyStage;
+afterEach(() => stage.end());
+
+const model = "claude-local";
+const turns = 2_000;
+const limitTokens = 32_000;
+
+/** Asks the history when it is asked for the vault, and answers with what was found there. */
+function say(body: Json, n: number): Said {
+  const last = JSON.stringify((body.messages as Json[]).at(-1));
+  if (last.includes("What opens the vault?")) {
+    return { calls: [{ id: `toolu_${n}`, name: "lcm_grep", input: { pattern: "vault opens with [a-z]+" } }] };
+  }
+  if (last.includes("tool_result")) return { text: `It opens with ${/vault opens with ([a-z]+)/.exec(last)?.[1]}.` };
+  return { text: `Answer ${n}: ${words(30, n)}.` };
+}
+
+interface Upstream {
+  messages: string[];
+  fixed: string;
+}
+
+function upstreamOf(body: Json): Upstream {
+  return {
+    messages: (body.messages as Json[]).map((message) => JSON.stringify(message)),
+    fixed: JSON.stringify([body.system, body.tools]),
+  };
+}
+
+/** Whether one request begins with all that the other held. */
+function continues(before: Upstream, after: Upstream): boolean {
+  return after.fixed === before.fixed && before.messages.every((message, index) => after.messages[index] === message);
+}
+
+describe(`a conversation of ${turns} turns with a model of ${limitTokens} tokens`, () => {
+  it("never fails, never exceeds the window, begins the same between compactions, and forgets nothing", async () => {
+    stage = await setProxyStage({ server: { limitTokens, say }, proxy: { windowTokens: limitTokens } });
+    const { seen } = stage.server;
+    const client = new Anthropic({
+      apiKey: "sk-client",
+      baseURL: stage.anthropic,
+      maxRetries: 0,
+      defaultHeaders: { "x-varve-session": "long" },
+    });
+    const messages: Anthropic.MessageParam[] = [];
+    const ask = async (content: string): Promise<string> => {
+      messages.push({ role: "user", content });
+      const reply = await client.messages.create({ model, max_tokens: 1_000, system: "Be brief.", messages });
+      messages.push({ role: "assistant", content: reply.content });
+      return reply.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    };
+    let before: Upstream | undefined;
+    let changes = 0;
+    let requests = 0;
+    for (let turn = 1; turn <= turns; turn += 1) {
+      const fact = turn === 3 ? " By the way, the vault opens with marzipan." : "";
+      const question = turn === turns ? "What opens the vault?" : `Question ${turn}: ${words(40, turn)}?${fact}`;
+      const answer = await ask(question);
+      if (turn === turns) expect(answer).toBe("It opens with marzipan.");
+      // What was seen is compared and let go: all of it together would be gigabytes.
+      requests += seen.length;
+      for (const { body, tokens, status } of seen.splice(0)) {
+        expect(status).toBe(200);
+        expect(tokens).toBeLessThanOrEqual(limitTokens);
+        const after = upstreamOf(body);
+        if (before && !continues(before, after)) changes += 1;
+        before = after;
+      }
+    }
+    const [session] = await stage.sessions();
+    if (!session) throw new Error("nothing was kept");
+    const { compactionCount } = await stage.varve.sessions.get(session.key);
+    expect(requests).toBe(turns + 1);
+    expect(changes).toBe(compactionCount);
+    // About 100 tokens a turn: the beginning stays for a hundred turns and more.
+    expect(changes).toBeLessThan(turns / 80);
+    expect(compactionCount).toBeGreaterThan(5);
+    const entries: string[] = [];
+    for await (const page of stage.varve.transcripts.walk(session)) {
+      for (const entry of page) if (entry.type === "message") entries.push(JSON.stringify(entry.message.content));
+    }
+    expect(entries).toEqual(messages.map(({ content }) => JSON.stringify(content)));
+    expect(await stage.varve.transcripts.branches(session)).toHaveLength(1);
+    expect(failuresIn(stage.log)).toEqual([]);
+  });
+});
