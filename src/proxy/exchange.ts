@@ -36,6 +36,8 @@ export interface Sending {
   /** The client's own bytes. */
   bytes: Uint8Array;
   signal: AbortSignal;
+  /** Breaks the connection to the client, as the provider broke its own. */
+  breakOff(): void;
 }
 
 const attemptsMax = 4;
@@ -148,7 +150,7 @@ async function answerWith(
   const isStream = isEventStream(upstream);
   if (plan.tools.length > 0 && hasView(plan)) return answerInRounds(host, turn, plan, sending, upstream, isStream);
   if (isStream) {
-    const stream = ReadableStream.from(passing(host, turn, plan, upstream));
+    const stream = ReadableStream.from(passing(host, turn, plan, sending, upstream));
     return new Response(stream, { status, headers: answeredHeaders(upstream) });
   }
   const bytes = await readAll(upstream);
@@ -177,21 +179,27 @@ async function* passing(
   host: ExchangeHost,
   turn: Turn,
   plan: Plan,
+  sending: Sending,
   upstream: IncomingMessage,
 ): AsyncGenerator<Uint8Array> {
   const reader = turn.format.reader();
   const parser = sseParser();
+  let isBroken = false;
   try {
     for await (const chunk of upstream as AsyncIterable<Buffer>) {
       for (const event of parser.push(chunk)) reader.take(event);
       yield chunk;
     }
     for (const event of parser.rest()) reader.take(event);
+  } catch {
+    // What came is kept below; the client is to see that there was more to come.
+    isBroken = true;
   } finally {
     upstream.destroy();
     const body = reader.body();
     const isWhole = reader.isOver() && reader.error() === undefined;
     if (body !== undefined) await host.keep(turn, plan, [body], { ours: new Set(), isWhole });
+    if (isBroken) sending.breakOff();
   }
 }
 
@@ -218,7 +226,7 @@ async function answerInRounds(
   };
   const headers = answeredHeaders(first, { length: false });
   if (isStream) {
-    const stream = editedStream(host, turn, plan, rounds, first);
+    const stream = editedStream(host, turn, plan, sending, rounds, first);
     return new Response(ReadableStream.from(encoded(stream)), { status: 200, headers });
   }
   const run = runRounds(rounds, first);
@@ -246,6 +254,7 @@ async function* editedStream(
   host: ExchangeHost,
   turn: Turn,
   plan: Plan,
+  sending: Sending,
   rounds: Rounds,
   first: IncomingMessage,
 ): AsyncGenerator<string> {
@@ -269,6 +278,7 @@ async function* editedStream(
         isWhole: result.isWhole,
       });
     }
+    if (result && !result.isWhole && !result.refused) sending.breakOff();
   }
 }
 

@@ -22,6 +22,8 @@ export interface ProxyRequest {
   headers: Headers;
   body: Uint8Array;
   signal: AbortSignal;
+  /** Breaks the connection to the client, as the provider broke its own. */
+  breakOff(): void;
   /** Who showed a token of the gateway; undefined on this machine, where the client's own credential is enough. */
   caller?: ProxyCaller;
   /** Whether the client sent a token of the gateway in place of a key, so that the gateway's own key is used. */
@@ -194,7 +196,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const route = routeOf(provider, method, path, settings[provider].baseUrl);
     const headers = forwardedHeaders(request.headers);
     if (request.useOwnKey) useOwnKey(varve, provider, headers);
-    const sending: Sending = { url: route.url, headers, bytes: request.body, signal };
+    const sending: Sending = { url: route.url, headers, bytes: request.body, signal, breakOff: request.breakOff };
     const { format } = route;
     if (!format) return forward(request, sending);
     const turn = await openTurn(() => turnFor(request, { ...route, format }));

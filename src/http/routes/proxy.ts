@@ -41,6 +41,7 @@ export function addProxyRoutes(app: GatewayApp, host: GatewayHost): void {
         headers,
         body,
         signal: c.req.raw.signal,
+        breakOff: () => c.env.outgoing.destroy(),
         ...(caller === undefined ? {} : { caller }),
         useOwnKey,
       });
