@@ -15,6 +15,8 @@ export interface Link {
   readonly results: readonly string[];
   /** Whether somebody asks for something here; the result of a tool is no request. */
   readonly isRequest: boolean;
+  /** Whether it is an instruction that a client put between the messages. */
+  readonly isInstruction: boolean;
 }
 
 /** What is remembered of a history between two requests, so that the next one need not be looked at from its start. */
@@ -69,6 +71,7 @@ function linkOf(format: Format, unit: Unit, previous: string | undefined, before
     calls: messages.flatMap((message) => toolCallsOf(message).map(({ callId }) => callId)),
     results,
     isRequest: messages.some(({ role }) => role === "user") && results.length === 0,
+    isInstruction: messages.every(({ role }) => role === "system"),
   };
 }
 

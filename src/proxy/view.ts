@@ -18,8 +18,11 @@ export interface View {
   coveredId: string;
   summary: string;
   addition?: string;
-  /** A request that is further back than `from`, while what it asked for is still going on. */
-  restated?: number;
+  /**
+   * What is further back than `from` and still holds: instructions between the messages, and a request while what it asked
+   * for is going on.
+   */
+  restated: readonly number[];
   /** Texts of units before `upTo` are shown with no more than so many characters. */
   cut?: { characters: number; upTo: number };
   /** What the summary and the addition take, as estimated. */
@@ -42,7 +45,7 @@ export interface Spoken {
 export function unitsOf(format: Format, view: View, { links, units: said, insertions }: Spoken): Unit[] {
   const units: Unit[] = [];
   const shown = (index: number): Unit => shownUnit(view, said[index], index);
-  if (view.restated !== undefined) units.push(shown(view.restated));
+  for (const index of view.restated) units.push(shown(index));
   let pending: Unit | undefined;
   for (let index = view.from; index < links.length; index += 1) {
     const link = links[index];
@@ -68,7 +71,7 @@ export function sizeOf(view: View, { links, units, insertions }: Spoken): number
     if (view.cut === undefined || index >= view.cut.upTo) return tokensOf;
     return Math.min(tokensOf, estimateTokens(JSON.stringify(shownUnit(view, units[index], index).wires)));
   };
-  if (view.restated !== undefined) tokens += size(links[view.restated], view.restated);
+  for (const index of view.restated) tokens += size(links[index], index);
   for (let index = view.from; index < links.length; index += 1) tokens += size(links[index], index);
   return tokens;
 }
@@ -91,6 +94,8 @@ const budgetLeast = 256;
 /** How much of each text is shown when nothing else helps. */
 const cutCharacters = [40_000, 16_000, 6_000, 2_000] as const;
 const fitShare = 0.97;
+/** What may be said again of what was replaced. */
+const restatedShare = 0.2;
 
 /**
  * Finds a view of a history that fits the room: with the summaries there are, else with those that a compaction makes,
@@ -124,7 +129,7 @@ export async function findView(
 }
 
 /** No summary at all: the history may be one message that is too long. */
-const bareView: View = { from: 0, coveredId: "", summary: "", tokens: 0 };
+const bareView: View = { from: 0, coveredId: "", summary: "", restated: [], tokens: 0 };
 
 function viewOf(standing: Standing, links: readonly Link[], room: Room): View | undefined {
   if (standing.coveredId === undefined) return undefined;
@@ -136,16 +141,28 @@ function viewOf(standing: Standing, links: readonly Link[], room: Room): View | 
   if (before === undefined) return undefined;
   const summary = standing.summaries.map(({ text }) => text).join("\n\n");
   const addition = room.withTools ? standing.systemPromptAddition : withoutTools(standing.systemPromptAddition);
-  const asked = links.findLastIndex((link) => link.isRequest);
-  const isFar = asked !== -1 && asked < from && (links[asked]?.tokens ?? 0) < room.tokens / 5;
   return {
     from,
     coveredId: before.id,
     summary,
     ...(addition === undefined ? {} : { addition }),
-    ...(isFar ? { restated: asked } : {}),
+    restated: restatedBefore(links, from, room.tokens * restatedShare),
     tokens: estimateTokens(summary) + estimateTokens(addition ?? ""),
   };
+}
+
+/** What still holds of what was replaced, the newest first, as far as there is room; in its own order. */
+function restatedBefore(links: readonly Link[], from: number, roomTokens: number): number[] {
+  const asked = links.findLastIndex((link) => link.isRequest);
+  const held: number[] = [];
+  let left = roomTokens;
+  for (let index = from - 1; index >= 0; index -= 1) {
+    const link = links[index];
+    if (!link || (index !== asked && !link.isInstruction) || link.tokens > left) continue;
+    left -= link.tokens;
+    held.unshift(index);
+  }
+  return held;
 }
 
 /** The same view for a model that is offered no tools. */

@@ -98,8 +98,20 @@ function compose(body: JsonObject, { summary, addition, units, tools, withheld }
     if (withheld) composed.tool_choice = { type: "none" };
   }
   const first: JsonObject[] = summary === "" ? [] : [{ role: "user", content: [{ type: "text", text: summary }] }];
-  composed.messages = [...first, ...units.flatMap(({ wires }) => wires)];
+  composed.messages = withJoinedInstructions([...first, ...units.flatMap(({ wires }) => wires)]);
   return composed;
+}
+
+/** Instructions between messages that come to stand beside each other become one. */
+function withJoinedInstructions(wires: readonly JsonObject[]): JsonObject[] {
+  const joined: JsonObject[] = [];
+  for (const wire of wires) {
+    const last = joined.at(-1);
+    if (wire.role === "system" && last?.role === "system") {
+      joined[joined.length - 1] = { ...last, content: [...blocksOf(last), ...blocksOf(wire)] };
+    } else joined.push(wire);
+  }
+  return joined;
 }
 
 function systemBlocks(system: JsonValue | undefined): JsonValue[] {

@@ -4,6 +4,10 @@ import { type Dialect, type Json, pieces, type Said } from "./dialect.ts";
 export const anthropicDialect: Dialect = {
   counted: ({ system, messages, tools }) => [system, messages, tools],
   maxTokens: (body) => Number(body.max_tokens ?? 0),
+  wrong({ messages }) {
+    const message = wrongIn(messages as Json[]);
+    return message === undefined ? undefined : { type: "error", error: { type: "invalid_request_error", message } };
+  },
   overflow: (tokens, maxTokens, limit, countsAnswer) => ({
     type: "error",
     error: {
@@ -45,6 +49,30 @@ export const anthropicDialect: Dialect = {
     ];
   },
 };
+
+function wrongIn(messages: Json[]): string | undefined {
+  if (messages[0]?.role !== "user") return "messages: first message must use the user role";
+  const said = messages.filter(({ role }) => role !== "system");
+  for (const [index, message] of said.entries()) {
+    const calls = idsIn(message, "tool_use", "id");
+    const answers = idsIn(said[index + 1], "tool_result", "tool_use_id");
+    const missing = calls.filter((id) => !answers.includes(id));
+    if (missing.length > 0 && index + 1 < said.length) {
+      return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing.join()}`;
+    }
+    const before = idsIn(said[index - 1], "tool_use", "id");
+    const loose = idsIn(message, "tool_result", "tool_use_id").filter((id) => !before.includes(id));
+    if (loose.length > 0)
+      return `messages.${index}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${loose.join()}`;
+    if (Array.isArray(message.content) && message.content.length === 0) return `messages.${index}: content is empty`;
+  }
+  return undefined;
+}
+
+function idsIn(message: Json | undefined, type: string, field: string): string[] {
+  const blocks = Array.isArray(message?.content) ? (message.content as Json[]) : [];
+  return blocks.filter((block) => block.type === type).map((block) => String(block[field]));
+}
 
 function blocksOf({ text, thinking, calls = [] }: Said): Json[] {
   return [

@@ -38,6 +38,8 @@ export interface Dialect {
   /** What counts towards the window. */
   counted(body: Json): unknown;
   maxTokens(body: Json): number;
+  /** What is wrong with a conversation, as the provider would find it; undefined when nothing is. */
+  wrong(body: Json): Json | undefined;
   overflow(tokens: number, maxTokens: number, limit: number, countsAnswer: boolean): Json;
   whole(body: Json, said: Said, usage: { input: number; output: number }, n: number): Json;
   /** The events of a stream, each as it is written. */

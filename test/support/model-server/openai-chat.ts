@@ -4,6 +4,18 @@ import { type Dialect, type Json, pieces, type Said } from "./dialect.ts";
 export const chatDialect: Dialect = {
   counted: ({ messages, tools }) => [messages, tools],
   maxTokens: (body) => Number(body.max_completion_tokens ?? body.max_tokens ?? 0),
+  wrong({ messages }) {
+    let open = new Set<string>();
+    for (const message of messages as Json[]) {
+      if (message.role === "tool") {
+        if (open.delete(String(message.tool_call_id))) continue;
+        return wrong("messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+      }
+      if (open.size > 0) return wrong(`tool_call_ids did not have response messages: ${[...open].join()}`);
+      open = new Set(((message.tool_calls ?? []) as Json[]).map((call) => String(call.id)));
+    }
+    return undefined;
+  },
   overflow: (tokens, maxTokens, limit, countsAnswer) => ({
     error: {
       message: countsAnswer
@@ -56,6 +68,10 @@ export const chatDialect: Dialect = {
     ];
   },
 };
+
+function wrong(message: string): Json {
+  return { error: { message, type: "invalid_request_error", param: "messages", code: null } };
+}
 
 function frame(body: Json, n: number, object: string): Json {
   return { id: `chatcmpl-${n}`, object, created: 1_700_000_000, model: body.model, system_fingerprint: null };

@@ -4,6 +4,16 @@ import { type Dialect, type Json, pieces, type Said } from "./dialect.ts";
 export const responsesDialect: Dialect = {
   counted: ({ instructions, input, tools }) => [instructions, input, tools],
   maxTokens: (body) => Number(body.max_output_tokens ?? 0),
+  wrong({ input }) {
+    const items = Array.isArray(input) ? (input as Json[]) : [];
+    const calls = items.filter(({ type }) => type === "function_call").map(({ call_id }) => call_id);
+    const outputs = items.filter(({ type }) => type === "function_call_output").map(({ call_id }) => call_id);
+    const loose = outputs.find((id) => !calls.includes(id));
+    if (loose !== undefined) return wrong(`No tool call found for function call output with call_id ${String(loose)}.`);
+    const open = calls.find((id) => !outputs.includes(id));
+    if (open !== undefined) return wrong(`No tool output found for function call ${String(open)}.`);
+    return undefined;
+  },
   overflow: (tokens, _most, limit) => ({
     error: {
       message: `Your input exceeds the context window of this model. This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens.`,
@@ -27,6 +37,10 @@ export const responsesDialect: Dialect = {
     ];
   },
 };
+
+function wrong(message: string): Json {
+  return { error: { message, type: "invalid_request_error", param: "input", code: null } };
+}
 
 function itemsOf({ text, thinking, calls = [] }: Said, n: number): Json[] {
   return [

@@ -100,6 +100,8 @@ async function answer(
   if (path === "/v1/models") return send(200, { object: "list", data: [{ id: "local" }] });
   if (isCount && options.hasCounting !== false) return send(200, { input_tokens: tokens });
   if (!dialect || isCount) return send(404, { error: { message: "not found" } });
+  const wrong = dialect.wrong(body);
+  if (wrong) return send(400, wrong);
   const most = dialect.maxTokens(body);
   const isOver = tokens + (options.countsAnswer ? most : 0) > options.limitTokens;
   if (isOver) return send(400, dialect.overflow(tokens, most, options.limitTokens, options.countsAnswer === true));
