@@ -1,6 +1,7 @@
 import { type JsonObject, type Message, VarveError } from "../domain/index.ts";
 import type { Session, Varve } from "../engine.ts";
-import { idAfter, type KnownHistory, type Link, nothingKnown } from "./history.ts";
+import { idAfter, type KnownHistory, type Link, nothingKnown, tokensOfUnit } from "./history.ts";
+import { objectOf, objectsOf } from "./json.ts";
 import type { Insertion, View } from "./view.ts";
 import { rememberedEstimate } from "./window.ts";
 import type { Format, Unit } from "./wire.ts";
@@ -26,6 +27,7 @@ export class Conversation {
   /** The last message of the log's active branch. */
   #head: string | undefined;
   #lane: Promise<unknown> = Promise.resolve();
+  #planning: Promise<unknown> = Promise.resolve();
 
   constructor(varve: Varve, agent: string | undefined, key: string | undefined) {
     this.#varve = varve;
@@ -45,7 +47,7 @@ export class Conversation {
   /** Writes what the log does not have yet. Nothing runs at the same time for one conversation. */
   sync(format: Format, links: readonly Link[], units: readonly Unit[]): Promise<Session> {
     return this.#inLane(async () => {
-      const session = await this.#open(links);
+      const session = await this.#open(format, links);
       // An id stands for all that is before it, so what is behind the last known one is new.
       const from = links.findLastIndex((link) => this.#stored.has(link.id)) + 1;
       if (from < links.length) await this.#append(session, format, links, units, from);
@@ -67,7 +69,7 @@ export class Conversation {
   /** Writes a reply behind the request it answers. */
   store(format: Format, links: readonly Link[], unit: Unit, facts: Partial<Message>): Promise<string> {
     return this.#inLane(async () => {
-      const session = await this.#open(links);
+      const session = await this.#open(format, links);
       const previous = links.at(-1)?.id ?? "";
       const id = idAfter(previous, format.identity(unit));
       if (!this.#stored.has(id)) {
@@ -79,26 +81,37 @@ export class Conversation {
     });
   }
 
+  /** Makes views one after the other: of two requests at once, the second may find that the first did its work. */
+  plan<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#planning.then(work, work);
+    this.#planning = run.catch(() => undefined);
+    return run;
+  }
+
   #inLane<T>(work: () => Promise<T>): Promise<T> {
     const run = this.#lane.then(work, work);
     this.#lane = run.catch(() => undefined);
     return run;
   }
 
-  async #open(links: readonly Link[]): Promise<Session> {
+  async #open(format: Format, links: readonly Link[]): Promise<Session> {
     if (this.#session) return this.#session;
     if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no name yet.");
     const address = { key: this.#key, ...(this.#agent === undefined ? {} : { agent: this.#agent }) };
     const { session, created } = await this.#varve.sessions.open(address, { interaction: false });
-    if (!created) await this.#lookUp(session, links);
+    if (!created) await this.#lookUp(session, links, format);
     this.#session = session;
     return session;
   }
 
   /** How much of a history the log has. An id holds everything before it, so the last known one is found by halving. */
-  async #lookUp(session: Session, links: readonly Link[]): Promise<void> {
+  async #lookUp(session: Session, links: readonly Link[], format: Format): Promise<void> {
     const tail = await this.#varve.transcripts.read(session, { limit: tailEntries });
     this.#head = tail.entries.findLast((entry) => entry.type === "message")?.id ?? "";
+    for (const entry of tail.entries) {
+      const insertion = entry.type === "message" ? insertionIn(format, entry.message) : undefined;
+      if (insertion) this.insertions.set(entry.id, insertion);
+    }
     let [low, high] = [0, links.length];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
@@ -156,6 +169,7 @@ function messagesWithIds(format: Format, unit: Unit, id: string): Message[] {
 export function replyFacts(provider: string, body: JsonObject, insertion: Insertion | undefined): Partial<Message> {
   const { model, usage, stop_reason } = body;
   const inner = insertion && {
+    coveredId: insertion.coveredId,
     units: insertion.units.map(({ wires }) => wires),
     ...(insertion.pending === undefined ? {} : { pending: insertion.pending.wires }),
   };
@@ -166,4 +180,18 @@ export function replyFacts(provider: string, body: JsonObject, insertion: Insert
     ...(typeof stop_reason === "string" ? { stopReason: stop_reason } : {}),
     ...(inner === undefined ? {} : { meta: { recalled: inner } }),
   };
+}
+
+/** What went on inside of a reply, as it was kept with it. */
+function insertionIn(format: Format, { meta }: Message): Insertion | undefined {
+  const { coveredId, units, pending } = objectOf(meta?.recalled);
+  if (typeof coveredId !== "string" || !Array.isArray(units)) return undefined;
+  const kept: Insertion = {
+    coveredId,
+    units: units.map((wires) => ({ wires: objectsOf(wires) })),
+    ...(pending === undefined ? {} : { pending: { wires: objectsOf(pending) } }),
+    tokens: 0,
+  };
+  const all = kept.pending === undefined ? kept.units : [...kept.units, kept.pending];
+  return { ...kept, tokens: all.reduce((sum, unit) => sum + tokensOfUnit(format, unit), 0) };
 }

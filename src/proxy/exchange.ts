@@ -5,6 +5,7 @@ import type { ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
 import { answeredHeaders, readAll, type Upstreams } from "./forward.ts";
 import { tokensOfUnit } from "./history.ts";
+import { peekRefusal } from "./peek.ts";
 import type { Plan, Planner, Turn } from "./planner.ts";
 import { answerCalls } from "./recall-tools.ts";
 import { type Rounds, type RoundsResult, runRounds } from "./rounds.ts";
@@ -55,15 +56,28 @@ export async function exchange(host: ExchangeHost, turn: Turn, sending: Sending)
   for (let attempt = 0; ; attempt += 1) {
     const upstream = await send(host, sending, bytesOf(host, turn, plan, sending));
     const status = upstream.statusCode ?? 502;
-    if (status < 400 || notAboutTheBody.has(status)) return answerWith(host, turn, plan, sending, upstream);
-    const bytes = await readAll(upstream);
-    const again = attempt + 1 < attemptsMax ? await afterRefusal(host, turn, plan, status, bytes, attempt) : undefined;
-    if (again === undefined) return new Response(asBody(bytes), { status, headers: answeredHeaders(upstream) });
+    const refused = await refusalOf(turn, upstream, status);
+    if (refused === undefined) return answerWith(host, turn, plan, sending, upstream);
+    const text = refused.toString("utf8");
+    const again = attempt + 1 < attemptsMax ? await afterRefusal(host, turn, plan, status, text, attempt) : undefined;
+    if (again === undefined) {
+      if (status === 200) return answerWith(host, turn, plan, sending, upstream);
+      return new Response(asBody(refused), { status, headers: answeredHeaders(upstream) });
+    }
+    upstream.destroy();
     if (again === "as it came") {
       return answerWith(host, turn, unchangedPlan(turn), sending, await send(host, sending, sending.bytes));
     }
     plan = again;
   }
+}
+
+/** What a provider says against a request; undefined when it answers, or when the request is not to blame. */
+async function refusalOf({ format }: Turn, upstream: IncomingMessage, status: number): Promise<Buffer | undefined> {
+  if (status >= 400) return notAboutTheBody.has(status) ? undefined : readAll(upstream);
+  if (status !== 200 || format.judge === undefined || !isEventStream(upstream)) return undefined;
+  const said = await peekRefusal(upstream, format.judge);
+  return said === undefined ? undefined : Buffer.from(said);
 }
 
 /** What fits now, else what can be made to fit; when that fails, the request as it came. */
@@ -97,13 +111,12 @@ async function afterRefusal(
   turn: Turn,
   plan: Plan,
   status: number,
-  bytes: Buffer,
+  text: string,
   attempt: number,
 ): Promise<Plan | "as it came" | undefined> {
-  const text = bytes.toString("utf8");
   if (!isContextOverflow({ message: text, statusCode: status })) {
     // Whatever is wrong with what was made of the request, the client is not to suffer for it.
-    if (plan.view === undefined || status >= 500) return undefined;
+    if (plan.view === undefined || status >= 500 || status === 200) return undefined;
     host.fail("have a changed request taken", new Error(`${status} ${text.slice(0, 500)}`));
     return host.planner.planAfterRefusal(turn, plan) ?? "as it came";
   }

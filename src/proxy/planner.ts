@@ -96,11 +96,28 @@ export class Planner {
     return plan.leftTokens >= room * reserve ? plan : undefined;
   }
 
+  /** What a request would be sent as, for one that only asks how long it is. */
+  planForCount(turn: Turn): Plan {
+    const { conversation, links, opened } = turn;
+    const room = this.#roomFor(turn);
+    if (conversation.view && holds(conversation.view, links)) return this.#planWith(turn, conversation.view, room);
+    const tokens = conversation.estimateFixed(opened.fixedText) + links.reduce((sum, link) => sum + link.tokens, 0);
+    return { tools: [], tokens, leftTokens: room - tokens };
+  }
+
   /** Makes a view that fits. `attempt` counts how often the provider has refused what seemed to fit. */
   async planAnew(turn: Turn, attempt: number, signal: AbortSignal): Promise<Plan | undefined> {
-    const { conversation, links, opened } = turn;
     if (turn.synced === undefined) return undefined;
     const session = await turn.synced;
+    return turn.conversation.plan(async () => {
+      signal.throwIfAborted();
+      const done = attempt === 0 ? this.planNow(turn) : undefined;
+      return done?.view ? done : this.#makePlan(turn, session, attempt, signal);
+    });
+  }
+
+  async #makePlan(turn: Turn, session: Session, attempt: number, signal: AbortSignal): Promise<Plan | undefined> {
+    const { conversation, links, opened } = turn;
     await conversation.focus(links);
     const room = this.#roomFor(turn);
     const beside = conversation.estimateFixed(opened.fixedText) + toolTokens(this.#toolsFor(turn));
@@ -112,7 +129,8 @@ export class Planner {
     const open = links.at(-2);
     const insertion = open && conversation.insertions.get(open.id);
     const kept = new Map(open && insertion?.pending ? [[open.id, insertion]] : []);
-    const spoken = { links, units: opened.units, insertions: kept };
+    const isFirst = conversation.view === undefined;
+    const spoken = { links, units: opened.units, insertions: isFirst ? conversation.insertions : kept };
     const view = await findView({ varve: this.#varve, session }, spoken, {
       tokens,
       model: turn.model,
@@ -123,8 +141,9 @@ export class Planner {
     if (view === undefined) return undefined;
     this.#counters.compactions += 1;
     conversation.view = view;
-    conversation.insertions.clear();
-    for (const [id, one] of kept) conversation.insertions.set(id, one);
+    for (const [id, { coveredId }] of conversation.insertions) {
+      if (coveredId !== view.coveredId && !kept.has(id)) conversation.insertions.delete(id);
+    }
     return this.#planWith(turn, view, room);
   }
 

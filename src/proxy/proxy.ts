@@ -1,6 +1,6 @@
 import type { JsonObject } from "../domain/index.ts";
 import { toVarveError } from "../domain/index.ts";
-import { providerKey, type Varve } from "../engine.ts";
+import { providerKey, type Session, type Varve } from "../engine.ts";
 import { Conversation, replyFacts } from "./conversation.ts";
 import { noCounts, type ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
@@ -46,14 +46,17 @@ export interface ProxyHost {
 }
 
 /** A client waits so long at the end of a reply for it to be written. */
-const keepWaitMs = 10_000;
+const keepWaitMs = 5_000;
 const ratioWaitMs = 1_000;
 
 export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy {
   const settings = varve.settings.config.proxy;
   const counters: ProxyCounters = { ...noCounts };
   const conversations = new Recent<Conversation>(settings.sessionsInMemory);
-  const planner = new Planner(varve, new Windows(settings.windowTokens), counters);
+  const { config, sources } = varve.settings;
+  const isWindowSet = sources.get("context.windowTokens")?.kind !== "default";
+  const windows = new Windows(settings.windowTokens, isWindowSet ? config.context.windowTokens : undefined);
+  const planner = new Planner(varve, windows, counters);
   const upstreams = new Upstreams();
   const writing = new Set<Promise<unknown>>();
   const fail = (what: string, error: unknown): void => {
@@ -80,8 +83,6 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const { format, conversation, links, model, opened } = turn;
     const merged = format.merge(bodies, ours);
     const reply = format.read(merged);
-    const usage = bodies[0] === undefined ? undefined : format.read(bodies[0])?.usage;
-    if (usage) await planner.note(model, plan.tokens, usage.input);
     if (reply === undefined || reply.unit.wires.length === 0) return;
     if (!conversation.isNamed) {
       const key = sessionKey(turn.names, format, [...opened.units, reply.unit]);
@@ -91,9 +92,17 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     }
     const session = await (turn.synced ?? conversation.sync(format, links, opened.units));
     const provider = model.slice(0, model.indexOf("/"));
-    const facts = { ...replyFacts(provider, merged, insertion), ...(isWhole ? {} : { stopReason: "aborted" }) };
+    const inner = insertion && plan.view ? { ...insertion, coveredId: plan.view.coveredId } : undefined;
+    const facts = { ...replyFacts(provider, merged, inner), ...(isWhole ? {} : { stopReason: "aborted" }) };
     const id = await conversation.store(format, links, reply.unit, facts);
-    if (insertion) conversation.insertions.set(id, insertion);
+    if (inner) conversation.insertions.set(id, inner);
+    track(afterReply(turn, plan, session, bodies[0])).catch((error: unknown) => fail("do what follows a reply", error));
+  };
+
+  /** What nobody has to wait for: better estimates, and the work that turns leave behind. */
+  const afterReply = async (turn: Turn, plan: Plan, session: Session, first: JsonObject | undefined): Promise<void> => {
+    const usage = first === undefined ? undefined : turn.format.read(first)?.usage;
+    if (usage) await planner.note(turn.model, plan.tokens, usage.input);
     const room = plan.tokens + plan.leftTokens;
     const windowTokens = plan.leftTokens > 0 && Number.isFinite(room) ? { windowTokens: Math.floor(room) } : {};
     await varve.context.afterTurn(session, windowTokens);
@@ -161,16 +170,15 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const status = upstream.statusCode ?? 502;
     const isEmpty = method === "HEAD" || status === 204 || status === 304;
     if (isEmpty) upstream.resume();
-    const stream = isEmpty ? null : ReadableStream.from(upstream as AsyncIterable<Buffer>);
+    const stream = isEmpty ? null : ReadableStream.from(passedOn(upstream, request.breakOff));
     return new Response(stream, { status, headers: answeredHeaders(upstream) });
   };
 
   /** What a request takes as it would really be sent; where the provider does not count, the estimate answers. */
   const count = async (request: ProxyRequest, sending: Sending, turn: Turn): Promise<Response> => {
-    const plan = planner.planNow(turn);
-    const view = plan?.view;
-    const bytes =
-      plan && view ? Buffer.from(JSON.stringify(planner.compose(turn, { ...plan, view }, []))) : sending.bytes;
+    const plan = planner.planForCount(turn);
+    const { view } = plan;
+    const bytes = view ? Buffer.from(JSON.stringify(planner.compose(turn, { ...plan, view }, []))) : sending.bytes;
     const { signal } = request;
     const timeoutMs = settings.upstreamTimeoutMs;
     const upstream = await upstreams.send({
@@ -186,8 +194,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     if (![404, 405, 501].includes(status)) {
       return new Response(new Uint8Array(answer), { status, headers: answeredHeaders(upstream) });
     }
-    const tokens = plan?.tokens ?? turn.links.reduce((sum, link) => sum + link.tokens, 0);
-    return Response.json({ input_tokens: Math.ceil(tokens * planner.ratioOf(turn.model)) });
+    return Response.json({ input_tokens: Math.ceil(plan.tokens * planner.ratioOf(turn.model)) });
   };
 
   const handle = async (request: ProxyRequest): Promise<Response> => {
@@ -235,6 +242,15 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
       upstreams.close();
     },
   };
+}
+
+/** An answer that breaks off breaks off for the client too, without a word of ours in it. */
+async function* passedOn(upstream: AsyncIterable<Buffer>, breakOff: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* upstream;
+  } catch {
+    breakOff();
+  }
 }
 
 function useOwnKey(varve: Varve, provider: Provider, headers: Record<string, unknown>): void {

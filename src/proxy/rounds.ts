@@ -22,7 +22,7 @@ export interface RoundsResult {
   /** The upstream replies, in the order they came; the last may be cut. */
   bodies: JsonObject[];
   /** What is to be sent in place of the client's form of the reply; undefined when they are the same. */
-  insertion?: Insertion;
+  insertion?: Omit<Insertion, "coveredId">;
   /** False when the last reply did not come to its end. */
   isWhole: boolean;
   /** The answer of a provider that did not answer a later round. */
@@ -123,7 +123,7 @@ function strippedUnit(format: Format, body: JsonObject, ours: ReadonlySet<string
   return format.read(format.merge([body], ours))?.unit ?? { wires: [] };
 }
 
-function insertionOf(format: Format, units: Unit[], pending?: Unit): { insertion?: Insertion } {
+function insertionOf(format: Format, units: Unit[], pending?: Unit): Pick<RoundsResult, "insertion"> {
   if (units.length === 0 && pending === undefined) return {};
   const all = pending === undefined ? units : [...units, pending];
   const tokens = all.reduce((sum, unit) => sum + tokensOfUnit(format, unit), 0);

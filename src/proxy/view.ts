@@ -9,6 +9,8 @@ export interface Insertion {
   /** Results that belong with those the client sends for its own calls of the same reply. */
   pending?: Unit;
   tokens: number;
+  /** The view it took place in: with the next one, it is part of what is replaced. */
+  coveredId: string;
 }
 
 /** What is sent for the older part of a conversation. It stays as it is until the whole does not fit any more. */
@@ -88,6 +90,7 @@ export interface Room {
 
 /** A view is taken when it leaves so much of the room for what comes next. */
 const wanted = 0.7;
+const safe = 0.85;
 /** What compactions aim at, one after the other, until the view is small enough. */
 const budgetShares = [1, 0.6, 0.35] as const;
 const budgetLeast = 256;
@@ -111,7 +114,8 @@ export async function findView(
   const fits = (view: View | undefined, share: number): view is View =>
     view !== undefined && sizeOf(view, spoken) <= room.tokens * share;
   let view = await look();
-  if (fits(view, wanted) && view.from !== room.before) return view;
+  // After a restart there is no view yet, and the one that was sent before is better than a smaller one.
+  if (fits(view, room.before === undefined ? safe : wanted) && view.from !== room.before) return view;
   for (const [index, share] of budgetShares.entries()) {
     const budgetTokens = Math.max(budgetLeast, Math.floor(room.tokens * share));
     const request = { budgetTokens, model: room.model, signal: room.signal, splitTurns: index > 0 };

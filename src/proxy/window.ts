@@ -73,15 +73,20 @@ const windowLeast = 1_000;
 /** The windows of models: what the settings say, and what providers said when something was too long. */
 export class Windows {
   readonly #set: number | undefined;
+  readonly #otherwise: number | undefined;
   readonly #learned = new Map<string, KnownWindow>();
 
-  constructor(setTokens: number | undefined) {
+  /** `otherwise` is taken for models of which nothing was learned. */
+  constructor(setTokens: number | undefined, otherwise?: number) {
     this.#set = setTokens;
+    this.#otherwise = otherwise;
   }
 
   of(model: string): KnownWindow | undefined {
     const learned = this.#learned.get(model);
-    if (this.#set === undefined) return learned;
+    if (this.#set === undefined) {
+      return learned ?? (this.#otherwise === undefined ? undefined : { tokens: this.#otherwise, countsAnswer: false });
+    }
     return { tokens: Math.min(this.#set, learned?.tokens ?? this.#set), countsAnswer: learned?.countsAnswer ?? false };
   }
 

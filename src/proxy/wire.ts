@@ -104,6 +104,11 @@ export interface Format {
   results(answered: readonly AnsweredCall[]): Unit;
   /** The results of some calls together with what the client sends for the others of the same reply. */
   join(results: Unit, next: Unit): Unit[];
+  /**
+   * Where a provider may refuse a prompt inside of its stream: what an event says about that, or undefined when nothing is
+   * decided by it.
+   */
+  judge?(event: SseEvent): { refusal?: string } | undefined;
   reader(): ReplyReader;
   read(body: JsonObject): Reply | undefined;
   /** Several upstream replies as one, without the calls of the named tools. */

@@ -187,6 +187,22 @@ describe.each([true, false])("responses (stream: %s)", (stream) => {
   });
 });
 
+describe("responses that are refused inside of their stream", () => {
+  it("are cured, and the client sees nothing of it", async () => {
+    stage = await setProxyStage({ server: { limitTokens: 8_000, refusesInStream: true } });
+    const client = clientOf({ "x-varve-session": "streamed" });
+    const input: OpenAI.Responses.ResponseInputItem[] = [];
+    for (let turn = 0; turn < 60; turn += 1) {
+      input.push({ role: "user", content: `Question ${turn}: ${words(100, turn)}` });
+      const response = await client.responses.stream({ model, max_output_tokens: 500, input }).finalResponse();
+      expect(response.status).toBe("completed");
+      input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
+    }
+    expect(refusals()).not.toEqual([]);
+    expect(failuresIn(stage.log)).toEqual([]);
+  });
+});
+
 describe("whatever else there is", () => {
   it("is forwarded as it is", async () => {
     stage = await setProxyStage({ server: { limitTokens: 8_000 } });

@@ -5,6 +5,11 @@ import type { StreamEditor } from "../wire.ts";
 
 const beginnings = new Set(["response.created", "response.queued", "response.in_progress"]);
 
+/** Whether an event comes before the model has said anything. */
+export function isBeginning(type: string): boolean {
+  return beginnings.has(type);
+}
+
 /** Holds the calls of our tools back and joins several responses to one, with items and events counted through. */
 export function responsesEditor(
   ours: ReadonlySet<string>,
@@ -36,7 +41,7 @@ export function responsesEditor(
       const event = parseObject(raw.data);
       const type = stringOf(event?.type);
       if (event === undefined || type === undefined) return writeEvent(raw);
-      if (beginnings.has(type)) return rounds > 1 ? "" : write(event);
+      if (isBeginning(type)) return rounds > 1 ? "" : write(event);
       if (type === "response.completed" || type === "response.incomplete") return "";
       if (typeof event.output_index !== "number") return write(event);
       const place = placeOf(event, event.output_index);

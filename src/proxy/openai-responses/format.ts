@@ -1,9 +1,9 @@
 import { fromOpenaiResponses, type JsonObject, type JsonValue, type Message } from "../../domain/index.ts";
-import { added, canonical, numberOf, objectsOf, stringOf } from "../json.ts";
+import { added, canonical, numberOf, objectsOf, parseObject, stringOf } from "../json.ts";
 import { openaiError } from "../openai-error.ts";
 import { writeEvent } from "../sse.ts";
 import type { Call, Format, Opened, Replacement, Reply, Unit } from "../wire.ts";
-import { responsesEditor } from "./editor.ts";
+import { isBeginning, responsesEditor } from "./editor.ts";
 import { responsesReader } from "./reader.ts";
 
 /** OpenAI's Responses API, where a conversation is a list of items and a reply is several of them. */
@@ -20,6 +20,12 @@ export const responsesFormat: Format = {
     wires: answered.map(({ id, output }) => ({ type: "function_call_output", call_id: id, output })),
   }),
   join: (results, next) => [results, next],
+  judge({ data }) {
+    const event = parseObject(data);
+    const type = stringOf(event?.type) ?? "";
+    if (isBeginning(type)) return undefined;
+    return type === "response.failed" || type === "error" ? { refusal: data } : {};
+  },
   reader: responsesReader,
   read,
   merge: mergeResponses,

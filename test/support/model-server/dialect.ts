@@ -41,6 +41,8 @@ export interface Dialect {
   /** What is wrong with a conversation, as the provider would find it; undefined when nothing is. */
   wrong(body: Json): Json | undefined;
   overflow(tokens: number, maxTokens: number, limit: number, countsAnswer: boolean): Json;
+  /** The events of a stream that refuses a prompt for its length. */
+  refusal?(body: Json, n: number, tokens: number, limit: number): string[];
   whole(body: Json, said: Said, usage: { input: number; output: number }, n: number): Json;
   /** The events of a stream, each as it is written. */
   events(body: Json, said: Said, usage: { input: number; output: number }, n: number): string[];

@@ -22,6 +22,16 @@ export const responsesDialect: Dialect = {
       code: "context_length_exceeded",
     },
   }),
+  refusal(body, n, tokens, limit) {
+    const event = (value: Json): string => `event: ${String(value.type)}\ndata: ${JSON.stringify(value)}\n\n`;
+    const message = `Your input exceeds the context window of this model: ${tokens} of ${limit} tokens.`;
+    const error = { code: "context_length_exceeded", message };
+    return [
+      event({ type: "response.created", response: responseOf(body, n, [], "in_progress") }),
+      event({ type: "response.in_progress", response: responseOf(body, n, [], "in_progress") }),
+      event({ type: "response.failed", response: { ...responseOf(body, n, [], "failed"), error } }),
+    ];
+  },
   whole: (body, said, usage, n) => responseOf(body, n, itemsOf(said, n), "completed", usage),
   events(body, said, usage, n) {
     let sequence = 0;

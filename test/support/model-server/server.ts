@@ -13,6 +13,8 @@ export interface ModelServerOptions {
   say?: (body: Json, n: number) => Said;
   fault?: (seen: Seen, n: number) => Fault | undefined;
   hasCounting?: boolean;
+  /** Whether a prompt that is too long is refused inside of the stream, where a dialect knows that. */
+  refusesInStream?: boolean;
 }
 
 export interface ModelServer {
@@ -104,6 +106,16 @@ async function answer(
   if (wrong) return send(400, wrong);
   const most = dialect.maxTokens(body);
   const isOver = tokens + (options.countsAnswer ? most : 0) > options.limitTokens;
+  if (isOver && options.refusesInStream && body.stream === true && dialect.refusal) {
+    seen.status = 400;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const event of dialect.refusal(body, n, tokens, options.limitTokens)) {
+      response.write(event);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    response.end();
+    return;
+  }
   if (isOver) return send(400, dialect.overflow(tokens, most, options.limitTokens, options.countsAnswer === true));
   const said = options.say?.(body, n) ?? { text: `answer ${n}` };
   const usage = { input: tokens, output: countTokens(said) };
