@@ -46,7 +46,7 @@ export class Conversation {
 
   /** Writes what the log does not have yet. Nothing runs at the same time for one conversation. */
   sync(format: Format, links: readonly Link[], units: readonly Unit[]): Promise<Session> {
-    return this.#inLane(async () => {
+    return this.#writing(async () => {
       const session = await this.#open(format, links);
       // An id stands for all that is before it, so what is behind the last known one is new.
       const from = links.findLastIndex((link) => this.#stored.has(link.id)) + 1;
@@ -68,7 +68,7 @@ export class Conversation {
 
   /** Writes a reply behind the request it answers. */
   store(format: Format, links: readonly Link[], unit: Unit, facts: Partial<Message>): Promise<string> {
-    return this.#inLane(async () => {
+    return this.#writing(async () => {
       const session = await this.#open(format, links);
       const previous = links.at(-1)?.id ?? "";
       const id = idAfter(previous, format.identity(unit));
@@ -86,6 +86,19 @@ export class Conversation {
     const run = this.#planning.then(work, work);
     this.#planning = run.catch(() => undefined);
     return run;
+  }
+
+  /** After a failure nothing is taken for granted: the session may have been deleted, the batch may be written. */
+  #writing<T>(work: () => Promise<T>): Promise<T> {
+    return this.#inLane(async () => {
+      try {
+        return await work();
+      } catch (error) {
+        this.#session = undefined;
+        this.#stored.clear();
+        throw error;
+      }
+    });
   }
 
   #inLane<T>(work: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 /** What the proxy did since it was started. */
 export interface ProxyCounters {
   requests: number;
-  /** Requests whose older part was replaced. */
+  /** What was sent with its older part replaced. */
   replaced: number;
   /** How often what is sent was made anew, by a compaction or from summaries that were there. */
   compactions: number;
@@ -9,7 +9,7 @@ export interface ProxyCounters {
   overflowsCured: number;
   /** Calls of recall tools that were answered inside. */
   recalls: number;
-  /** Requests that were forwarded unchanged because something inside failed. */
+  /** What failed inside, so that a request was forwarded unchanged or went on without it. */
   failures: number;
   /** Messages that could not be written to the log when they passed. */
   notStored: number;

@@ -4,7 +4,7 @@ import { VarveError } from "../domain/index.ts";
 export async function withDeadline<T>(
   what: string,
   timeoutMs: number,
-  outer: AbortSignal,
+  outer: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -18,15 +18,15 @@ export async function withDeadline<T>(
     timeoutMs,
   );
   const onAbort = (): void => end(new VarveError("ABORTED", `${what} was cancelled.`));
-  outer.addEventListener("abort", onAbort, { once: true });
+  outer?.addEventListener("abort", onAbort, { once: true });
   try {
-    outer.throwIfAborted();
+    outer?.throwIfAborted();
     const running = work(controller.signal);
     running.catch(() => undefined);
     return await Promise.race([running, over]);
   } finally {
     clearTimeout(timer);
-    outer.removeEventListener("abort", onAbort);
+    outer?.removeEventListener("abort", onAbort);
     over.catch(() => undefined);
   }
 }

@@ -142,3 +142,7 @@ export async function readAll(upstream: IncomingMessage): Promise<Buffer> {
   for await (const chunk of upstream as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
+
+export function asBody(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

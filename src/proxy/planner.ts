@@ -65,7 +65,10 @@ export class Planner {
 
   /** How a model's provider counts, as far as it is known. Read once; what is noted later comes in by `note`. */
   async learnRatio(model: string): Promise<void> {
-    if (!this.#ratios.has(model)) this.#ratios.set(model, await this.#varve.context.tokenRatio(model));
+    if (this.#ratios.has(model)) return;
+    // Asked once: where the store does not answer, no request after this one waits for it.
+    this.#ratios.set(model, 1);
+    this.#ratios.set(model, await this.#varve.context.tokenRatio(model));
   }
 
   ratioOf(model: string): number {

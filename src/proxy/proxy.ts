@@ -1,14 +1,15 @@
-import type { JsonObject } from "../domain/index.ts";
 import { toVarveError } from "../domain/index.ts";
-import { providerKey, type Session, type Varve } from "../engine.ts";
-import { Conversation, replyFacts } from "./conversation.ts";
+import { providerKey, type Varve } from "../engine.ts";
+import { Conversation } from "./conversation.ts";
 import { noCounts, type ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
-import { type ExchangeHost, exchange, type KeptReply, type Sending } from "./exchange.ts";
+import { exchange } from "./exchange.ts";
+import type { ExchangeHost, Sending } from "./exchange-host.ts";
 import { answeredHeaders, forwardedHeaders, readAll, Upstreams } from "./forward.ts";
 import { readHistory } from "./history.ts";
 import { parseObject } from "./json.ts";
-import { type Plan, Planner, type Turn } from "./planner.ts";
+import { Keeper } from "./keeper.ts";
+import { Planner, type Turn } from "./planner.ts";
 import { Recent } from "./recent.ts";
 import { errorFormat, type Provider, type Route, routeOf } from "./routes.ts";
 import { type NameSources, type ProxyCaller, sessionKey } from "./session-name.ts";
@@ -45,8 +46,7 @@ export interface ProxyHost {
   onFailure(what: string, error: unknown): void;
 }
 
-/** A client waits so long at the end of a reply for it to be written. */
-const keepWaitMs = 5_000;
+/** A request waits so long to hear how its model counts. */
 const ratioWaitMs = 1_000;
 
 export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy {
@@ -58,70 +58,18 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
   const windows = new Windows(settings.windowTokens, isWindowSet ? config.context.windowTokens : undefined);
   const planner = new Planner(varve, windows, counters);
   const upstreams = new Upstreams();
-  const writing = new Set<Promise<unknown>>();
   const fail = (what: string, error: unknown): void => {
     counters.failures += 1;
     onFailure(`The proxy could not ${what}.`, error);
   };
-  const notStored = (error: unknown): void => {
-    counters.notStored += 1;
-    onFailure("The proxy could not write a message to the log.", error);
-  };
-  const track = <T>(promise: Promise<T>): Promise<T> => {
-    writing.add(promise);
-    const done = (): unknown => writing.delete(promise);
-    promise.then(done, done);
-    return promise;
-  };
-
-  const keepNow = async (
-    turn: Turn,
-    plan: Plan,
-    bodies: readonly JsonObject[],
-    { insertion, ours, isWhole }: KeptReply,
-  ): Promise<void> => {
-    const { format, conversation, links, model, opened } = turn;
-    const merged = format.merge(bodies, ours);
-    const reply = format.read(merged);
-    if (reply === undefined || reply.unit.wires.length === 0) return;
-    if (!conversation.isNamed) {
-      const key = sessionKey(turn.names, format, [...opened.units, reply.unit]);
-      if (key === undefined) return;
-      conversation.name(key);
-      conversations.set(key, conversation);
-    }
-    const session = await (turn.synced ?? conversation.sync(format, links, opened.units));
-    const provider = model.slice(0, model.indexOf("/"));
-    const inner = insertion && plan.view ? { ...insertion, coveredId: plan.view.coveredId } : undefined;
-    const facts = { ...replyFacts(provider, merged, inner), ...(isWhole ? {} : { stopReason: "aborted" }) };
-    const id = await conversation.store(format, links, reply.unit, facts);
-    if (inner) conversation.insertions.set(id, inner);
-    track(afterReply(turn, plan, session, bodies[0])).catch((error: unknown) => fail("do what follows a reply", error));
-  };
-
-  /** What nobody has to wait for: better estimates, and the work that turns leave behind. */
-  const afterReply = async (turn: Turn, plan: Plan, session: Session, first: JsonObject | undefined): Promise<void> => {
-    const usage = first === undefined ? undefined : turn.format.read(first)?.usage;
-    if (usage) await planner.note(turn.model, plan.tokens, usage.input);
-    const room = plan.tokens + plan.leftTokens;
-    const windowTokens = plan.leftTokens > 0 && Number.isFinite(room) ? { windowTokens: Math.floor(room) } : {};
-    await varve.context.afterTurn(session, windowTokens);
-  };
-
+  const keeper = new Keeper({ varve, planner, conversations, counters, onFailure });
   const host: ExchangeHost = {
     varve,
     planner,
     upstreams,
     counters,
     fail,
-    async keep(turn, plan, bodies, result) {
-      const kept = track(keepNow(turn, plan, bodies, result));
-      try {
-        await withDeadline("Writing a reply to the log", keepWaitMs, new AbortController().signal, () => kept);
-      } catch (error) {
-        notStored(error);
-      }
-    },
+    keep: (turn, plan, bodies, result) => keeper.keep(turn, plan, bodies, result),
   };
 
   const turnFor = async (
@@ -149,10 +97,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     );
     if (isCount) return turn;
     conversation.known = history;
-    if (key === undefined) return turn;
-    const synced = track(conversation.sync(format, links, opened.units));
-    synced.catch(notStored);
-    return { ...turn, synced };
+    return key === undefined ? turn : { ...turn, synced: keeper.sync(turn) };
   };
 
   const forward = async (request: ProxyRequest, sending: Sending): Promise<Response> => {
@@ -238,7 +183,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
       }
     },
     async close() {
-      await Promise.allSettled(writing);
+      await keeper.settle();
       upstreams.close();
     },
   };
