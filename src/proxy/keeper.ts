@@ -81,7 +81,7 @@ export class Keeper {
   /** What nobody has to wait for: better estimates, and the work that turns leave behind. */
   async #after(turn: Turn, plan: Plan, session: Session, first: JsonObject | undefined): Promise<void> {
     const usage = first === undefined ? undefined : turn.format.read(first)?.usage;
-    if (usage) await this.#host.planner.note(turn.model, plan.tokens, usage.input);
+    if (usage) await this.#host.planner.noteReply(turn.model, plan.tokens, usage.input);
     const room = plan.tokens + plan.leftTokens;
     const windowTokens = plan.leftTokens > 0 && Number.isFinite(room) ? { windowTokens: Math.floor(room) } : {};
     await this.#host.varve.context.afterTurn(session, windowTokens);

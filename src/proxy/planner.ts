@@ -45,6 +45,8 @@ const recallReserve = 0.15;
 const easyShare = 0.5;
 /** Below this there is no conversation to speak of, whatever is cut. */
 const roomLeast = 500;
+const figuresFirst = 20;
+const figuresEvery = 10;
 /** A prompt that was refused although it seemed to fit must become so much smaller with each attempt. */
 const shrink = 0.8;
 
@@ -54,6 +56,7 @@ export class Planner {
   readonly #windows: Windows;
   readonly #counters: ProxyCounters;
   readonly #ratios = new Map<string, number>();
+  readonly #replies = new Map<string, number>();
   /** Models whose servers refused a request that offered tools. */
   readonly #withoutTools = new Set<string>();
 
@@ -73,6 +76,14 @@ export class Planner {
 
   ratioOf(model: string): number {
     return this.#ratios.get(model) ?? 1;
+  }
+
+  /** The first figures say most; after them a few are enough. */
+  async noteReply(model: string, estimatedTokens: number, observedTokens: number): Promise<void> {
+    const replies = (this.#replies.get(model) ?? 0) + 1;
+    this.#replies.set(model, replies);
+    if (replies <= figuresFirst || replies % figuresEvery === 0)
+      await this.note(model, estimatedTokens, observedTokens);
   }
 
   async note(model: string, estimatedTokens: number, observedTokens: number): Promise<void> {

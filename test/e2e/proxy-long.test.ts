@@ -1,5 +1,5 @@
 /** A conversation that is many times the window of the model. */
-import Anthropic from "@anthropic-ai/sdk";
+import { Agent, request } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Json, Said } from "../support/model-server/dialect.ts";
 import { failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
@@ -7,7 +7,6 @@ import { failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage
 let stage: ProxyStage;
 afterEach(() => stage.end());
 
-const model = "claude-local";
 const turns = 2_000;
 const limitTokens = 32_000;
 
@@ -19,6 +18,25 @@ function say(body: Json, n: number): Said {
   }
   if (last.includes("tool_result")) return { text: `It opens with ${/vault opens with ([a-z]+)/.exec(last)?.[1]}.` };
   return { text: `Answer ${n}: ${words(30, n)}.` };
+}
+
+/** One request over a connection that is kept. The history is given as text: writing megabytes anew each time is no test. */
+function post(url: string, agent: Agent, messages: readonly string[]): Promise<Json> {
+  const body = Buffer.from(
+    `{"model":"claude-local","max_tokens":1000,"system":"Be brief.","messages":[${messages.join(",")}]}`,
+  );
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "content-length": body.length, "x-varve-session": "long" };
+    const outgoing = request(url, { method: "POST", agent, headers }, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString();
+      if (response.statusCode === 200) resolve(JSON.parse(text) as Json);
+      else reject(new Error(`${response.statusCode}: ${text}`));
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
 }
 
 interface Upstream {
@@ -42,18 +60,13 @@ describe(`a conversation of ${turns} turns with a model of ${limitTokens} tokens
   it("never fails, never exceeds the window, begins the same between compactions, and forgets nothing", async () => {
     stage = await setProxyStage({ server: { limitTokens, say }, proxy: { windowTokens: limitTokens } });
     const { seen } = stage.server;
-    const client = new Anthropic({
-      apiKey: "sk-client",
-      baseURL: stage.anthropic,
-      maxRetries: 0,
-      defaultHeaders: { "x-varve-session": "long" },
-    });
-    const messages: Anthropic.MessageParam[] = [];
+    const agent = new Agent({ keepAlive: true });
+    const messages: string[] = [];
     const ask = async (content: string): Promise<string> => {
-      messages.push({ role: "user", content });
-      const reply = await client.messages.create({ model, max_tokens: 1_000, system: "Be brief.", messages });
-      messages.push({ role: "assistant", content: reply.content });
-      return reply.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+      messages.push(JSON.stringify({ role: "user", content }));
+      const reply = await post(`${stage.anthropic}/v1/messages`, agent, messages);
+      messages.push(JSON.stringify({ role: "assistant", content: reply.content }));
+      return (reply.content as Json[]).map(({ text }) => text).join("");
     };
     let before: Upstream | undefined;
     let changes = 0;
@@ -85,7 +98,8 @@ describe(`a conversation of ${turns} turns with a model of ${limitTokens} tokens
     for await (const page of stage.varve.transcripts.walk(session)) {
       for (const entry of page) if (entry.type === "message") entries.push(JSON.stringify(entry.message.content));
     }
-    expect(entries).toEqual(messages.map(({ content }) => JSON.stringify(content)));
+    agent.destroy();
+    expect(entries).toEqual(messages.map((message) => JSON.stringify((JSON.parse(message) as Json).content)));
     expect(await stage.varve.transcripts.branches(session)).toHaveLength(1);
     expect(failuresIn(stage.log)).toEqual([]);
   });
