@@ -20,6 +20,7 @@ export class Conversation {
   readonly estimateFixed = rememberedEstimate();
   readonly #varve: Varve;
   readonly #agent: string | undefined;
+  readonly #title: () => string;
   #key: string | undefined;
   #session: Session | undefined;
   /** Ids of which it is known that the log has them. */
@@ -29,10 +30,12 @@ export class Conversation {
   #lane: Promise<unknown> = Promise.resolve();
   #planning: Promise<unknown> = Promise.resolve();
 
-  constructor(varve: Varve, agent: string | undefined, key: string | undefined) {
+  /** `title` is what people see of a conversation that is new. */
+  constructor(varve: Varve, agent: string | undefined, key: string | undefined, title: () => string) {
     this.#varve = varve;
     this.#agent = agent;
     this.#key = key;
+    this.#title = title;
   }
 
   get isNamed(): boolean {
@@ -111,7 +114,11 @@ export class Conversation {
     if (this.#session) return this.#session;
     if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no name yet.");
     const address = { key: this.#key, ...(this.#agent === undefined ? {} : { agent: this.#agent }) };
-    const { session, created } = await this.#varve.sessions.open(address, { interaction: false });
+    const title = this.#title();
+    const { session, created } = await this.#varve.sessions.open(address, {
+      interaction: false,
+      ...(title === "" ? {} : { displayName: title }),
+    });
     if (!created) await this.#lookUp(session, links, format);
     this.#session = session;
     return session;

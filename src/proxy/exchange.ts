@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { redactSecrets } from "../domain/index.ts";
 import { isContextOverflow } from "../engine.ts";
 import { answerWith } from "./answer.ts";
 import { withDeadline } from "./deadline.ts";
@@ -9,6 +10,8 @@ import type { Plan, Turn } from "./planner.ts";
 import { readOverflow } from "./window.ts";
 
 const attemptsMax = 4;
+/** What the log is told of a refusal. */
+const refusalShown = 200;
 /** Refusals with these have nothing to do with what was sent. */
 const notAboutTheBody = new Set([401, 402, 403, 404, 407, 408, 429]);
 /** Sends a request on, in the form that fits, and answers with what comes back. */
@@ -78,7 +81,7 @@ async function afterRefusal(
   if (!isContextOverflow({ message: text, statusCode: status })) {
     // Whatever is wrong with what was made of the request, the client is not to suffer for it.
     if (plan.view === undefined || status >= 500 || status === 200) return undefined;
-    host.fail("have a changed request taken", new Error(`${status} ${text.slice(0, 500)}`));
+    host.fail("have a changed request taken", new Error(`${status} ${redactSecrets(text.slice(0, refusalShown))}`));
     return host.planner.planAfterRefusal(turn, plan) ?? "as it came";
   }
   try {

@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { type JsonValue, toolCallsOf, toolResultsOf } from "../domain/index.ts";
+import { type JsonValue, partsOf, toolCallsOf, toolResultsOf } from "../domain/index.ts";
 import { estimateMessageTokens } from "../engine.ts";
 import type { Format, Unit } from "./wire.ts";
 
@@ -83,6 +83,17 @@ export function tokensOfUnit(format: Format, unit: Unit): number {
 export function unitOfEntry(entryId: string): { id: string; isLast: boolean } {
   const slash = entryId.indexOf("/");
   return slash === -1 ? { id: entryId, isLast: true } : { id: entryId.slice(0, slash), isLast: false };
+}
+
+const titleCharacters = 80;
+
+/** The first words of a conversation, without what a client put before them. */
+export function titleOf(format: Format, units: readonly Unit[]): string {
+  const first = units[0] === undefined ? [] : format.messages(units[0]);
+  const texts = first.flatMap(partsOf).flatMap((part) => (part.type === "text" ? [part.text.trim()] : []));
+  const said = texts.findLast((text) => text !== "" && !text.startsWith("<")) ?? texts.at(-1) ?? "";
+  const line = said.replaceAll(/\s+/g, " ");
+  return line.length <= titleCharacters ? line : `${line.slice(0, titleCharacters - 1).toWellFormed()}…`;
 }
 
 /** The first place at or before `from` from which a history can be sent: no result there without its call. */

@@ -6,7 +6,7 @@ import { withDeadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
 import type { ExchangeHost, Sending } from "./exchange-host.ts";
 import { answeredHeaders, forwardedHeaders, readAll, Upstreams } from "./forward.ts";
-import { readHistory } from "./history.ts";
+import { readHistory, titleOf } from "./history.ts";
 import { parseObject } from "./json.ts";
 import { Keeper } from "./keeper.ts";
 import { Planner, type Turn } from "./planner.ts";
@@ -86,7 +86,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const names: NameSources = { headers, caller, credential, secret, agent };
     const key = sessionKey(names, format, opened.units);
     const known = key === undefined ? undefined : conversations.get(key);
-    const conversation = known ?? new Conversation(varve, agent, key);
+    const conversation = known ?? new Conversation(varve, agent, key, () => titleOf(format, opened.units));
     if (key !== undefined) conversations.set(key, conversation);
     const history = readHistory(format, opened.units, conversation.known);
     const { links } = history;

@@ -19,7 +19,8 @@ export function addProxyRoutes(app: GatewayApp, host: GatewayHost): void {
     const proxy = createProxy({
       varve: host.varve,
       secret: readOrMakeToken(join(host.varve.settings.home, "proxy-secret"), systemRandom),
-      onFailure: (what, error) => host.log({ event: "error", method: "POST", path: `/proxy: ${what}`, error }),
+      onFailure: (what, error) =>
+        host.log({ event: "error", method: "POST", path: "/proxy", error: new Error(what, { cause: error }) }),
     });
     host.proxyCounters = proxy.counters;
     host.closers.push(() => proxy.close());
