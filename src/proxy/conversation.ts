@@ -9,6 +9,8 @@ import type { Format, Unit } from "./wire.ts";
 /** How many messages are written at once: an append holds the store's lock. */
 const batchMessages = 2_000;
 const tailEntries = 200;
+/** Names the conversation that a session's own is the continuation of. */
+const continuesKey = "continues";
 
 /** A conversation that passes through: what was seen of it last, and its place in the log. */
 export class Conversation {
@@ -38,13 +40,21 @@ export class Conversation {
     this.#title = title;
   }
 
-  get isNamed(): boolean {
-    return this.#key !== undefined;
+  get key(): string | undefined {
+    return this.#key;
   }
 
   /** Gives a conversation its name once it can be told. */
   name(key: string): void {
     this.#key ??= key;
+  }
+
+  /** Lets another name lead to this conversation, also after a restart. */
+  alias(key: string): Promise<void> {
+    return this.#writing(async () => {
+      const { session, created } = await this.#varve.sessions.open(this.#address(key), { interaction: false });
+      if (created) await this.#varve.sessions.update(session, { metadata: { [continuesKey]: this.#key ?? "" } });
+    });
   }
 
   /** Writes what the log does not have yet. Nothing runs at the same time for one conversation. */
@@ -113,15 +123,20 @@ export class Conversation {
   async #open(format: Format, links: readonly Link[]): Promise<Session> {
     if (this.#session) return this.#session;
     if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no name yet.");
-    const address = { key: this.#key, ...(this.#agent === undefined ? {} : { agent: this.#agent }) };
     const title = this.#title();
-    const { session, created } = await this.#varve.sessions.open(address, {
-      interaction: false,
-      ...(title === "" ? {} : { displayName: title }),
-    });
+    const options = { interaction: false, ...(title === "" ? {} : { displayName: title }) };
+    let { session, created } = await this.#varve.sessions.open(this.#address(this.#key), options);
+    const continues = session.metadata[continuesKey];
+    if (typeof continues === "string" && continues !== this.#key) {
+      ({ session, created } = await this.#varve.sessions.open(this.#address(continues), { interaction: false }));
+    }
     if (!created) await this.#lookUp(session, links, format);
     this.#session = session;
     return session;
+  }
+
+  #address(key: string): { key: string; agent?: string } {
+    return { key, ...(this.#agent === undefined ? {} : { agent: this.#agent }) };
   }
 
   /** How much of a history the log has. An id holds everything before it, so the last known one is found by halving. */

@@ -1,17 +1,19 @@
 import type { JsonObject } from "../domain/index.ts";
 import type { Session, Varve } from "../engine.ts";
+import type { Continuations } from "./continuations.ts";
 import { type Conversation, replyFacts } from "./conversation.ts";
 import type { ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
 import type { KeptReply } from "./exchange-host.ts";
 import type { Plan, Planner, Turn } from "./planner.ts";
 import type { Recent } from "./recent.ts";
-import { sessionKey } from "./session-name.ts";
+import { clientScope, sessionKey } from "./session-name.ts";
 
 export interface KeeperHost {
   varve: Varve;
   planner: Planner;
   conversations: Recent<Conversation>;
+  continuations: Continuations;
   counters: ProxyCounters;
   onFailure(what: string, error: unknown): void;
 }
@@ -33,6 +35,11 @@ export class Keeper {
     const synced = this.#track(conversation.sync(format, links, opened.units));
     synced.catch((error: unknown) => this.#notStored(error));
     return synced;
+  }
+
+  /** Lets a name lead to a conversation that has another one already. */
+  alias(conversation: Conversation, key: string): void {
+    this.#track(conversation.alias(key)).catch((error: unknown) => this.#notStored(error));
   }
 
   /** Resolves when a reply is written, or when that failed, which is said, or takes too long. */
@@ -60,7 +67,7 @@ export class Keeper {
     const merged = format.merge(bodies, ours);
     const reply = format.read(merged);
     if (reply === undefined || reply.unit.wires.length === 0) return;
-    if (!conversation.isNamed) {
+    if (conversation.key === undefined) {
       const key = sessionKey(turn.names, format, [...opened.units, reply.unit]);
       if (key === undefined) return;
       conversation.name(key);
@@ -72,6 +79,10 @@ export class Keeper {
     const facts = { ...replyFacts(provider, merged, inner), ...(isWhole ? {} : { stopReason: "aborted" }) };
     const id = await conversation.store(format, links, reply.unit, facts);
     if (inner) conversation.insertions.set(id, inner);
+    const scope = clientScope(turn.names);
+    if (scope !== undefined && conversation.key !== undefined) {
+      this.#host.continuations.note(scope, conversation.key, format, reply.unit);
+    }
     this.#track(this.#after(turn, plan, session, bodies[0])).catch((error: unknown) => {
       this.#host.counters.failures += 1;
       this.#host.onFailure("The proxy could not do what follows a reply.", error);

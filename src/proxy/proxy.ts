@@ -1,5 +1,6 @@
 import { toVarveError } from "../domain/index.ts";
 import { providerKey, type Varve } from "../engine.ts";
+import { Continuations } from "./continuations.ts";
 import { Conversation } from "./conversation.ts";
 import { noCounts, type ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
@@ -12,8 +13,9 @@ import { Keeper } from "./keeper.ts";
 import { Planner, type Turn } from "./planner.ts";
 import { Recent } from "./recent.ts";
 import { errorFormat, type Provider, type Route, routeOf } from "./routes.ts";
-import { type NameSources, type ProxyCaller, sessionKey } from "./session-name.ts";
+import { clientScope, type NameSources, type ProxyCaller, sessionKey } from "./session-name.ts";
 import { Windows } from "./window.ts";
+import type { Format, Unit } from "./wire.ts";
 
 export interface ProxyRequest {
   provider: Provider;
@@ -53,6 +55,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
   const settings = varve.settings.config.proxy;
   const counters: ProxyCounters = { ...noCounts };
   const conversations = new Recent<Conversation>(settings.sessionsInMemory);
+  const continuations = new Continuations();
   const { config, sources } = varve.settings;
   const isWindowSet = sources.get("context.windowTokens")?.kind !== "default";
   const windows = new Windows(settings.windowTokens, isWindowSet ? config.context.windowTokens : undefined);
@@ -62,7 +65,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     counters.failures += 1;
     onFailure(`The proxy could not ${what}.`, error);
   };
-  const keeper = new Keeper({ varve, planner, conversations, counters, onFailure });
+  const keeper = new Keeper({ varve, planner, conversations, continuations, counters, onFailure });
   const host: ExchangeHost = {
     varve,
     planner,
@@ -70,6 +73,20 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     counters,
     fail,
     keep: (turn, plan, bodies, result) => keeper.keep(turn, plan, bodies, result),
+  };
+
+  /** The conversation that a new beginning of the same client goes on with. */
+  const continuedBy = (
+    names: NameSources,
+    key: string,
+    format: Format,
+    units: readonly Unit[],
+  ): Conversation | undefined => {
+    const scope = clientScope(names);
+    const before = scope === undefined ? undefined : continuations.find(scope, key, format, units[0]);
+    const conversation = before === undefined ? undefined : conversations.get(before);
+    if (conversation) keeper.alias(conversation, key);
+    return conversation;
   };
 
   const turnFor = async (
@@ -85,8 +102,9 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const credential = headers.get("x-api-key") ?? headers.get("authorization") ?? "";
     const names: NameSources = { headers, caller, credential, secret, agent };
     const key = sessionKey(names, format, opened.units);
-    const known = key === undefined ? undefined : conversations.get(key);
-    const conversation = known ?? new Conversation(varve, agent, key, () => titleOf(format, opened.units));
+    const conversation =
+      (key === undefined ? undefined : (conversations.get(key) ?? continuedBy(names, key, format, opened.units))) ??
+      new Conversation(varve, agent, key, () => titleOf(format, opened.units));
     if (key !== undefined) conversations.set(key, conversation);
     const history = readHistory(format, opened.units, conversation.known);
     const { links } = history;

@@ -57,6 +57,17 @@ export function sessionKey(sources: NameSources, format: Format, units: readonly
   return direct(agent, digest(sources.secret, own ? `agent ${agent}` : spaceOf(sources), start));
 }
 
+/** The client's own session, which may hold several conversations; undefined where the client names none. */
+export function clientScope({ headers, secret, agent }: NameSources): string | undefined {
+  if (headers.has("x-varve-session")) return undefined;
+  for (const [header, isSecret] of clientHeaders) {
+    const id = headers.get(header)?.trim();
+    // Only a name that nobody can guess may join two conversations.
+    if (id && isSecret) return digest(secret, agent, header, id);
+  }
+  return undefined;
+}
+
 function isCall(wire: Unit["wires"][number]): boolean {
   return typeof wire.type === "string" && /(?:_call|^reasoning)$/.test(wire.type);
 }

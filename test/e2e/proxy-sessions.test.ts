@@ -126,6 +126,31 @@ describe("a client's own session", () => {
     expect(await stage.sessions()).toHaveLength(2);
   });
 
+  it("stays one when the client compacts by itself and begins anew with the summary", async () => {
+    const stage = await open();
+    const claude = client(stage, { [header]: "0d0e8c7a-7c2f-4a43-8f8c-1b7f3a6a0003" });
+    const ask = (messages: Anthropic.MessageParam[]) => claude.messages.create({ model, max_tokens: 100, messages });
+    const summary = "1. The archive password is tangerine and nobody else knows it.";
+    stage.server.options = { ...stage.server.options, say: () => ({ text: `<summary>\n${summary}\n</summary>` }) };
+    await ask([
+      { role: "user", content: "The archive password is tangerine, as of the 3rd of May." },
+      { role: "assistant", content: "I see." },
+      { role: "user", content: "Summarise this conversation." },
+    ]);
+    const begins: Anthropic.MessageParam = { role: "user", content: `This is continued. Summary:\n${summary}` };
+    stage.server.options = { ...stage.server.options, say: () => ({ text: "Go on, then." }) };
+    const reply = await ask([begins]);
+    await ask([begins, { role: "assistant", content: reply.content }, { role: "user", content: "And now?" }]);
+    const sessions = await stage.sessions();
+    const session = sessions.find(({ messageCount }) => messageCount > 0);
+    expect(sessions.filter(({ messageCount }) => messageCount > 0)).toHaveLength(1);
+    if (!session) return;
+    expect(session.messageCount).toBe(8);
+    expect(await stage.varve.transcripts.branches(session)).toHaveLength(2);
+    const found = await stage.varve.context.grep({ session, pattern: "3rd of May|And now" });
+    expect(found.matches).toHaveLength(2);
+  });
+
   it("is told apart from another's with the same first words, once something was answered", async () => {
     const stage = await open();
     const anyone = client(stage, {});
