@@ -132,7 +132,6 @@ export class Planner {
 
   async #makePlan(turn: Turn, session: Session, attempt: number, signal: AbortSignal): Promise<Plan | undefined> {
     const { conversation, links, opened } = turn;
-    await conversation.focus(links);
     const room = this.#roomFor(turn);
     const beside = conversation.estimateFixed(opened.fixedText) + toolTokens(this.#toolsFor(turn));
     const tokens = Math.floor((room - beside) * shrink ** attempt);
@@ -145,7 +144,8 @@ export class Planner {
     const kept = new Map(open && insertion?.pending ? [[open.id, insertion]] : []);
     const isFirst = conversation.view === undefined;
     const spoken = { links, units: opened.units, insertions: isFirst ? conversation.insertions : kept };
-    const view = await findView({ varve: this.#varve, session }, spoken, {
+    const focus = (): Promise<void> => conversation.focus(links);
+    const view = await findView({ varve: this.#varve, session, focus }, spoken, {
       tokens,
       model: turn.model,
       signal,

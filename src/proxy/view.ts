@@ -105,12 +105,16 @@ const restatedShare = 0.2;
  * else with long texts cut. Undefined when even that does not fit.
  */
 export async function findView(
-  { varve, session }: { varve: Varve; session: Session },
+  { varve, session, focus }: { varve: Varve; session: Session; focus: () => Promise<void> },
   spoken: Spoken,
   room: Room,
 ): Promise<View | undefined> {
   const { links } = spoken;
-  const look = async (): Promise<View | undefined> => viewOf(await varve.context.standing(session), links, room);
+  // Another request of the same conversation may have moved its end elsewhere in the meantime.
+  const look = async (): Promise<View | undefined> => {
+    await focus();
+    return viewOf(await varve.context.standing(session), links, room);
+  };
   const fits = (view: View | undefined, share: number): view is View =>
     view !== undefined && sizeOf(view, spoken) <= room.tokens * share;
   let view = await look();
@@ -119,6 +123,7 @@ export async function findView(
   for (const [index, share] of budgetShares.entries()) {
     const budgetTokens = Math.max(budgetLeast, Math.floor(room.tokens * share));
     const request = { budgetTokens, model: room.model, signal: room.signal, splitTurns: index > 0 };
+    await focus();
     await varve.context.compact(session, request);
     view = await look();
     if (fits(view, wanted)) return view;
