@@ -89,9 +89,8 @@ async function afterRefusal(
   } catch (error) {
     host.fail("note the window of a model", error);
   }
-  const fitting = attempt === 0 ? host.planner.planNow(turn) : undefined;
-  const isSmaller = fitting?.view !== undefined && fitting.tokens < plan.tokens;
-  const next = isSmaller ? fitting : await planAnew(host, turn, attempt);
+  // A view that was refused must become smaller, whatever the estimates say of it.
+  const next = await planAnew(host, turn, plan.view === undefined ? 0 : attempt + 1);
   if (next !== undefined) host.counters.overflowsCured += 1;
   return next;
 }

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Json, Said } from "../support/model-server/dialect.ts";
-import { failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
+import { betweenCompactions, failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
 
 let stage: ProxyStage;
 afterEach(() => stage.end());
@@ -104,15 +104,13 @@ describe("a request that fits", () => {
 });
 
 const toolUser = (turns: number): ((body: Json, n: number) => Said) => {
-  let asked = false;
   return (body, n) => {
     const last = JSON.stringify((body.messages as Json[]).at(-1));
-    if (last.includes("What was the code word") && !asked) {
-      asked = true;
+    if (last.includes("What was the code word")) {
       expect(JSON.stringify(body.tools)).toContain("lcm_grep");
       return {
         text: "Let me look.",
-        calls: [{ id: "toolu_own", name: "lcm_grep", input: { pattern: "code word is" } }],
+        calls: [{ id: `toolu_own_${n}`, name: "lcm_grep", input: { pattern: "code word is" } }],
       };
     }
     if (last.includes("tool_result")) {
@@ -162,20 +160,25 @@ describe("a request that does not fit", () => {
     };
     await ask("Remember: the code word is heliotrope.");
     for (let turn = 0; turn < 50; turn += 1) await ask(`Question ${turn}: ${words(100, turn)}`);
-    const reply = await ask("What was the code word?");
-    expect(reply.stop_reason).toBe("end_turn");
-    expect(reply.content).toEqual([
-      { type: "text", text: "Let me look." },
-      { type: "thinking", thinking: "It was found.", signature: "signed:13" },
-      { type: "text", text: "It was heliotrope." },
-    ]);
+    const { before, after } = await betweenCompactions(
+      () => stage.varve,
+      async () => {
+        const reply = await ask("What was the code word?");
+        expect(reply.stop_reason).toBe("end_turn");
+        expect(reply.content).toEqual([
+          { type: "text", text: "Let me look." },
+          { type: "thinking", thinking: "It was found.", signature: "signed:13" },
+          { type: "text", text: "It was heliotrope." },
+        ]);
+        expect(reply.usage.output_tokens).toBeGreaterThan(10);
+        const sent = stage.server.seen.at(-1)?.body.messages as Json[];
+        await ask("Thank you.");
+        return { before: sent, after: stage.server.seen.at(-1)?.body.messages as Json[] };
+      },
+    );
     expect(stage.server.seen.filter(({ status }) => status !== 200)).toEqual([]);
-    const before = stage.server.seen.at(-1)?.body.messages as Json[];
-    await ask("Thank you.");
-    const after = stage.server.seen.at(-1)?.body.messages as Json[];
     expect(after.slice(0, before.length)).toEqual(before);
     expect(JSON.stringify(after)).toContain("toolu_own");
-    expect(reply.usage.output_tokens).toBeGreaterThan(10);
   });
 
   it.each([true, false])(

@@ -3,7 +3,14 @@ import Anthropic from "@anthropic-ai/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Varve } from "../../src/engine.ts";
 import type { Fault, Json } from "../support/model-server/dialect.ts";
-import { failuresIn, type ProxyStage, type ProxyStageOptions, setProxyStage, words } from "./proxy-stage.ts";
+import {
+  failuresIn,
+  type ProxyStage,
+  type ProxyStageOptions,
+  proxyCounts,
+  setProxyStage,
+  words,
+} from "./proxy-stage.ts";
 
 let stage: ProxyStage;
 afterEach(() => stage.end());
@@ -136,6 +143,19 @@ describe("a provider that misbehaves", () => {
     expect(stage.server.seen).toHaveLength(3);
   });
 
+  it("whose window is smaller than it says is believed by what it takes", async () => {
+    const fault = ({ tokens }: { tokens: number }): Fault | undefined =>
+      tokens > 4_000
+        ? { kind: "status", status: 400, body: '{"error":{"message":"context_length_exceeded"}}' }
+        : undefined;
+    stage = await setProxyStage({ server: { limitTokens: 100_000, fault }, proxy: { windowTokens: 8_000 } });
+    const answer = await post({ ...question, messages: longHistory() });
+    expect(answer.status).toBe(200);
+    const again = await post({ ...question, messages: longHistory(62) });
+    expect(again.status).toBe(200);
+    expect(stage.server.seen.at(-1)?.status).toBe(200);
+  });
+
   it("that calls our tools without end is stopped", async () => {
     stage = await setProxyStage({
       server: {
@@ -169,7 +189,7 @@ describe("an engine that fails", () => {
     expect(await answer.json()).toMatchObject({ content: [{ text: "answer 1" }] });
     expect(stage.server.seen[0]?.bytes.toString()).toBe(body);
     expect(failuresIn(stage.log).length).toBeGreaterThan(0);
-    expect(await proxyCounts()).toMatchObject({ requests: 1, notStored: 2 });
+    expect(await proxyCounts(stage)).toMatchObject({ requests: 1, notStored: 2 });
   });
 
   it("does not keep a request from its provider, unchanged, when nothing can be compacted", async () => {
@@ -178,7 +198,7 @@ describe("an engine that fails", () => {
     const answer = await post(request);
     expect(answer.status).toBe(200);
     expect(stage.server.seen[0]?.bytes.toString()).toBe(JSON.stringify(request));
-    expect(await proxyCounts()).toMatchObject({ failures: 1, replaced: 0 });
+    expect(await proxyCounts(stage)).toMatchObject({ failures: 1, replaced: 0 });
   });
 
   it("is not waited for longer than the settings say", async () => {
@@ -220,13 +240,6 @@ describe("an engine that fails", () => {
     expect(reply.content).toEqual([{ type: "text", text: "I could not look." }]);
   });
 });
-
-async function proxyCounts(): Promise<unknown> {
-  const { readFileSync } = await import("node:fs");
-  const token = readFileSync(stage.gateway.tokenFile ?? "", "utf8").trim();
-  const answer = await fetch(`${stage.gateway.url}/api/status`, { headers: { authorization: `Bearer ${token}` } });
-  return ((await answer.json()) as { proxy?: unknown }).proxy;
-}
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));

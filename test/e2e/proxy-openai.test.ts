@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Json, Said } from "../support/model-server/dialect.ts";
-import { failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
+import { betweenCompactions, failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
 
 let stage: ProxyStage;
 afterEach(() => stage.end());
@@ -91,14 +91,19 @@ describe.each([true, false])("chat completions (stream: %s)", (stream) => {
       await talk(client, messages, { role: "user", content: `Question ${turn}: ${words(100, turn)}` });
     }
     expect(refusals()).toHaveLength(1);
-    const reply = await talk(client, messages, { role: "user", content: "What was the code word?" });
-    expect(reply.content).toBe("Let me look.\n\nIt was heliotrope.");
-    expect(reply.tool_calls ?? []).toEqual([]);
-    const before = lastSent("messages");
+    const { before, after } = await betweenCompactions(
+      () => stage.varve,
+      async () => {
+        const reply = await talk(client, messages, { role: "user", content: "What was the code word?" });
+        expect(reply.content).toBe("Let me look.\n\nIt was heliotrope.");
+        expect(reply.tool_calls ?? []).toEqual([]);
+        const sent = lastSent("messages");
+        await talk(client, messages, { role: "user", content: "Thank you." });
+        return { before: sent, after: lastSent("messages") };
+      },
+    );
     expect(before[0]).toEqual({ role: "developer", content: "Be brief." });
     expect(before[1]).toMatchObject({ role: "developer", content: expect.stringContaining("lcm_grep") });
-    await talk(client, messages, { role: "user", content: "Thank you." });
-    const after = lastSent("messages");
     expect(after.slice(0, before.length)).toEqual(before);
     const both = await talk(client, messages, { role: "user", content: "Do both" });
     expect(both.tool_calls?.map((call) => call.id)).toEqual(["call_theirs"]);
@@ -153,13 +158,18 @@ describe.each([true, false])("responses (stream: %s)", (stream) => {
       await talk(client, input, { role: "user", content: `Question ${turn}: ${words(100, turn)}` });
     }
     expect(refusals()).toHaveLength(1);
-    const reply = await talk(client, input, { role: "user", content: "What was the code word?" });
-    expect(reply.output_text).toBe("Let me look.It was heliotrope.");
-    expect(reply.output.map(({ type }) => type)).toEqual(["reasoning", "message", "reasoning", "message"]);
-    const before = lastSent("input");
+    const { before, after } = await betweenCompactions(
+      () => stage.varve,
+      async () => {
+        const reply = await talk(client, input, { role: "user", content: "What was the code word?" });
+        expect(reply.output_text).toBe("Let me look.It was heliotrope.");
+        expect(reply.output.map(({ type }) => type)).toEqual(["reasoning", "message", "reasoning", "message"]);
+        const sent = lastSent("input");
+        await talk(client, input, { role: "user", content: "Thank you." });
+        return { before: sent, after: lastSent("input") };
+      },
+    );
     expect(stage.server.seen.at(-1)?.body.instructions).toMatch(/^Be brief\.\n\n.*lcm_grep/s);
-    await talk(client, input, { role: "user", content: "Thank you." });
-    const after = lastSent("input");
     expect(after.slice(0, before.length)).toEqual(before);
     const both = await talk(client, input, { role: "user", content: "Do both" });
     expect(both.output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []))).toEqual([

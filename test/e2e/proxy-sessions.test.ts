@@ -8,7 +8,7 @@ import { openVarve, type Varve } from "../../src/engine.ts";
 import { type Gateway, startGateway } from "../../src/http/index.ts";
 import type { Json, Said } from "../support/model-server/dialect.ts";
 import { type ModelServer, startModelServer } from "../support/model-server/server.ts";
-import { type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
+import { betweenCompactions, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
 
 const model = "claude-local";
 const ends: (() => Promise<void>)[] = [];
@@ -58,31 +58,36 @@ describe("a restart", () => {
       const reply = await client.messages.create({ model, max_tokens: 200, messages });
       messages.push({ role: "assistant", content: reply.content });
     };
-    const first = await start(home, server);
-    for (let turn = 0; turn < 50; turn += 1) await ask(first, `Question ${turn}: ${words(100, turn)}`);
-    await ask(first, "Look it up.");
-    await first.stop();
-    const before = server.seen.at(-1)?.body;
-    const second = await start(home, server);
-    await ask(second, "And now?");
-    const after = server.seen.at(-1)?.body;
+    let running = await start(home, server);
+    for (let turn = 0; turn < 50; turn += 1) await ask(running, `Question ${turn}: ${words(100, turn)}`);
+    const { before, after } = await betweenCompactions(
+      () => running.varve,
+      async () => {
+        await ask(running, "Look it up.");
+        await running.stop();
+        const sentBefore = server.seen.at(-1)?.body;
+        running = await start(home, server);
+        await ask(running, "And now?");
+        return { before: sentBefore, after: server.seen.at(-1)?.body };
+      },
+    );
     const sent = (before?.messages ?? []) as Json[];
     const sentAfter = (after?.messages ?? []) as Json[];
     expect(sent.length).toBeGreaterThan(3);
     expect(sentAfter.slice(0, sent.length)).toEqual(sent);
     expect(after?.system).toEqual(before?.system);
     expect(after?.tools).toEqual(before?.tools);
-    const { sessions } = await second.varve.sessions.list();
+    const { sessions } = await running.varve.sessions.list();
     const [session] = sessions;
     expect(sessions).toHaveLength(1);
     if (!session) return;
     const texts: string[] = [];
-    for await (const page of second.varve.transcripts.walk(session)) {
+    for await (const page of running.varve.transcripts.walk(session)) {
       for (const entry of page) if (entry.type === "message") texts.push(JSON.stringify(entry.message.content));
     }
     expect(texts).toEqual(messages.map(({ content }) => JSON.stringify(content)));
-    expect(await second.varve.transcripts.branches(session)).toHaveLength(1);
-    await second.stop();
+    expect(await running.varve.transcripts.branches(session)).toHaveLength(1);
+    await running.stop();
   });
 });
 

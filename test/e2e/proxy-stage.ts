@@ -1,5 +1,5 @@
 /** A stage for tests of the model proxy: an engine, its gateway, and a model server behind it. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigInput } from "../../src/config/index.ts";
@@ -63,6 +63,31 @@ export async function setProxyStage(given: ProxyStageOptions): Promise<ProxyStag
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Does something until no compaction took place while it was done: right after one there is room for it. What it does has
+ * to be the same each time.
+ */
+export async function betweenCompactions<T>(varve: () => Varve, work: () => Promise<T>): Promise<T> {
+  const count = async (): Promise<number> => {
+    const { sessions } = await varve().sessions.list({ limit: 100 });
+    return sessions.reduce((sum, { compactionCount }) => sum + compactionCount, 0);
+  };
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const before = await count();
+    const result = await work();
+    if ((await count()) === before) return result;
+  }
+  throw new Error("there was a compaction each time");
+}
+
+/** What the proxy says it did. */
+export async function proxyCounts({ gateway }: ProxyStage): Promise<Record<string, number>> {
+  const token = readFileSync(gateway.tokenFile ?? "", "utf8").trim();
+  const answer = await fetch(`${gateway.url}/api/status`, { headers: { authorization: `Bearer ${token}` } });
+  const { proxy } = (await answer.json()) as { proxy?: Record<string, number> };
+  return proxy ?? {};
 }
 
 /** The failures the gateway's log speaks of. */
