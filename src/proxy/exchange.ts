@@ -14,6 +14,7 @@ const attemptsMax = 4;
 const refusalShown = 200;
 /** Refusals with these have nothing to do with what was sent. */
 const notAboutTheBody = new Set([401, 402, 403, 404, 407, 408, 429]);
+
 /** Sends a request on, in the form that fits, and answers with what comes back. */
 export async function exchange(host: ExchangeHost, turn: Turn, sending: Sending): Promise<Response> {
   let plan = await firstPlan(host, turn);
