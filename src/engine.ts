@@ -216,6 +216,7 @@ export type {
   Expansion,
   GrepMatch,
   GrepResult,
+  Standing,
   TraceItem,
   TreeNode,
 } from "./context/index.ts";
@@ -227,6 +228,7 @@ export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { AskedBy, Forgotten, Memories, OpenedMemory } from "./engine/memories.ts";
 export type { Models } from "./engine/models.ts";
+export { providerKey } from "./engine/provider-key.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
 export type { Search, SearchRequest } from "./engine/search.ts";
@@ -244,6 +246,7 @@ export {
   type Review,
 } from "./memory/index.ts";
 export type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "./models/index.ts";
+export { isContextOverflow } from "./models/index.ts";
 export {
   type CatchUpResult,
   type Confidence,
@@ -267,6 +270,7 @@ export type {
   TranscriptInfo,
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
+export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
   type Cleaned,

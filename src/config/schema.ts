@@ -5,6 +5,7 @@ import { general } from "./sections/general.ts";
 import { cronSection, importSection, logSection } from "./sections/keeping.ts";
 import { memorySection } from "./sections/memory.ts";
 import { modelsSection } from "./sections/models.ts";
+import { proxySection } from "./sections/proxy.ts";
 import { searchSection } from "./sections/search.ts";
 import { sendPolicySection } from "./sections/send-policy.ts";
 import { sessionSection } from "./sections/session.ts";
@@ -23,6 +24,7 @@ export const configSchema = z.strictObject({
   turn: turnSection.prefault({}),
   cron: cronSection.prefault({}),
   gateway: gatewaySection.prefault({}),
+  proxy: proxySection.prefault({}),
   store: storeSection.prefault({}),
   models: modelsSection.prefault({}),
   search: searchSection.prefault({}),

@@ -187,7 +187,11 @@ function leftBehind(all: readonly StoredSummary[], standing: readonly StoredSumm
 }
 
 /** Each summary as the model reads it; a condensed one names the summaries it was made from. */
-async function xmlOf(store: Store, ref: ConversationRef, summaries: StoredSummary[]): Promise<Map<string, string>> {
+export async function xmlOf(
+  store: Store,
+  ref: ConversationRef,
+  summaries: StoredSummary[],
+): Promise<Map<string, string>> {
   const xml = new Map<string, string>();
   for (const summary of summaries) {
     const sources = summary.kind === "leaf" ? [] : await readSources(store.db, ref, summary.id);

@@ -23,6 +23,11 @@ export interface CompactRequest {
   budgetTokens?: number;
   /** What a manual compaction leaves as it is: a number of tokens, or true for `context.keepRecentTokens`. */
   keepRecentTokens?: number | true;
+  /**
+   * Whether a turn that is longer than the budget may be compacted too, its request included; the caller has to restate
+   * the request then.
+   */
+  splitTurns?: boolean;
   instructions?: string;
   /** The summary itself, by whoever asks: it stands for everything that is compacted. */
   summary?: string;
@@ -122,6 +127,7 @@ export async function compactUntilUnder(
     policy: {
       ...policy,
       freshTailCount: isEmergency ? Math.min(policy.freshTailCount, emergencyTail) : policy.freshTailCount,
+      tailHoldsNewestUser: request.splitTurns !== true,
       freshTailMaxTokens: Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, tailMax),
       leafChunkTokens: Math.min(
         policy.leafChunkTokens,

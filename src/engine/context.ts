@@ -9,7 +9,9 @@ import {
   loadFrontier,
   rawTokens,
   recallBlock,
+  type Standing,
   type StoredSummary,
+  standing,
   summaryTokens,
   summaryTree,
   type TreeNode,
@@ -50,8 +52,11 @@ export type AssembleRequest = Partial<Pick<AssembleOptions, "budgetTokens">> &
 
 /** What the model sees. */
 export interface Context extends Recall {
-  /** All messages or none, durable when it returns; an id that is known is left alone. */
-  ingest(session: Session, messages: Message[]): Promise<AppendResult>;
+  /**
+   * All messages or none, durable when it returns; an id that is known is left alone. They continue the active branch, or
+   * stand behind the entry `after`, on a branch of their own where others follow it already; null begins at the root.
+   */
+  ingest(session: Session, messages: Message[], options?: { after?: string | null }): Promise<AppendResult>;
   /** A whole turn, once, however often it is called with the same key; what is due after a turn is done behind it. */
   commitTurn(session: Session, key: string, messages: Message[], facts?: TurnFacts): Promise<CommittedTurn>;
   /** Says that a turn is over: what is due then is done in the background. For callers that ingest by themselves. */
@@ -75,6 +80,12 @@ export interface Context extends Recall {
   recall(session: Session, request: { prompt: string; tokens: number }): Promise<string>;
   compact(session: Session, request?: CompactRequest): Promise<CompactResult>;
   overview(session: Session): Promise<ContextOverview>;
+  /** What stands for the older part of the conversation, for callers that keep the newer part themselves. */
+  standing(session: Session): Promise<Standing>;
+  /** How many tokens a model's provider counts for one that is estimated here. */
+  tokenRatio(model: string): Promise<number>;
+  /** Notes what a provider counted for a prompt that was estimated, so that the estimates for its model get better. */
+  noteTokens(facts: Pick<TurnFacts, "model" | "estimatedTokens" | "observedTokens">): Promise<void>;
   tree(session: Session): Promise<TreeNode[]>;
 }
 
@@ -82,8 +93,11 @@ export function contextOf(host: EngineHost): Context {
   const { store } = host;
   const { config } = host.loaded;
   return {
-    async ingest(session, messages) {
-      const result = await appendEntries(store, refOf(session), messages.map(messageDraft), host);
+    async ingest(session, messages, { after } = {}) {
+      const [first, ...rest] = messages.map(messageDraft);
+      const drafts =
+        first === undefined ? [] : [{ ...first, ...(after === undefined ? {} : { parentId: after }) }, ...rest];
+      const result = await appendEntries(store, refOf(session), drafts, host);
       await describeLater(host, session, result);
       return result;
     },
@@ -125,6 +139,9 @@ export function contextOf(host: EngineHost): Context {
       };
     },
     ...recallOf(host),
+    standing: (session) => standing(store, refOf(session)),
+    tokenRatio: (model) => tokenRatio(host, model),
+    noteTokens: (facts) => noteTokens(host, facts),
     async tree(session) {
       const frontier = await loadFrontier(store, session);
       return summaryTree(store, session.agent, frontier.summaries);

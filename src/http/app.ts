@@ -4,7 +4,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { timeout } from "hono/timeout";
 import { limitBody } from "./body-limit.ts";
 import type { GatewayApp, GatewayEnv, GatewayHost } from "./context.ts";
-import { answerError, notFound, publicError, wrongMethod } from "./errors.ts";
+import { answerError, answerProxyError, notFound, publicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, secureHeaders } from "./guards.ts";
 import { addCareRoutes } from "./routes/care.ts";
 import { addContextRoutes } from "./routes/context.ts";
@@ -16,6 +16,7 @@ import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
+import { addProxyRoutes } from "./routes/proxy.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
@@ -27,10 +28,10 @@ import { refuseInvalid } from "./schemas.ts";
 export function createApp(host: GatewayHost): GatewayApp {
   const app: GatewayApp = new OpenAPIHono<GatewayEnv>({ defaultHook: refuseInvalid });
   app.notFound(notFound);
-  app.onError((error, c) => {
+  app.onError(async (error, c) => {
     const answer = publicError(error);
     if (answer.kind === "failed") host.log({ event: "error", method: c.req.method, path: c.req.path, error });
-    return answerError(c, answer);
+    return (await answerProxyError(c, answer)) ?? answerError(c, answer);
   });
 
   app.use(logRequests(host));
@@ -38,6 +39,8 @@ export function createApp(host: GatewayHost): GatewayApp {
   app.use(secureHeaders);
   app.use(checkHost(host));
   app.use(checkOrigin(host));
+  // Before the limits of the API: a model may think for minutes, and every request brings its whole history.
+  addProxyRoutes(app, host);
   app.use(timeout(host.settings.requestTimeoutMs, () => new HTTPException(504)));
   app.use("/api/*", authenticate(host));
   app.use("/api", authenticate(host));

@@ -3,6 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../engine.ts";
+import type { ProxyCounters } from "../proxy/index.ts";
 import type { Place } from "./addresses.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
@@ -31,6 +32,8 @@ export interface GatewayHost {
   /** What is to be closed with the gateway. */
   closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;
+  /** What the model proxy did, once somebody came to it. */
+  proxyCounters?: Readonly<ProxyCounters>;
 }
 
 export interface GatewayEnv {

@@ -54,6 +54,18 @@ export function answerError(c: Context, error: VarveError): Response {
   return c.json(error.toJSON(), error.httpStatus as ContentfulStatusCode);
 }
 
+/** The same for clients of the model proxy, who understand their provider's errors only; undefined for all others. */
+export async function answerProxyError(c: Context, error: VarveError): Promise<Response | undefined> {
+  const provider = /^\/proxy\/(anthropic|openai)\//.exec(c.req.path)?.[1];
+  if (provider === undefined) return undefined;
+  const { errorFormat } = await import("../proxy/index.ts");
+  const retry = error.details?.retryAfterSeconds;
+  if (typeof retry === "number") c.header("Retry-After", String(retry));
+  const status = error.httpStatus as ContentfulStatusCode;
+  const message = [error.message, error.remedy].filter(Boolean).join(" ");
+  return c.json(errorFormat(provider === "openai" ? "openai" : "anthropic").error(status, message), status);
+}
+
 export function notFound(c: Context): Response {
   const error = new VarveError("NOT_FOUND", `There is nothing at ${c.req.path.slice(0, 200)}.`, {
     remedy: "The routes are listed in /api/openapi.json.",

@@ -22,7 +22,7 @@ export type { Generate, Generated, GeneratePurpose, GenerateRequest, NamedModel,
 export { freshState, type ModelLedger, type ModelState, memoryLedger } from "./ledger.ts";
 export { type ChainLimits, defaultChainLimits } from "./limits.ts";
 export { isContextOverflow, overflowLimit } from "./overflow.ts";
-export type { ProviderSources } from "./providers.ts";
+export { accessOf, type ProviderSources } from "./providers.ts";
 export { configuredReranker, type RerankerOptions } from "./rerank/http-reranker.ts";
 export type { Reranker, RerankScore } from "./rerank/port.ts";
 export { isPaused, noteAnswer, noteFailure } from "./state.ts";

@@ -69,6 +69,15 @@ const statusSchema = z
       memoryVectors: z.number(),
     }),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
+    proxy: z.object({
+      requests: z.number(),
+      replaced: z.number(),
+      compactions: z.number(),
+      overflowsCured: z.number(),
+      recalls: z.number(),
+      failures: z.number(),
+      notStored: z.number(),
+    }),
   })
   .partial()
   .required({ version: true, engine: true, schemaVersion: true })
@@ -132,8 +141,13 @@ const config = createRoute({
   responses: { 200: jsonContent(configSchema, "The settings."), ...failures },
 });
 
-export function addCareRoutes(app: GatewayApp, { varve }: GatewayHost): void {
-  addRoute(app, status, async (c) => reply(c, statusSchema, statusFor(c.get("caller"), await varve.status())));
+export function addCareRoutes(app: GatewayApp, host: GatewayHost): void {
+  const { varve } = host;
+  addRoute(app, status, async (c) => {
+    const state = statusFor(c.get("caller"), await varve.status());
+    const isAll = host.proxyCounters !== undefined && c.get("caller").agent === undefined;
+    return reply(c, statusSchema, { ...state, ...(isAll ? { proxy: host.proxyCounters } : {}) });
+  });
   addRoute(app, doctor, async (c) => reply(c, doctorSchema, await varve.doctor()));
   addRoute(app, backup, async (c) => reply(c, backupSchema, await varve.backup(), 201));
   addRoute(app, config, (c) => reply(c, configSchema, { settings: listConfig(varve.settings) }));

@@ -1,0 +1,148 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { VarveError } from "../domain/index.ts";
+
+/** Headers that are about one connection, or that this gateway alone is meant by. */
+const notForwarded = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "host",
+  "content-length",
+  "expect",
+  "x-varve-token",
+  "x-varve-session",
+]);
+/** Of an answer, those are left behind that are about how it came. */
+const notAnswered = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "trailer",
+  "upgrade",
+]);
+
+export interface UpstreamRequest {
+  url: URL;
+  method: string;
+  headers: OutgoingHttpHeaders;
+  body?: Uint8Array;
+  signal: AbortSignal;
+  timeoutMs: number;
+}
+
+/** Connections to providers, kept open between requests. */
+export class Upstreams {
+  readonly #http = new HttpAgent({ keepAlive: true });
+  readonly #https = new HttpsAgent({ keepAlive: true });
+
+  async send(request: UpstreamRequest): Promise<IncomingMessage> {
+    try {
+      return await this.#once(request, false);
+    } catch (error) {
+      // A connection that was kept open may have been closed by the other side at this very moment.
+      if (!(error instanceof StaleConnection)) throw error;
+      return this.#once(request, true);
+    }
+  }
+
+  #once(
+    { url, method, headers, body, signal, timeoutMs }: UpstreamRequest,
+    isFresh: boolean,
+  ): Promise<IncomingMessage> {
+    const isPlain = url.protocol === "http:";
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const outgoing = (isPlain ? httpRequest : httpsRequest)(url, {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { "content-length": body.byteLength }) },
+      agent: isFresh ? false : isPlain ? this.#http : this.#https,
+      signal,
+      timeout: timeoutMs,
+    });
+    outgoing.on("timeout", () => outgoing.destroy(silent(url, timeoutMs)));
+    outgoing.on("response", resolve);
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      if (outgoing.reusedSocket && error.code === "ECONNRESET") reject(new StaleConnection());
+      else reject(signal.aborted ? error : unreachable(url, error));
+    });
+    outgoing.end(body);
+    return promise;
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}
+
+class StaleConnection extends Error {}
+
+/** A failure that the proxy answers with a status of its own. */
+export class UpstreamError extends VarveError {
+  readonly #status: number;
+
+  constructor(status: number, message: string, remedy: string, cause?: unknown) {
+    super("MODEL_FAILED", message, { remedy, cause });
+    this.#status = status;
+  }
+
+  override get httpStatus(): number {
+    return this.#status;
+  }
+}
+
+function silent(url: URL, timeoutMs: number): UpstreamError {
+  return new UpstreamError(504, `${url.host} said nothing for ${timeoutMs} ms.`, "Raise proxy.upstreamTimeoutMs.");
+}
+
+function unreachable(url: URL, cause: NodeJS.ErrnoException): Error {
+  if (cause instanceof VarveError) return cause;
+  const why = cause.code ?? cause.message;
+  return new UpstreamError(
+    502,
+    `${url.host} cannot be reached: ${why}.`,
+    "See proxy.anthropic.baseUrl and proxy.openai.baseUrl.",
+    cause,
+  );
+}
+
+/** The client's headers for the provider. Answers must come unpacked, because they are read on their way. */
+export function forwardedHeaders(headers: Headers): OutgoingHttpHeaders {
+  const named = new Set((headers.get("connection") ?? "").toLowerCase().split(/\s*,\s*/));
+  const forwarded: OutgoingHttpHeaders = {};
+  for (const [name, value] of headers) {
+    if (!notForwarded.has(name) && !named.has(name)) forwarded[name] = value;
+  }
+  forwarded["accept-encoding"] = "identity";
+  return forwarded;
+}
+
+export function answeredHeaders(upstream: IncomingMessage, options: { length?: boolean } = {}): Headers {
+  const headers = new Headers();
+  const raw = upstream.rawHeaders;
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name, value] = [raw[index] ?? "", raw[index + 1] ?? ""];
+    const lower = name.toLowerCase();
+    if (notAnswered.has(lower) || (lower === "content-length" && options.length === false)) continue;
+    headers.append(name, value);
+  }
+  return headers;
+}
+
+/** All of an answer; undefined when it is larger than the limit, of which the first bytes were read then. */
+export async function readAll(upstream: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of upstream as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+export function asBody(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

@@ -1,0 +1,4 @@
+export type { ProxyCounters } from "./counters.ts";
+export { createProxy, type ModelProxy, type ProxyHost, type ProxyRequest } from "./proxy.ts";
+export { errorFormat, type Provider } from "./routes.ts";
+export type { ProxyCaller } from "./session-name.ts";
