@@ -308,12 +308,13 @@ function addBench(program: Command): void {
   program
     .command("bench")
     .description("measure, beside a baseline in the same run")
-    .addArgument(new Argument("<what>").choices(["speed", "context", "recall"]))
+    .addArgument(new Argument("<what>").choices(["speed", "context", "recall", "turns"]))
     .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
     .option("--large", "also 1,000,000 messages")
     .option("--no-baselines", "recall: leave out what it is compared with")
     .option("--only <list>", "speed: only these of ingest, process, hybrid, recall, memory")
     .option("--datasets <list>", "recall: only these folders of --data, with commas between")
+    .option("--think <ms>", "turns: how long people think between messages, on average", whole(0))
     .option("--data <folder>", "conversations with questions, for the benches that need them")
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

@@ -80,7 +80,8 @@ export async function assemble(
     ...(fresh ? [noteMessage(fresh)] : []),
   ];
   let estimatedTokens = choice.tokens + (fresh?.tokens ?? 0);
-  if (options.prompt !== undefined) {
+  // Where all of the conversation is in view, there is nothing that could be brought up.
+  if (options.prompt !== undefined && !choice.isAll) {
     const room = Math.min(options.budgetTokens - estimatedTokens, recallTokensMax);
     const recalled = await recallBlock(find, ref, { prompt: options.prompt, tokens: room, inView });
     if (recalled) {
@@ -114,6 +115,8 @@ interface Choice {
   alone: Note[];
   tokens: number;
   trace: TraceItem[];
+  /** Whether every message of the conversation is in view, word for word. */
+  isAll: boolean;
 }
 
 async function choose(
@@ -171,7 +174,8 @@ async function choose(
     summaries.unshift(summary);
     tokens += cost;
   }
-  return { summaries, xml, raw: raw.slice(whole), alone, tokens, trace };
+  const isAll = complete && begin === 0 && frontier.summaries.length === 0 && whole === 0;
+  return { summaries, xml, raw: raw.slice(whole), alone, tokens, trace, isAll };
 }
 
 /** `/new` keeps what was said before it only from a depth on; -1 keeps nothing of it. */

@@ -52,11 +52,7 @@ export class MemoryShelf {
     limit: number,
     scopes: readonly string[] | undefined,
   ): Promise<{ id: string; cosine: number }[]> {
-    this.loading ??= this.load().finally(() => {
-      this.loading = undefined;
-    });
-    await this.loading;
-    const { block } = this;
+    const block = await this.loaded();
     if (!block || block.dimensions !== vector.length) return [];
     const seen = scopes && new Set(scopes.map((scope) => this.scopes.get(scope)));
     const hits = block.nearest(unit(vector), limit, seen && ((row) => seen.has(row.conversation)));
@@ -64,6 +60,20 @@ export class MemoryShelf {
       const id = this.ids.get(seq);
       return id === undefined ? [] : [{ id, cosine }];
     });
+  }
+
+  /** Whether there is no vector to compare with: then a question need not be made into one. */
+  async isEmpty(): Promise<boolean> {
+    const block = await this.loaded();
+    return block === undefined || block.size === 0;
+  }
+
+  private async loaded(): Promise<VectorBlock | undefined> {
+    this.loading ??= this.load().finally(() => {
+      this.loading = undefined;
+    });
+    await this.loading;
+    return this.block;
   }
 
   /** How many memories have no vector yet, counted up to a number. */

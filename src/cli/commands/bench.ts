@@ -2,6 +2,7 @@ import {
   benchContext,
   benchRecall,
   benchSpeed,
+  benchTurns,
   type ContextBench,
   type RecallBench,
   type SpeedPart,
@@ -18,12 +19,14 @@ export interface BenchFlags {
   data?: string;
   baselines?: boolean;
   database?: string;
+  think?: number;
   datasets?: string;
   only?: string;
 }
 
 export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
   if (what === "context") return contextCommand(flags);
+  if (what === "turns") return turnsCommand(flags);
   return what === "recall" ? recallCommand(flags) : speedCommand(flags);
 }
 
@@ -101,6 +104,24 @@ function contextRows(measured: ContextBench): string[][] {
     ]),
   );
 }
+
+async function turnsCommand(flags: BenchFlags): Promise<void> {
+  const output = outputFor(flags);
+  const progress = startProgress("Talking");
+  const results = await benchTurns({
+    ...turnsBench,
+    thinkMs: flags.think ?? turnsBench.thinkMs,
+    database: flags.database,
+    onProgress: (name, done, total) => progress.update(done, total, `${name}, ${number(done)} of ${number(total)}`),
+  });
+  progress.finish("Measured");
+  const rows = results.map(({ name, size, value, unit }) => [name, number(size), value.toLocaleString("en-US"), unit]);
+  output.show(table(["WHAT", "TURNS", "VALUE", "UNIT"], rows));
+  output.result({ results });
+}
+
+/** Fifty people who talk to a model that takes 300 ms, each thinking for a second or so in between. */
+const turnsBench = { conversations: 50, turns: 10, latencyMs: 300, thinkMs: 1_000 };
 
 function partsIn(text: string): SpeedPart[] {
   const names = text.split(",").map((name) => name.trim());

@@ -157,6 +157,7 @@ async function byMeaning(
   if (!shelf) return { ...none, note: "nothing makes vectors here: searched by words alone" };
   let asked: ArrayLike<number> | undefined;
   try {
+    if (await shelf.isEmpty()) return { ...none, mode: "words and vectors" };
     asked = await shelf.embedQuery(request.query, request.signal);
   } catch (error) {
     request.signal?.throwIfAborted();

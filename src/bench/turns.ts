@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { VarveError } from "../domain/index.ts";
+import { openVarve, type Varve } from "../engine.ts";
+import { type BenchResult, round } from "./result.ts";
+
+export interface TurnsBenchOptions {
+  conversations: number;
+  turns: number;
+  latencyMs: number;
+  /** How long people think between a reply and their next message, on average. */
+  thinkMs: number;
+  database?: string;
+  onProgress?(name: string, done: number, total: number): void;
+}
+
+/** A model server in a process of its own, so that what it costs is not counted: it answers after a while, in pieces. */
+const server = (latencyMs: number): string => `
+  const http = require("node:http");
+  const piece = (delta, finish) => "data: " + JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1,
+    model: "m", choices: [{ index: 0, delta, finish_reason: finish }] }) + "\\n\\n";
+  http.createServer((request, response) => {
+    request.resume().on("end", () => setTimeout(() => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (const word of "An answer of some length , in pieces .".split(" ")) response.write(piece({ role: "assistant", content: word + " " }, null));
+      response.write(piece({}, "stop"));
+      response.end("data: [DONE]\\n\\n");
+    }, ${latencyMs}));
+  }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
+
+/**
+ * What a turn costs beside the model: the same conversations against the same server, once without Varve and once
+ * through it, in one run.
+ */
+export async function benchTurns(options: TurnsBenchOptions): Promise<BenchResult[]> {
+  const { conversations, turns, latencyMs } = options;
+  const home = mkdtempSync(join(tmpdir(), "varve-bench-"));
+  const child = spawn(process.execPath, ["-e", server(latencyMs)], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const url = `http://127.0.0.1:${await portOf(child)}/v1`;
+    await talk({ ...options, turns: 2 }, "warm", (_, text) => ask(url, text));
+    const direct = await talk(options, "direct", (_, text) => ask(url, text));
+    const varve = await openVarve({
+      home,
+      ...(options.database === undefined ? {} : { database: options.database }),
+      config: {
+        models: { chat: "bench/model", providers: { bench: { baseUrl: url } } },
+        turn: { runner: "ai-sdk", debounceMs: 0, maxConcurrent: conversations },
+      },
+    });
+    try {
+      await talk({ ...options, turns: 2 }, "warm", (person, text) => answer(varve, `w${person}`, text));
+      const through = await talk(options, "through", (person, text) => answer(varve, `p${person}`, text));
+      await checkOrder(varve, conversations, turns);
+      return figures(conversations * turns, direct, through);
+    } finally {
+      await varve.close();
+    }
+  } finally {
+    child.kill();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function portOf(child: ChildProcess): Promise<number> {
+  if (child.stdout === null) throw new VarveError("INTERNAL", "The model server of the bench has no output.");
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return Number(String(line));
+}
+
+async function ask(url: string, text: string): Promise<void> {
+  const body = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: text }] });
+  const response = await fetch(`${url}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  await response.text();
+}
+
+async function answer(varve: Varve, person: string, text: string): Promise<void> {
+  const result = await varve.turns.send({ session: `agent:main:bench:direct:${person}`, text });
+  if (result.status === "replied") return;
+  throw new VarveError("INTERNAL", `A turn of the bench was not answered: ${result.error?.message ?? result.status}`);
+}
+
+/** Everybody talks at once, each at their own pace. */
+async function talk(
+  { conversations, turns, thinkMs, onProgress }: TurnsBenchOptions,
+  name: string,
+  say: (person: number, text: string) => Promise<void>,
+): Promise<number[]> {
+  const took: number[] = [];
+  let state = 7;
+  const share = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  await Promise.all(
+    Array.from({ length: conversations }, async (_, person) => {
+      for (let turn = 0; turn < turns; turn += 1) {
+        await sleep(2 * thinkMs * share());
+        const began = performance.now();
+        await say(person, `Message ${turn} of person ${person}: what was decided about the plan?`);
+        took.push(performance.now() - began);
+        onProgress?.(name, took.length, conversations * turns);
+      }
+    }),
+  );
+  return took;
+}
+
+/** All answered, each behind its question. */
+async function checkOrder(varve: Varve, conversations: number, turns: number): Promise<void> {
+  for (let person = 0; person < conversations; person += 1) {
+    const session = await varve.sessions.get(`agent:main:bench:direct:p${person}`);
+    const { entries } = await varve.transcripts.read(session, { limit: 1_000 });
+    const roles = entries.flatMap((entry) => (entry.type === "message" ? [entry.message.role] : []));
+    const expected = Array.from({ length: turns }, () => ["user", "assistant"]).flat();
+    if (roles.join() !== expected.join()) throw new VarveError("INTERNAL", `The order of ${session.key} was not kept.`);
+  }
+}
+
+function figures(size: number, direct: readonly number[], through: readonly number[]): BenchResult[] {
+  const at = (values: readonly number[], share: number): number =>
+    [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? 0;
+  return [0.5, 0.95].flatMap((share): BenchResult[] => {
+    const name = `p${Math.round(share * 100)}`;
+    const [without, withVarve] = [at(direct, share), at(through, share)];
+    return [
+      { name: `direct.${name}`, size, value: round(without), unit: "ms" },
+      { name: `turn.${name}`, size, value: round(withVarve), unit: "ms", ratio: round(withVarve / without) },
+      { name: `overhead.${name}`, size, value: round(withVarve - without), unit: "ms" },
+    ];
+  });
+}
