@@ -156,8 +156,7 @@ async function assembleFor(host: EngineHost, session: Session, request: Assemble
     windowTokens: request.windowTokens,
   });
   const asked = request.budgetTokens ?? windowBudget(settings);
-  const ratio = await tokenRatio(host, request.model);
-  const begin = await sessionBegin(host, session);
+  const [ratio, begin] = await Promise.all([tokenRatio(host, request.model), sessionBegin(host, session)]);
   const budgetTokens = Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio);
   const { record, ...beside } = await memoriesBeside(host, session, { prompt: request.prompt, budgetTokens });
   const view = await assemble(host, refOf(session), policyOf(settings), {

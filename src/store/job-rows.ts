@@ -1,5 +1,5 @@
 import type { NewJob, Store, StoreTransaction } from "./port.ts";
-import type { JobTable } from "./schema.ts";
+import type { Db, JobTable, Tx } from "./schema.ts";
 
 /** Writes a job in the caller's transaction; one that waits under the same key already is enough, one that failed begins anew. */
 export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number): Promise<void> {
@@ -50,8 +50,8 @@ export async function leaseJob(
   leaseMs: number,
 ): Promise<JobTable | undefined> {
   if (kinds.length === 0) return undefined;
-  return store.transaction(async ({ db }) => {
-    let due = db
+  const dueIn = (db: Db | Tx) =>
+    db
       .selectFrom("jobs")
       .selectAll()
       .where("kind", "in", kinds)
@@ -64,6 +64,10 @@ export async function leaseJob(
       .orderBy("run_at")
       .orderBy("id")
       .limit(1);
+  // A look without a lock: who has nothing to do leaves the writer in peace.
+  if ((await dueIn(store.db).executeTakeFirst()) === undefined) return undefined;
+  return store.transaction(async ({ db }) => {
+    let due = dueIn(db);
     if (store.engine === "postgres") due = due.forUpdate().skipLocked();
     const job = await due.executeTakeFirst();
     if (!job) return undefined;
@@ -76,8 +80,11 @@ export async function leaseJob(
     };
     await db.updateTable("jobs").set(leased).where("agent", "=", job.agent).where("id", "=", job.id).execute();
     return { ...job, ...leased };
-  });
+  }, lost);
 }
+
+/** A lease, or the end of a job, that is lost with the power only has the job done again. */
+const lost = { durable: false };
 
 /** Ends a job whose lease is still the caller's; false when it was lost to another worker. */
 export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
@@ -90,7 +97,7 @@ export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
       .where("attempts", "=", job.attempts)
       .executeTakeFirst();
     return Number(done.numDeletedRows) === 1;
-  });
+  }, lost);
 }
 
 /** Puts a failed job back for later, or sets it aside for a person to see after its last attempt. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Message, toolCallsOf, toVarveError } from "../domain/index.ts";
 import { chatModel } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
+import { dayIn } from "./day.ts";
 import type { TurnHost, TurnTool } from "./host.ts";
 import { systemPromptOf } from "./system-prompt.ts";
 import { runTools } from "./tool-loop.ts";
@@ -71,7 +72,6 @@ function notesTool({ config, clock }: TurnHost): TurnTool[] {
     // A workspace that is only to be read is left alone.
     return [];
   }
-  const day = new Intl.DateTimeFormat("en-CA", { timeZone: config.timezone, dateStyle: "short" });
   return [
     {
       name: "memory_append",
@@ -87,9 +87,9 @@ function notesTool({ config, clock }: TurnHost): TurnTool[] {
         if (typeof text !== "string" || text.trim() === "" || text.length > noteMax) {
           throw toVarveError(new RangeError(`Send {"text": "…"} with 1 to ${noteMax} characters.`));
         }
-        const file = join(folder, `${day.format(clock.now())}.md`);
+        const file = join(folder, `${dayIn(config.timezone, clock.now())}.md`);
         appendFileSync(file, `${text.trim()}\n\n`);
-        return { markdown: `Added to memory/${day.format(clock.now())}.md.` };
+        return { markdown: `Added to memory/${dayIn(config.timezone, clock.now())}.md.` };
       },
     },
   ];

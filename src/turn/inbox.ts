@@ -1,5 +1,5 @@
 import { type Clock, newId, type Random } from "../domain/index.ts";
-import type { Db, InboxTable, Store, StoreTransaction, Tx } from "../store/index.ts";
+import type { InboxTable, Store, StoreTransaction, Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
 
@@ -90,12 +90,56 @@ export async function acceptMessage(
   });
 }
 
-/** The next turn that is due, or whose process is gone; undefined when there is none. */
-export async function claimTurn(host: InboxHost, owner: string, leaseMs: number): Promise<Claimed | undefined> {
+/** What the queue holds now: what may be taken, and when to look again. */
+export interface Look {
+  /** The first message of the turn to take; absent when there is none. */
+  next?: OpenRow;
+  /** When a message that waits will be due. */
+  dueAt?: number;
+}
+
+type OpenRow = Pick<InboxRow, "num" | "agent" | "key" | "state" | "turn" | "ready_at" | "lease_until">;
+
+/** Enough of the queue to find what is due; what is behind it is found when these are done. */
+const lookedAtMax = 2_000;
+
+/** A look without a lock: an idle process takes none, and who takes it knows what to take. */
+export async function lookAt({ store, clock }: InboxHost): Promise<Look> {
+  const now = clock.now();
+  const open: OpenRow[] = await store.db
+    .selectFrom("inbox")
+    .select(["num", "agent", "key", "state", "turn", "ready_at", "lease_until"])
+    .where("state", "in", ["waiting", "running"])
+    .orderBy("num")
+    .limit(lookedAtMax)
+    .execute();
+  const abandoned = open.find((row) => row.state === "running" && (row.lease_until ?? 0) <= now);
+  if (abandoned) return { next: abandoned };
+  // What came first in its conversation goes first, be it under way or not ready yet.
+  const seen = new Set<string>();
+  let dueAt: number | undefined;
+  for (const row of open) if (row.state === "running") seen.add(conversationOf(row));
+  for (const row of open) {
+    if (row.state !== "waiting" || seen.has(conversationOf(row))) continue;
+    if (row.ready_at <= now) return { next: row };
+    seen.add(conversationOf(row));
+    dueAt = Math.min(dueAt ?? row.ready_at, row.ready_at);
+  }
+  return dueAt === undefined ? {} : { dueAt };
+}
+
+function conversationOf({ agent, key }: OpenRow): string {
+  return `${agent} ${key}`;
+}
+
+/** Takes a turn that was seen; undefined when somebody else was faster. */
+export async function claimTurn(
+  host: InboxHost,
+  seen: OpenRow,
+  owner: string,
+  leaseMs: number,
+): Promise<Claimed | undefined> {
   const now = host.clock.now();
-  // A look without a lock: an idle process takes none, and who takes it knows what to take.
-  const seen = (await abandoned(host.store.db, now)) ?? (await firstDue(host.store.db, now));
-  if (!seen) return undefined;
   const claimed = await host.store.transaction(
     async (tx) => {
       await tx.lock(lockName);
@@ -149,18 +193,7 @@ export async function claimTurn(host: InboxHost, owner: string, leaseMs: number)
   };
 }
 
-async function abandoned(db: Db, now: number): Promise<InboxRow | undefined> {
-  return db
-    .selectFrom("inbox")
-    .selectAll()
-    .where("state", "=", "running")
-    .where("lease_until", "<=", now)
-    .orderBy("num")
-    .limit(1)
-    .executeTakeFirst();
-}
-
-async function rowsOfTurn(db: Db | Tx, { agent, turn }: InboxRow): Promise<InboxRow[]> {
+async function rowsOfTurn(db: Tx, { agent, turn }: OpenRow): Promise<InboxRow[]> {
   return db
     .selectFrom("inbox")
     .selectAll()
@@ -171,47 +204,19 @@ async function rowsOfTurn(db: Db | Tx, { agent, turn }: InboxRow): Promise<Inbox
     .execute();
 }
 
-/** The oldest message that waits in a conversation without a turn under way. */
-async function firstDue(db: Db, now: number): Promise<InboxRow | undefined> {
-  return db
-    .selectFrom("inbox as waiting")
-    .selectAll()
-    .where("state", "=", "waiting")
-    .where("ready_at", "<=", now)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("inbox as open")
-            .select("open.num")
-            .whereRef("open.agent", "=", "waiting.agent")
-            .whereRef("open.key", "=", "waiting.key")
-            // What came before it in its conversation goes first, be it under way or not ready yet.
-            .where((where) =>
-              where.or([
-                where("open.state", "=", "running"),
-                where.and([where("open.state", "=", "waiting"), where("open.num", "<", where.ref("waiting.num"))]),
-              ]),
-            ),
-        ),
-      ),
-    )
-    .orderBy("num")
-    .limit(1)
-    .executeTakeFirst();
-}
-
 /** The first messages of one sender; none when the conversation has a turn by now. */
-async function groupOf(db: Tx, first: InboxRow, now: number): Promise<InboxRow[]> {
+async function groupOf(db: Tx, seen: OpenRow, now: number): Promise<InboxRow[]> {
   const open = await db
     .selectFrom("inbox")
     .selectAll()
-    .where("agent", "=", first.agent)
-    .where("key", "=", first.key)
+    .where("agent", "=", seen.agent)
+    .where("key", "=", seen.key)
     .where("state", "in", ["waiting", "running"])
     .orderBy("num")
     .limit(groupMax)
     .execute();
-  if (open.some((row) => row.state === "running") || open[0]?.num !== first.num) return [];
+  const [first] = open;
+  if (first?.num !== seen.num || open.some((row) => row.state === "running")) return [];
   const end = open.findIndex((row, index) => index > 0 && !belongsTo(row, first, now));
   return end === -1 ? open : open.slice(0, end);
 }
@@ -361,16 +366,6 @@ export async function handOver(host: InboxHost, { agent, turn, owner }: Claimed,
 
 export async function readMessage({ store }: InboxHost, agent: string, id: string): Promise<InboxRow | undefined> {
   return store.db.selectFrom("inbox").selectAll().where("agent", "=", agent).where("id", "=", id).executeTakeFirst();
-}
-
-/** When the next message that waits now is due; undefined when none waits. */
-export async function nextDueAt({ store }: InboxHost): Promise<number | undefined> {
-  const next = await store.db
-    .selectFrom("inbox")
-    .select((eb) => eb.fn.min("ready_at").as("at"))
-    .where("state", "=", "waiting")
-    .executeTakeFirst();
-  return next?.at ?? undefined;
 }
 
 export async function countInbox({ store }: InboxHost): Promise<Record<string, number>> {

@@ -13,7 +13,7 @@ import {
   type InboxRow,
   isAwaited,
   joinTurn,
-  nextDueAt,
+  lookAt,
   readMessage,
 } from "./inbox.ts";
 import { runTurn } from "./run.ts";
@@ -50,6 +50,8 @@ interface Running {
 
 const idleMs = 250;
 const idleMsMax = 2_000;
+/** After another process was faster, the next look comes soon. */
+const contestedMs = 20;
 /** How often somebody who waits looks for a turn that another process runs. */
 const pollMs = 200;
 /** A reply in many small pieces is kept for those who come late; beyond this they see the end of it. */
@@ -143,9 +145,11 @@ export class TurnQueue {
           if (event.type === "ended") return;
         }
         if (pending.length > 0) continue;
-        const state = await this.get(agent, id);
+        // A turn that runs here says its end itself.
+        const isHere = seen !== undefined && this.#running.has(idOf(seen.claimed));
+        const state = isHere ? undefined : await this.get(agent, id);
         if (pending.length > 0) continue;
-        if (state.result !== undefined) {
+        if (state?.result !== undefined) {
           yield { type: "ended", result: state.result };
           return;
         }
@@ -203,9 +207,9 @@ export class TurnQueue {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    const { maxConcurrent, leaseMs } = this.#host.config.turn;
+    const { maxConcurrent } = this.#host.config.turn;
     for (let waitMs = idleMs; !signal.aborted; ) {
-      const claimed = this.#work.size < maxConcurrent ? await this.#claim(leaseMs) : undefined;
+      const { claimed, napMs } = this.#work.size < maxConcurrent ? await this.#look(waitMs) : { napMs: waitMs };
       if (claimed) {
         waitMs = idleMs;
         const work: Promise<void> = this.#runOne(claimed).finally(() => {
@@ -216,35 +220,27 @@ export class TurnQueue {
         continue;
       }
       const nap = this.#woken;
-      await sleep(await this.#napMs(waitMs), undefined, { signal: nap.signal, ref: this.#work.size > 0 }).catch(
-        () => undefined,
-      );
+      await sleep(napMs, undefined, { signal: nap.signal, ref: this.#work.size > 0 }).catch(() => undefined);
       waitMs = nap.signal.aborted ? idleMs : Math.min(2 * waitMs, idleMsMax);
       this.#woken = new AbortController();
       if (signal.aborted) this.#woken.abort();
     }
   }
 
-  /** No longer than until the next message is due. */
-  async #napMs(waitMs: number): Promise<number> {
-    if (this.#work.size >= this.#host.config.turn.maxConcurrent) return waitMs;
+  /** A turn, or how long to wait for one: no longer than until the next message is due. */
+  async #look(waitMs: number): Promise<{ claimed?: Claimed; napMs: number }> {
     try {
-      const dueAt = await nextDueAt(this.#host);
-      if (dueAt === undefined) return waitMs;
-      return Math.min(waitMs, Math.max(5, dueAt - this.#host.clock.now()));
-    } catch (error) {
-      this.#observer.onError(error);
-      return waitMs;
-    }
-  }
-
-  async #claim(leaseMs: number): Promise<Claimed | undefined> {
-    try {
-      return await claimTurn(this.#host, this.#owner, leaseMs);
+      const { next, dueAt } = await lookAt(this.#host);
+      if (next) {
+        const claimed = await claimTurn(this.#host, next, this.#owner, this.#host.config.turn.leaseMs);
+        return { claimed, napMs: contestedMs };
+      }
+      const untilDue = dueAt === undefined ? waitMs : Math.max(5, dueAt - this.#host.clock.now());
+      return { napMs: Math.min(waitMs, untilDue) };
     } catch (error) {
       // A store that cannot be reached for a while must not end the work for good.
       this.#observer.onError(error);
-      return undefined;
+      return { napMs: waitMs };
     }
   }
 
@@ -252,7 +248,7 @@ export class TurnQueue {
     const { turn } = this.#host.config;
     const controller = new AbortController();
     const running: Running = { claimed, events: [], controller, said: "" };
-    const id = `${claimed.agent} ${claimed.turn}`;
+    const id = idOf(claimed);
     this.#running.set(id, running);
     const beat = setInterval(() => void this.#beat(running), turn.leaseMs / 3);
     const timeout = setTimeout(() => controller.abort(tooLong(turn.timeoutMs)), turn.timeoutMs);
@@ -331,6 +327,10 @@ export class TurnQueue {
     for (const listener of this.#listeners) listener(running, event);
     if (event.type === "ended") this.#observer.onEnded(running.claimed.agent, event.result);
   }
+}
+
+function idOf({ agent, turn }: Claimed): string {
+  return `${agent} ${turn}`;
 }
 
 function stateOf(row: InboxRow): MessageState {

@@ -33,9 +33,7 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Liv
   const { maxSteps } = host.config.turn;
   const tools = runner.takes === "messages" ? await host.tools(session) : [];
   const asked = new Set(turn.messages.flatMap(({ id }) => id ?? []));
-  plan.besideTokens = estimateTokens(
-    JSON.stringify(tools.map(({ run: _, ...tool }) => tool)) + host.config.turn.systemPrompt,
-  );
+  plan.besideTokens = besideTokensOf(tools, host.config.turn.systemPrompt);
   let prompt = await assemblePrompt(host, turn, plan);
   const usage = { inputTokens: 0, outputTokens: 0 };
   let counted = false;
@@ -96,6 +94,18 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Liv
     );
     prompt = await grown(host, turn, plan, prompt, [...said, ...joined], live);
   }
+}
+
+const counted = new Map<string, number>();
+
+/** What tools and a system prompt take: the same from turn to turn, so it is counted once. */
+function besideTokensOf(tools: readonly TurnTool[], systemPrompt: string): number {
+  const name = `${tools.map((tool) => tool.name).join(" ")}\n${systemPrompt}`;
+  const known = counted.get(name);
+  if (known !== undefined) return known;
+  const tokens = estimateTokens(JSON.stringify(tools.map(({ run: _, ...tool }) => tool)) + systemPrompt);
+  counted.set(name, tokens);
+  return tokens;
 }
 
 async function assemblePrompt(host: TurnHost, turn: Turn, plan: Plan): Promise<Prompt> {
