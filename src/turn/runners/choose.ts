@@ -15,7 +15,7 @@ export function chooseRunners(host: TurnHost, session: Session): Runner[] {
   const offline = () => offlineRunner(host, offlineNote(config));
   switch (turn.runner) {
     case "claude-cli":
-      return [claudeRunner(turn, (one) => host.mcpCommand(one))];
+      return [claudeRunner(turn, (one) => host.mcpCommand(one), config.search.workspace ?? host.home)];
     case "command":
       return [commandRunner(turn)];
     case "offline":

@@ -23,6 +23,8 @@ const serverName = "varve";
 export function claudeRunner(
   { claude, historyLimit }: Config["turn"],
   mcpCommand: (session: Session) => { command: string; args: string[]; env: Record<string, string> },
+  /** Where it works: what it finds there is part of what it knows. */
+  cwd: string,
 ): Runner {
   return {
     name: "claude-cli",
@@ -46,7 +48,7 @@ export function claudeRunner(
         ...claude.args,
       ];
       const input = onePrompt(request, historyLimit);
-      const { output, errors } = await runProgram({ program: claude.program, args, input, signal });
+      const { output, errors } = await runProgram({ program: claude.program, args, input, cwd, signal });
       const answer = read(output, errors);
       onText(answer.text);
       const { usage, model, notes } = answer;
