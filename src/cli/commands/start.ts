@@ -17,9 +17,17 @@ export async function startCommand(flags: StartFlags): Promise<void> {
     varve.work.start();
     varve.search.follow((error) => log.write({ event: "embedding failed", error: String(error) }));
     const link = gateway.createLoginLink();
-    output.say(
-      `Varve runs at ${gateway.url}\n\n  open   ${link}\n  API    ${gateway.url}/api/openapi.json\n  MCP    ${gateway.url}/mcp\n  token  ${gateway.tokenFile}\n\nCtrl-C stops it.`,
-    );
+    const { url } = gateway;
+    const lines = [
+      ["open", link],
+      ["API", `${url}/api/openapi.json`],
+      ["MCP", `${url}/mcp`],
+      ["proxy", `${url}/proxy/anthropic, ${url}/proxy/openai/v1`],
+      ["token", gateway.tokenFile ?? "those of gateway.tokens"],
+      ["talk", "varve chat"],
+    ];
+    const shown = lines.map(([name = "", value]) => `  ${name.padEnd(6)} ${value}`).join("\n");
+    output.say(`Varve runs at ${url}\n\n${shown}\n\nCtrl-C stops it.`);
     output.result({ url: gateway.url, port: gateway.port, tokenFile: gateway.tokenFile });
     if (flags.open) openBrowser(link);
     await stopSignal(gateway);
