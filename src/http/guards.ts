@@ -134,7 +134,8 @@ function unauthorized(host: GatewayHost, c: Request, message: string, given: boo
   });
 }
 
-function takeFrom(host: GatewayHost, key: string): void {
+/** Counts a request against somebody's minute. */
+export function takeFrom(host: GatewayHost, key: string): void {
   const wait = host.limiter.take(key);
   if (!wait) return;
   throw new VarveError(

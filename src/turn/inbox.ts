@@ -146,16 +146,7 @@ export async function claimTurn(
       const rows = seen.turn === null ? await groupOf(tx.db, seen, now) : await rowsOfTurn(tx.db, seen);
       const [first] = rows;
       if (!first) return undefined;
-      const attempt = first.attempts + 1;
-      const turn = first.turn ?? first.id;
-      const leased = {
-        state: "running",
-        turn,
-        attempts: attempt,
-        lease_owner: owner,
-        lease_until: now + leaseMs,
-        updated_at: now,
-      };
+      const leased = leasedAs(first.turn ?? first.id, first.attempts + 1, owner, now, leaseMs);
       // Between the look and this, whoever had it may have ended it: what is no longer as it was seen is left alone.
       const taken = await tx.db
         .updateTable("inbox")
@@ -191,6 +182,10 @@ export async function claimTurn(
     })),
     progress: first.progress === null ? {} : (JSON.parse(first.progress) as Progress),
   };
+}
+
+function leasedAs(turn: string, attempts: number, owner: string, now: number, leaseMs: number) {
+  return { state: "running", turn, attempts, lease_owner: owner, lease_until: now + leaseMs, updated_at: now };
 }
 
 async function rowsOfTurn(db: Tx, { agent, turn }: OpenRow): Promise<InboxRow[]> {
@@ -269,14 +264,7 @@ export async function noteProgress(
 export async function joinTurn(host: InboxHost, claimed: Claimed, leaseMs: number): Promise<Claimed["messages"]> {
   const { agent, key, turn, owner, attempt } = claimed;
   const now = host.clock.now();
-  const leased = {
-    state: "running",
-    turn,
-    attempts: attempt,
-    lease_owner: owner,
-    lease_until: now + leaseMs,
-    updated_at: now,
-  };
+  const leased = leasedAs(turn, attempt, owner, now, leaseMs);
   const rows = await host.store.transaction(async (tx) => {
     await tx.lock(lockName);
     const waiting = await tx.db

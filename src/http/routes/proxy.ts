@@ -5,6 +5,7 @@ import { systemRandom, VarveError } from "../../domain/index.ts";
 import type { ModelProxy, Provider, ProxyCaller } from "../../proxy/index.ts";
 import { isLoopback } from "../addresses.ts";
 import type { GatewayApp, GatewayEnv, GatewayHost } from "../context.ts";
+import { takeFrom } from "../guards.ts";
 import { readOrMakeToken } from "../token-file.ts";
 import { type Caller, identify, mayDo } from "../tokens.ts";
 
@@ -76,7 +77,7 @@ function admit(
 }
 
 function callerOf(host: GatewayHost, c: Context<GatewayEnv>, found: Caller): ProxyCaller {
-  limit(host, `token ${found.name}`);
+  takeFrom(host, `token ${found.name}`);
   c.set("caller", found);
   if (!mayDo(found, "write")) {
     throw new VarveError("FORBIDDEN", `The token ${JSON.stringify(found.name)} does not carry the right to write.`, {
@@ -93,23 +94,10 @@ function callerOf(host: GatewayHost, c: Context<GatewayEnv>, found: Caller): Pro
 }
 
 function refused(host: GatewayHost, c: Context<GatewayEnv>, message: string): VarveError {
-  limit(host, `address ${c.env?.incoming?.socket.remoteAddress ?? "unknown"}`);
+  takeFrom(host, `address ${c.env?.incoming?.socket.remoteAddress ?? "unknown"}`);
   return new VarveError("UNAUTHORIZED", message, {
     remedy: `Send a token of gateway.tokens as ${tokenHeader}, or in place of the provider's key.`,
   });
-}
-
-function limit(host: GatewayHost, key: string): void {
-  const wait = host.limiter.take(key);
-  if (!wait) return;
-  throw new VarveError(
-    "RATE_LIMITED",
-    `There were more than ${host.settings.requestsPerMinute} requests in a minute.`,
-    {
-      remedy: `Wait ${wait.retryAfterSeconds} s, or raise gateway.requestsPerMinute.`,
-      details: wait,
-    },
-  );
 }
 
 async function readBody(host: GatewayHost, c: Context<GatewayEnv>): Promise<Uint8Array> {
