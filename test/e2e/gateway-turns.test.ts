@@ -12,6 +12,7 @@ beforeAll(async () => {
       tokens: [
         { name: "all", token: sha256("all"), rights: ["read", "write", "admin"] },
         { name: "reader", token: sha256("reader"), rights: ["read"] },
+        { name: "scoped", token: sha256("scoped"), rights: ["read", "write"], scopes: ["project:x"] },
         { name: "other", token: sha256("other"), rights: ["read", "write"], agent: "other" },
       ],
     },
@@ -74,6 +75,8 @@ test("a token of one agent talks to that agent only, and a reader talks to nobod
   expect(other.json).toMatchObject({ agent: "other", key: "agent:other:main" });
   const refused = await stage.send("POST", "/api/turns", { token: "reader", body: inbound("Hi") });
   expect(refused.status).toBe(403);
+  const scoped = await stage.send("POST", "/api/turns", { token: "scoped", body: inbound("What do you know?") });
+  expect(scoped.status).toBe(403);
   const foreign = await stage.send("POST", "/api/turns", {
     token: "other",
     body: { session: "agent:main:main", text: "Hi" },

@@ -1,10 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
+import { VarveError } from "../../domain/index.ts";
 import type { MessageState, TurnEvent, Varve } from "../../engine.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text } from "../schemas.ts";
 import { agentFor, refuseForeignKey } from "../session-of.ts";
+import type { Caller } from "../tokens.ts";
 
 const tags = ["turns"];
 /** A request is answered a little before it would be given up. */
@@ -115,7 +117,9 @@ export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
   const patienceMs = Math.max(100, host.settings.requestTimeoutMs - marginMs);
   addRoute(app, post, async (c) => {
     const { stream: wanted, ...inbound } = c.req.valid("json");
-    const agent = agentFor(c.get("caller"), c.req.valid("query").agent);
+    const caller = c.get("caller");
+    refuseScoped(caller);
+    const agent = agentFor(caller, c.req.valid("query").agent);
     refuseForeignKey(inbound.session, agent);
     const accepted = await varve.turns.accept({ ...inbound, agent });
     varve.turns.start();
@@ -131,6 +135,7 @@ export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
     return reply(c, turnSchema, { ...flat(state), duplicate: accepted.duplicate }, state.state === "done" ? 200 : 202);
   });
   addRoute(app, get, async (c) => {
+    refuseScoped(c.get("caller"));
     const { agent: named, wait = 0 } = c.req.valid("query");
     const agent = agentFor(c.get("caller"), named);
     const { id } = c.req.valid("param");
@@ -139,6 +144,18 @@ export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
     const ended = waitMs > 0 ? await waitFor(varve, state, waitMs, c.req.raw.signal) : state;
     return reply(c, turnSchema, flat(ended));
   });
+}
+
+/** A turn sees every memory of its agent, and its reply may say any of them. */
+function refuseScoped({ name: token, scopes }: Caller): void {
+  if (scopes === undefined) return;
+  throw new VarveError(
+    "FORBIDDEN",
+    `The token ${JSON.stringify(token)} sees some scopes of memories only; a turn sees all.`,
+    {
+      remedy: "Use a token without scopes, or bind it to an agent of its own.",
+    },
+  );
 }
 
 function flat({ result, ...state }: MessageState): z.input<typeof turnSchema> {
