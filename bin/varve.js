@@ -11,7 +11,9 @@ const recent = found[0] > needed[0] || (found[0] === needed[0] && found[1] >= ne
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 if (recent) {
-  const main = new URL("../dist/program/main.js", import.meta.url);
+  // A hook must answer at once: it has a small program of its own.
+  const isHook = process.argv[2] === "hook" && !process.argv.some((word) => word === "--help" || word === "-h");
+  const main = new URL(`../dist/program/${isHook ? "hook" : "main"}.js`, import.meta.url);
   if (!existsSync(fileURLToPath(main))) {
     console.error("varve: this clone is not built yet. Run `npm ci` (or `npm run build`) in its folder and try again.");
     process.exit(1);

@@ -20,8 +20,11 @@ const steps: readonly (readonly string[])[] = [
 ];
 const surfaces = steps.at(-1) ?? [];
 const surfacesMayImport = ["domain", "config", "tools", "engine"];
-/** The command line starts these, and the gateway has a door for MCP. */
-const surfacePairs: Readonly<Record<string, readonly string[]>> = { cli: ["bench", "http", "mcp"], http: ["mcp"] };
+/** The command line starts these, and the gateway has a door for MCP and for the plugins' hooks. */
+const surfacePairs: Readonly<Record<string, readonly string[]>> = {
+  cli: ["bench", "http", "mcp", "plugins"],
+  http: ["mcp", "plugins"],
+};
 const linesMax = 600;
 
 /** A file's path under `src/`, with forward slashes, and its text. */

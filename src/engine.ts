@@ -229,6 +229,7 @@ export {
   type MemoryStats,
   type MemoryVectors,
   type Review,
+  wantsRecall,
 } from "./memory/index.ts";
 export {
   type CatchUpResult,
@@ -253,6 +254,7 @@ export type {
   TranscriptInfo,
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
+export { estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
   type Cleaned,

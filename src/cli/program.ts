@@ -22,6 +22,7 @@ export function buildProgram(): Command {
   addConfig(program);
   addMcp(program);
   addStart(program);
+  addHook(program);
   addChat(program);
   addBench(program);
   addDemo(program);
@@ -277,6 +278,14 @@ function addStart(program: Command): void {
     .option("--host <address>", "the address to listen on")
     .option("--open", "open the browser")
     .action(async (flags) => (await import("./commands/start.ts")).startCommand(flags));
+}
+
+function addHook(program: Command): void {
+  program
+    .command("hook")
+    .description("answer an event of Claude Code; its plugin calls this")
+    .argument("<event>", "SessionStart, UserPromptSubmit, PreCompact, PostCompact, Stop, SubagentStop or SessionEnd")
+    .action(async (event, flags) => (await import("./hook/run-hook.ts")).runHook(event, flags));
 }
 
 function addChat(program: Command): void {

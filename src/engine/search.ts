@@ -106,7 +106,8 @@ export function searchOf(host: EngineHost): OpenSearch {
       // What belongs to one conversation is in no file.
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
-      const behind = wantsVectors ? await freshen(agent) : undefined;
+      // What may not wait does with the vectors there are.
+      const behind = wantsVectors && !request.quick ? await freshen(agent) : undefined;
       const answer = await find(room, query, {
         profile: settings.profile,
         limit: settings.limit,
