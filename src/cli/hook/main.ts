@@ -5,7 +5,7 @@ import { runHook } from "./run-hook.ts";
 const option = { type: "string" } as const;
 const { positionals, values } = parseArgs({
   args: process.argv.slice(3),
-  options: { home: option, database: option, agent: option, json: { type: "boolean" } },
+  options: { home: option, database: option, agent: option, deadline: option, json: { type: "boolean" } },
   allowPositionals: true,
   // A flag of a newer plugin must not break an older program.
   strict: false,
@@ -15,4 +15,5 @@ await runHook(positionals[0] ?? "", {
   home: text(values.home),
   database: text(values.database),
   agent: text(values.agent),
+  deadline: Number(text(values.deadline)) || undefined,
 });

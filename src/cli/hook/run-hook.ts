@@ -29,7 +29,7 @@ export async function runHook(event: string, flags: HookFlags): Promise<void> {
       log({ error: "it took too long and was given up" });
       process.exit(0);
     },
-    event === "SessionEnd" ? endDeadlineMs : deadlineMs,
+    flags.deadline ?? (event === "SessionEnd" ? endDeadlineMs : deadlineMs),
   );
   try {
     const output = await answer(event, home, flags);

@@ -1,0 +1,99 @@
+/** The real Claude Code with the plugin in it, and a model of the test's own behind it. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type MessagesServer, startMessagesServer, textOfMessages } from "../support/messages-server.ts";
+import { type ClaudeStage, setClaudeStage } from "./claude-code-stage.ts";
+
+/** Absent only when `VARVE_TEST_SKIP=claude` asked for it, or the test is run without `npm test`. */
+const claude = process.env.VARVE_TEST_CLAUDE;
+const summaryMark = "OTTERMARK";
+let server: MessagesServer;
+let stage: ClaudeStage;
+
+beforeAll(async () => {
+  server = await startMessagesServer((body) => {
+    const last = JSON.stringify(body.messages.at(-1) ?? "");
+    if (last.includes("detailed summary")) return `<summary>Small things were asked. ${summaryMark}</summary>`;
+    return "Noted.";
+  });
+});
+afterAll(() => server.close());
+afterEach(() => stage.end());
+
+interface Found {
+  results: { citation: string; snippet: string; sessionKey: string }[];
+}
+
+async function search(query: string): Promise<Found["results"]> {
+  const ran = await stage.varve("search", query, "--json");
+  expect(ran.stderr).not.toContain("→");
+  return (JSON.parse(ran.stdout) as Found).results;
+}
+
+/** What the model was sent for the last prompt, as one text. */
+function lastRequest(): string {
+  const request = server.requests.at(-1);
+  return request ? textOfMessages(request) : "";
+}
+
+/** On a machine that is busy with other tests a hook may take longer than a person would wait. */
+function giveTime(config: string): void {
+  const file = join(config, "skills", "varve", "hooks", "hooks.json");
+  const text = readFileSync(file, "utf8");
+  const patient = text
+    .replaceAll(/("command": ".*)"/g, '$1 --deadline 50000"')
+    .replaceAll('"timeout": 5', '"timeout": 60');
+  expect(patient).toContain("Stop --home");
+  writeFileSync(file, patient);
+}
+
+describe.skipIf(claude === undefined)("Claude Code with the plugin", () => {
+  for (const gateway of [true, false]) {
+    test(`recalls at the prompt, keeps the transcript, and finds history after a compaction, ${gateway ? "with" : "without"} a gateway`, async () => {
+      stage = setClaudeStage(claude ?? "", server.url);
+      expect((await stage.varve("setup", "claude-code", "--yes")).code).toBe(0);
+      giveTime(stage.config);
+      if (gateway) await stage.startGateway();
+
+      const first = await stage.prompt("The vault of the harbour team is called Heron and its owner is Mirela.");
+      // The transcript was read when Claude Code stopped, to the model's reply.
+      const said = await search("owner of the Heron vault");
+      expect(said[0]).toMatchObject({
+        snippet: expect.stringContaining("Mirela"),
+        sessionKey: expect.stringContaining(first),
+      });
+      const shown = await stage.varve("sessions", "show", first, "--json");
+      expect(shown.stdout).toContain("Noted.");
+
+      // Another session is told at its prompt.
+      const second = await stage.prompt("Who is the owner of the Heron vault?");
+      expect(second).not.toBe(first);
+      expect(lastRequest()).toMatch(/<varve trust=.{2}untrusted.*Mirela/);
+      expect(lastRequest()).toContain("mcp__plugin_varve_varve__");
+
+      // The first one forgets, and is told again.
+      const before = server.requests.length;
+      await stage.prompt("/compact", first);
+      expect(server.requests.length).toBeGreaterThan(before);
+      await stage.prompt("What is the vault called that Mirela owns for the harbour team?", first);
+      const [outside, block] = lastRequest().split("<varve trust=").slice(0, 2);
+      expect(outside).toContain(summaryMark);
+      expect(lastRequest()).toContain("continued from a previous conversation");
+      expect(lastRequest().replaceAll(/<varve trust=[\s\S]*?<\/varve>/g, "")).not.toContain("Heron");
+      expect(block).toBeDefined();
+      expect(lastRequest()).toContain("is called Heron and its owner is Mirela");
+      expect((await search(summaryMark))[0]?.snippet).toContain(summaryMark);
+
+      // Everything once, whatever hooks ran in between.
+      const grep = await stage.varve("grep", "is called Heron and its owner", "--json");
+      expect((JSON.parse(grep.stdout) as { matches: unknown[] }).matches).toHaveLength(1);
+      expect(existsSync(join(stage.home, "logs", "hook.log"))).toBe(false);
+
+      expect((await stage.varve("setup", "claude-code", "--remove", "--yes")).code).toBe(0);
+      await stage.prompt("Who is the owner of the Heron vault, once more?");
+      expect(lastRequest()).not.toContain("<varve");
+      expect((await stage.claude("plugin", "list")).stdout).not.toContain("varve");
+    });
+  }
+});
