@@ -62,6 +62,9 @@ function inputOf(event: string, text: string): Record<string, unknown> {
   if (event === "UserPromptSubmit" && typeof given.prompt === "string") {
     input.prompt = given.prompt.slice(0, promptMax).toWellFormed();
   }
+  if (event === "PostCompact" && typeof given.compact_summary === "string") {
+    input.compact_summary = given.compact_summary.toWellFormed();
+  }
   return input;
 }
 

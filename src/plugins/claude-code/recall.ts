@@ -13,6 +13,8 @@ export interface RecallRequest {
   prompt: string;
   /** The session the prompt is said in; absent while nothing of it is stored. */
   session?: Session;
+  /** The last of its entries that left the context; absent when all of it is still there. */
+  leftAt?: number;
   agent?: string;
   scopes?: readonly string[];
   /** What the session was shown already. */
@@ -68,15 +70,14 @@ async function memoriesAbout(varve: Varve, query: string, { agent, scopes, shown
 }
 
 async function passagesAbout(varve: Varve, query: string, request: RecallRequest): Promise<Quoted[]> {
-  const { session, agent, byMeaning } = request;
+  const { agent, byMeaning } = request;
   const answer = await findInTime(varve, query, { agent, byMeaning });
   const best = answer.results[0]?.score ?? 0;
   if (answer.confidence !== "strong") return [];
-  const leftAt = session && (await lastCompaction(varve, session));
   const quoted: Quoted[] = [];
   for (const result of answer.results) {
     if (quoted.length >= passagesMax + request.shown.size) break;
-    if (result.score < best * scoreShare || isInView(result, session, leftAt)) continue;
+    if (result.score < best * scoreShare || isInView(result, request)) continue;
     if (request.shown.has(result.citation)) continue;
     const one = await quotedFrom(varve, result, agent);
     if (one) quoted.push(one);
@@ -99,17 +100,11 @@ async function findInTime(
 }
 
 /** Claude Code still sees what was said in its session since the last compaction. */
-function isInView(result: SearchResult, session: Session | undefined, leftAt: number | undefined): boolean {
+function isInView(result: SearchResult, { session, leftAt }: RecallRequest): boolean {
   if (session === undefined || result.sessionKey !== session.key) return false;
-  const seq = /^msg#(\d+)$/.exec(result.citation)?.[1];
   if (leftAt === undefined) return true;
-  return seq !== undefined && Number(seq) >= leftAt;
-}
-
-/** Where the context of Claude Code begins: the newest summary that it wrote itself. */
-export async function lastCompaction(varve: Varve, session: Session): Promise<number | undefined> {
-  const compactions = await varve.transcripts.compactions(session);
-  return compactions.find((entry) => entry.extra?.isCompactSummary === true)?.seq;
+  const seq = /^msg#(\d+)$/.exec(result.citation)?.[1];
+  return seq !== undefined && Number(seq) > leftAt;
 }
 
 async function quotedFrom(varve: Varve, result: SearchResult, agent: string | undefined): Promise<Quoted | undefined> {

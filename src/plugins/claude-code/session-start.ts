@@ -1,11 +1,12 @@
 import { basename } from "node:path";
 import { type Session, textOfEntry, type Varve } from "../../engine.ts";
 import { type Block, blockOf, type Quoted, shortened } from "./block.ts";
-import { lastCompaction } from "./recall.ts";
 
 export interface StartRequest {
   source: string;
   session?: Session;
+  /** Whether its context was compacted before. */
+  compacted?: boolean;
   cwd?: string;
   agent?: string;
   scopes?: readonly string[];
@@ -20,8 +21,7 @@ const relevanceLeast = 0.25;
 
 /** A short block at the start: what is known, and after a compaction how to open what left the context. */
 export async function startBlock(varve: Varve, request: StartRequest): Promise<Block | undefined> {
-  const { source, session } = request;
-  const compacted = session !== undefined && (await lastCompaction(varve, session)) !== undefined;
+  const { source, session, compacted } = request;
   if (source === "compact" || (source === "resume" && compacted)) {
     return session && afterCompaction(varve, session, source === "compact" ? await known(varve, request) : []);
   }
