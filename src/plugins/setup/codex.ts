@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { VarveError } from "../../domain/index.ts";
 import { readIfThere } from "./changes.ts";
 import { callOf, type SetupSetting, type SetupTarget } from "./setting.ts";
+import { endsInString, tablesNamed } from "./toml-table.ts";
 
-const header = /^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*(?:varve|"varve"|'varve')[ \t]*\][ \t]*(?:#.*)?$/m;
-/** From the header to the next one that is not about the same server. */
-const table =
-  /^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*(?:varve|"varve"|'varve')[ \t]*[\].][\s\S]*?(?=^[ \t]*\[(?![ \t]*mcp_servers[ \t]*\.[ \t]*(?:varve|"varve"|'varve')[ \t]*[\].])|(?![\s\S]))/m;
+const path = ["mcp_servers", "varve"];
+/** An entry that an earlier setup wrote, perhaps for another home. */
+const ownEntry = /varve(?:\.js)?"[\s\S]*"mcp"/;
 
 /** Codex keeps its MCP servers as tables of a TOML file. */
 export const codex: SetupTarget = {
@@ -21,7 +21,8 @@ export const codex: SetupTarget = {
     const list = args.map((arg) => JSON.stringify(arg)).join(", ");
     const own = `[mcp_servers.varve]\ncommand = ${JSON.stringify(command)}\nargs = [${list}]\n`;
     if (text.includes(own)) return { changes: [], notes: [] };
-    const replaced = table.exec(text)?.[0];
+    const [replaced] = tablesNamed(text, path);
+    const isOwn = replaced !== undefined && ownEntry.test(replaced);
     const inserted = `${text === "" || text.endsWith("\n") ? "" : "\n"}${text === "" ? "" : "\n"}${own}`;
     const after = replaced === undefined ? text + inserted : text.replace(replaced, () => own);
     return {
@@ -30,7 +31,7 @@ export const codex: SetupTarget = {
         ? {
             remember: {
               file,
-              ...(replaced === undefined ? { inserted } : { replaced }),
+              ...(replaced === undefined ? { inserted } : isOwn ? {} : { replaced }),
               ...(before === undefined ? { whole: null } : {}),
             },
           }
@@ -43,7 +44,7 @@ export const codex: SetupTarget = {
     const before = readIfThere(file);
     if (before === undefined) return { changes: [], notes: [] };
     const text = checked(file, before);
-    const found = table.exec(text)?.[0];
+    const [found] = tablesNamed(text, path);
     if (found === undefined) return { changes: [], notes: [] };
     const { inserted, replaced, whole } = remembered ?? {};
     // What stands there as it was put is taken away to the last byte.
@@ -69,12 +70,10 @@ function checked(file: string, text: string): string {
 
 function faultOf(text: string): string | undefined {
   if (text.includes("\u0000") || text.includes("\ufffd")) return "it is not UTF-8 text";
-  for (const quotes of ['"""', "'''"]) {
-    if (text.split(quotes).length % 2 === 0) return `a ${quotes} is not closed`;
-  }
+  if (endsInString(text)) return "a string is not closed";
   const open = /^[ \t]*\[{1,2}[\w\-."' \t]+$/m.exec(text);
   if (open) return `the header ${JSON.stringify(open[0].trim())} is not closed`;
   if (/^[ \t]*mcp_servers[ \t]*=/m.test(text)) return "its mcp_servers are one inline table";
   if (/^[ \t]*mcp_servers[ \t]*\.[ \t]*varve\b/m.test(text)) return "its server varve is written as dotted keys";
-  return (text.match(new RegExp(header, "gm")) ?? []).length > 1 ? "it has two tables for varve" : undefined;
+  return tablesNamed(text, path).length > 1 ? "it has tables for varve in two places" : undefined;
 }

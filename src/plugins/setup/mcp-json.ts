@@ -35,7 +35,7 @@ export function mcpJsonTarget(kind: McpJson): SetupTarget {
         file,
         made: edited.made,
         ...(isEmpty ? { whole: before ?? null } : {}),
-        ...(edited.replaced === undefined ? {} : { replaced: edited.replaced }),
+        ...(edited.replaced === undefined || isOwn(edited.replaced) ? {} : { replaced: edited.replaced }),
       };
       return {
         changes: [{ path: file, ...(before === undefined ? {} : { before }), after: edited.text }],
@@ -61,6 +61,11 @@ export function mcpJsonTarget(kind: McpJson): SetupTarget {
       return { changes: [{ path: file, before, ...(whole === null ? {} : { after: whole }) }], notes: [] };
     },
   };
+}
+
+/** An entry that an earlier setup wrote, perhaps for another home. */
+function isOwn(text: string): boolean {
+  return /varve(?:\.js)?"[\s\S]*"mcp"/.test(text);
 }
 
 function checked(kind: McpJson, file: string, text: string, entry: string): string {
