@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Runs under any Node: says what is missing, or starts again with the Node this package brings along.
 
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -29,6 +28,7 @@ if (recent) {
     );
     process.exit(1);
   }
+  const { spawnSync } = await import("node:child_process");
   const child = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
   if (child.signal) process.kill(process.pid, child.signal);
   process.exit(child.status ?? 1);
