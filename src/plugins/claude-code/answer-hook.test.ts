@@ -102,6 +102,18 @@ describe("at the prompt", () => {
     }
   });
 
+  test("the same question, asked before, is no answer", async () => {
+    const asked = fakeTranscript(folder, "asked");
+    asked.user("Which lantern did the ferryman of Korsund carry?");
+    await hook("Stop", asked);
+    expect(await ask("session-2", "which lantern did the ferryman of Korsund carry")).toBe("");
+    asked.assistant("The ferryman of Korsund did carry the green lantern.");
+    await hook("Stop", asked);
+    const block = await ask("session-2", "which lantern did the ferryman of Korsund carry");
+    expect(block).toContain("green lantern");
+    expect(block).not.toContain("Which lantern");
+  });
+
   test("nothing in what is quoted can close the block, and a flood stays bounded", async () => {
     const sly = fakeTranscript(folder, "sly");
     for (let index = 0; index < 30; index += 1) {

@@ -27,6 +27,10 @@ const tokensMax = 1_500;
 const queryMax = 1_000;
 const memoriesMax = 5;
 const passagesMax = 6;
+/** How sure the search has to be: on a dozen prompts, half of them with an answer in the history, 0.4 parted the two. */
+const certaintyLeast = 0.4;
+/** So many come along where it is not quite sure. */
+const doubtfulMax = 2;
 const candidatesMax = 24;
 const textMax = 600;
 /** How long a search by meaning is waited for. */
@@ -34,7 +38,7 @@ const meaningMs = 90;
 /** The least a memory must fit a prompt to come along unasked; the same as in a view of Varve's own. */
 const relevanceLeast = 0.25;
 /** What is much less fitting than the best is left to the tools. */
-const scoreShare = 0.5;
+const scoreShare = 0.6;
 /** Rows that Claude Code writes for its own commands. */
 const ownRows = /^(?:Caveat: |<(?:local-command|command-|bash-|task-notification|system-reminder))/;
 
@@ -73,15 +77,16 @@ async function passagesAbout(varve: Varve, query: string, request: RecallRequest
   const { agent, byMeaning } = request;
   const answer = await findInTime(varve, query, { agent, byMeaning });
   const best = answer.results[0]?.score ?? 0;
-  if (answer.confidence !== "strong") return [];
+  if (answer.certainty < certaintyLeast) return [];
+  const most = answer.confidence === "strong" ? passagesMax : doubtfulMax;
   const quoted: Quoted[] = [];
   for (const result of answer.results) {
-    if (quoted.length >= passagesMax + request.shown.size) break;
+    if (quoted.length >= most) break;
     if (result.score < best * scoreShare || isInView(result, request)) continue;
     if (request.shown.has(result.citation)) continue;
     const one = await quotedFrom(varve, result, agent);
-    if (one) quoted.push(one);
-    if (quoted.length >= passagesMax) break;
+    // The same question, asked before, says nothing.
+    if (one && plain(one.text) !== plain(query)) quoted.push(one);
   }
   return quoted;
 }
@@ -116,6 +121,13 @@ async function quotedFrom(varve: Varve, result: SearchResult, agent: string | un
   if (ownRows.test(whole)) return undefined;
   // A long message is quoted where it matches.
   return { citation, facts, text: whole === "" || whole.length > textMax ? result.snippet : whole };
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
 }
 
 async function wholeText(varve: Varve, key: string, citation: string, agent: string | undefined): Promise<string> {
