@@ -101,7 +101,7 @@ describe("a hook", () => {
     const tokens = [{ name: "other", token: `sha256:${"0".repeat(64)}`, rights: ["read" as const] }];
     const varve = await openVarve({ home, background: false, config: { gateway: { tokens } } });
     const gateway = await startGateway(varve, { port: 0 });
-    writeFileSync(join(home, "gateway-token"), "of another time\n");
+    writeFileSync(join(home, "gateway-token"), "ofAnotherTime\n");
     expect(await hook("Stop", inputOf(first))).toEqual(silent);
     expect((await ask("session-2")).stdout).toContain("Mirela");
     await gateway.close();

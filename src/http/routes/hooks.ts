@@ -1,6 +1,7 @@
 /** What the hooks of other programs' plugins ask. */
 import { z } from "@hono/zod-openapi";
 import { VarveError } from "../../domain/index.ts";
+import { answerHook, parseHookInput } from "../../plugins/index.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, jsonObject } from "../schemas.ts";
@@ -48,8 +49,6 @@ export function addHookRoutes(app: GatewayApp, host: GatewayHost): void {
     if (!mayDo(caller, "read")) {
       throw new VarveError("FORBIDDEN", "A hook reads as well as writes; the token does not carry the right to read.");
     }
-    // Loaded when the first hook comes: a gateway without the plugin does without.
-    const { answerHook, parseHookInput } = await import("../../plugins/index.ts");
     const input = parseHookInput(c.req.valid("json"));
     const agent = agentFor(caller, c.req.valid("query").agent);
     const setting = { agent, scopes: caller.scopes, byMeaning: true, now: host.clock.now() };
