@@ -1,6 +1,7 @@
 /** The real Claude Code with the plugin in it, and a model of the test's own behind it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type MessagesServer, startMessagesServer, textOfMessages } from "../support/messages-server.ts";
 import { type ClaudeStage, setClaudeStage } from "./claude-code-stage.ts";
@@ -49,6 +50,18 @@ function giveTime(config: string): void {
 }
 
 describe.skipIf(claude === undefined)("Claude Code with the plugin", () => {
+  test("finds nothing wrong with it", async () => {
+    stage = setClaudeStage(claude ?? "", server.url);
+    for (const folder of ["plugins", "plugins/claude-code"]) {
+      const path = fileURLToPath(new URL(`../../${folder}`, import.meta.url));
+      const ran = await stage.claude("plugin", "validate", "--strict", path);
+      expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining("Validation passed")]);
+    }
+    const read = (file: string): { version: string } =>
+      JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")) as { version: string };
+    expect(read("plugins/claude-code/.claude-plugin/plugin.json").version).toBe(read("package.json").version);
+  });
+
   for (const gateway of [true, false]) {
     test(`recalls at the prompt, keeps the transcript, and finds history after a compaction, ${gateway ? "with" : "without"} a gateway`, async () => {
       stage = setClaudeStage(claude ?? "", server.url);

@@ -53,8 +53,10 @@ export function addHookRoutes(app: GatewayApp, host: GatewayHost): void {
     const agent = agentFor(caller, c.req.valid("query").agent);
     const setting = { agent, scopes: caller.scopes, byMeaning: true, now: host.clock.now() };
     const work = answerHook(host.varve, input, setting);
+    let isAnswered = false;
     const tracked = work.catch((error: unknown) => {
-      host.log({ event: "error", method: "POST", path: c.req.path, error });
+      // What fails before that is the answer.
+      if (isAnswered) host.log({ event: "error", method: "POST", path: c.req.path, error });
     });
     underWay.add(tracked);
     void tracked.finally(() => underWay.delete(tracked));
@@ -64,6 +66,7 @@ export function addHookRoutes(app: GatewayApp, host: GatewayHost): void {
       return reply(c, answerSchema, { output: output === undefined ? null : { ...output }, pending: false });
     }
     const done = await Promise.race([work.then(() => true), patience()]);
+    isAnswered = true;
     return reply(c, answerSchema, { output: null, pending: !done });
   });
 }
