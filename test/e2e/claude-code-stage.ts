@@ -21,7 +21,7 @@ export interface ClaudeStage {
   project: string;
   varve(...args: string[]): Promise<Ran>;
   /** One prompt in a session of its own, or in one that goes on; gives the session's id. */
-  prompt(text: string, resume?: string): Promise<string>;
+  prompt(text: string, resume?: string, flags?: string[]): Promise<string>;
   claude(...args: string[]): Promise<Ran>;
   startGateway(): Promise<void>;
   end(): Promise<void>;
@@ -60,9 +60,9 @@ export function setClaudeStage(claude: string, modelUrl: string): ClaudeStage {
     project,
     varve: (...args) => run(process.execPath, [program, ...args]),
     claude: (...args) => run(claude, args),
-    async prompt(text, resume) {
+    async prompt(text, resume, flags = []) {
       const rest = resume === undefined ? [] : ["--resume", resume];
-      const ran = await stage.claude("-p", text, "--output-format", "json", ...rest);
+      const ran = await stage.claude("-p", text, "--output-format", "json", ...rest, ...flags);
       if (ran.code !== 0) throw new Error(`Claude Code ended with ${ran.code}: ${ran.stderr}${ran.stdout}`);
       return (JSON.parse(ran.stdout) as { session_id: string }).session_id;
     },

@@ -9,13 +9,22 @@ import { type ClaudeStage, setClaudeStage } from "./claude-code-stage.ts";
 /** Absent only when `VARVE_TEST_SKIP=claude` asked for it, or the test is run without `npm test`. */
 const claude = process.env.VARVE_TEST_CLAUDE;
 const summaryMark = "OTTERMARK";
+const tool = "mcp__plugin_varve_varve__lcm_grep";
+const pattern = "called H[a-z]+n and";
 let server: MessagesServer;
 let stage: ClaudeStage;
 
 beforeAll(async () => {
   server = await startMessagesServer((body) => {
-    const last = JSON.stringify(body.messages.at(-1) ?? "");
+    // Claude Code puts what it has to say itself behind what the person said.
+    const last = JSON.stringify(body.messages.findLast(({ role }) => role === "user") ?? "");
     if (last.includes("detailed summary")) return `<summary>Small things were asked. ${summaryMark}</summary>`;
+    // The model looks something up: it has the tool's schema loaded first, as Claude Code wants it.
+    const all = textOfMessages(body);
+    if (last.includes("Look it up") && !last.includes("tool_result"))
+      return { tool: "ToolSearch", input: { query: `select:${tool}` } };
+    if (last.includes("tool_result") && !all.includes(pattern))
+      return { tool, input: { pattern, allConversations: true } };
     return "Noted.";
   });
 });
@@ -101,6 +110,10 @@ describe.skipIf(claude === undefined)("Claude Code with the plugin", () => {
       // Everything once, whatever hooks ran in between.
       const grep = await stage.varve("grep", "is called Heron and its owner", "--json");
       expect((JSON.parse(grep.stdout) as { matches: unknown[] }).matches).toHaveLength(1);
+
+      // The tools are there and open the history.
+      await stage.prompt("Look it up with the tool.", undefined, ["--allowedTools", tool]);
+      expect(lastRequest()).toMatch(/tool_result.*The vault of the harbour team is called Heron/s);
       expect(existsSync(join(stage.home, "logs", "hook.log"))).toBe(false);
 
       expect((await stage.varve("setup", "claude-code", "--remove", "--yes")).code).toBe(0);

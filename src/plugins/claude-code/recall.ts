@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { partsOf } from "../../domain/index.ts";
 import {
   type SearchAnswer,
   type SearchResult,
@@ -118,7 +119,7 @@ async function quotedFrom(varve: Varve, result: SearchResult, agent: string | un
   const where = sessionKey === null ? "" : ` in ${sessionKey}`;
   const facts = `${new Date(result.time).toISOString().slice(0, 16)} ${kind}${where}`;
   const whole = kind === "message" && sessionKey !== null ? await wholeText(varve, sessionKey, citation, agent) : "";
-  if (ownRows.test(whole)) return undefined;
+  if (whole === undefined || ownRows.test(whole)) return undefined;
   // A long message is quoted where it matches.
   return { citation, facts, text: whole === "" || whole.length > textMax ? result.snippet : whole };
 }
@@ -130,10 +131,20 @@ function plain(text: string): string {
     .trim();
 }
 
-async function wholeText(varve: Varve, key: string, citation: string, agent: string | undefined): Promise<string> {
+/** The words of a message; undefined for what a tool of Varve's own quoted: the message itself is found as well. */
+async function wholeText(
+  varve: Varve,
+  key: string,
+  citation: string,
+  agent: string | undefined,
+): Promise<string | undefined> {
   try {
     const session = await varve.sessions.get(key, agent);
-    return textOfEntry(await varve.transcripts.entry(session, citation));
+    const entry = await varve.transcripts.entry(session, citation);
+    const text = textOfEntry(entry);
+    const parts = entry.type === "message" ? partsOf(entry.message) : [];
+    const isResult = parts.length > 0 && parts.every((part) => part.type === "tool_result");
+    return isResult && /\bmsg#\d+\b/.test(text) ? undefined : text;
   } catch {
     // An archived conversation shares its key with the one in use; the snippet stands for the message then.
     return "";
