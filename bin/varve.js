@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Runs under any Node: says what is missing, or starts again with the Node this package brings along.
 
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +10,9 @@ const recent = found[0] > needed[0] || (found[0] === needed[0] && found[1] >= ne
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 if (recent) {
-  const main = new URL("../dist/program/main.js", import.meta.url);
+  // A hook must answer at once: it has a small program of its own.
+  const isHook = process.argv[2] === "hook" && !process.argv.some((word) => word === "--help" || word === "-h");
+  const main = new URL(`../dist/program/${isHook ? "hook" : "main"}.js`, import.meta.url);
   if (!existsSync(fileURLToPath(main))) {
     console.error("varve: this clone is not built yet. Run `npm ci` (or `npm run build`) in its folder and try again.");
     process.exit(1);
@@ -27,6 +28,7 @@ if (recent) {
     );
     process.exit(1);
   }
+  const { spawnSync } = await import("node:child_process");
   const child = spawnSync(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
   if (child.signal) process.kill(process.pid, child.signal);
   process.exit(child.status ?? 1);

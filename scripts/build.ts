@@ -31,6 +31,7 @@ const bundle = await rolldown({
   cwd: root,
   input: {
     main: "dist/cli/main.js",
+    hook: "dist/cli/hook/main.js",
     worker: "dist/store/sqlite/worker.js",
     "embed-worker": "dist/models/embed/embed-worker.js",
   },

@@ -20,10 +20,10 @@ const steps: readonly (readonly string[])[] = [
 ];
 const surfaces = steps.at(-1) ?? [];
 const surfacesMayImport = ["domain", "config", "tools", "engine"];
-/** The command line starts these, and the gateway has doors for MCP and the model proxy. */
+/** The command line starts these, and the gateway has doors for MCP, the model proxy and the plugins' hooks. */
 const surfacePairs: Readonly<Record<string, readonly string[]>> = {
-  cli: ["bench", "http", "mcp"],
-  http: ["mcp", "proxy"],
+  cli: ["bench", "http", "mcp", "plugins"],
+  http: ["mcp", "plugins", "proxy"],
 };
 const linesMax = 600;
 

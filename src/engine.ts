@@ -244,6 +244,7 @@ export {
   type MemoryStats,
   type MemoryVectors,
   type Review,
+  wantsRecall,
 } from "./memory/index.ts";
 export type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "./models/index.ts";
 export { isContextOverflow } from "./models/index.ts";

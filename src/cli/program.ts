@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { exportFormats, profiles, sourceNames, version } from "../engine.ts";
+import { addDoors } from "./doors-program.ts";
 import { examples } from "./examples.ts";
 import { addMemory } from "./memory-program.ts";
 
@@ -20,8 +21,7 @@ export function buildProgram(): Command {
   addMemory(program);
   addCare(program);
   addConfig(program);
-  addMcp(program);
-  addStart(program);
+  addDoors(program);
   addChat(program);
   addBench(program);
   addDemo(program);
@@ -266,25 +266,6 @@ function addConfig(program: Command): void {
     .command("check")
     .description("look for mistakes in the settings")
     .action(async (flags) => (await load()).checkCommand(flags));
-}
-
-function addMcp(program: Command): void {
-  program
-    .command("mcp")
-    .description("serve the recall tools to an MCP client on standard input and output")
-    .addOption(new Option("--session <key>", "the session they are used in: it is meant when no other is named"))
-    .addOption(new Option("--grant <id>", "a delegated reader's grant, which bounds what it sees").conflicts("session"))
-    .action(async (flags) => (await import("./commands/mcp.ts")).mcpCommand(flags));
-}
-
-function addStart(program: Command): void {
-  program
-    .command("start")
-    .description("run the gateway")
-    .option("--port <n>", "the port; 0 takes any free one", whole(0))
-    .option("--host <address>", "the address to listen on")
-    .option("--open", "open the browser")
-    .action(async (flags) => (await import("./commands/start.ts")).startCommand(flags));
 }
 
 function addChat(program: Command): void {

@@ -118,7 +118,8 @@ export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearc
       // What belongs to one conversation is in no file.
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
-      const behind = wantsVectors ? await freshen(agent) : undefined;
+      // What may not wait does with the vectors there are.
+      const behind = wantsVectors && !request.quick ? await freshen(agent) : undefined;
       // Memories belong to no conversation: they are asked for by name there.
       const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.legs?.length !== 1);
       const limit = request.limit ?? settings.limit;

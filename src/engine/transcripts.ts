@@ -12,12 +12,15 @@ import {
   listCheckpoints,
   moveHead,
   type Page,
+  readEntries,
   readTail,
   restoreCheckpoint,
   saveCheckpoint,
   walkBranch,
 } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
+
+const compactionsMax = 20;
 
 export interface ReadOptions {
   /** 1 to 1000; 50 when absent. */
@@ -36,6 +39,8 @@ export interface Transcripts {
   /** All entries of the active branch, in pages, oldest first. */
   walk(session: Session): AsyncGenerator<Entry[]>;
   entry(session: Session, id: string): Promise<Entry>;
+  /** The entries that say that a context was compacted, the newest first: the last 20, whoever compacted it. */
+  compactions(session: Session): Promise<Entry[]>;
   /** Continues from an entry; what follows it stays readable on its own branch. */
   moveHead(session: Session, entryId: string): Promise<void>;
   branches(session: Session): Promise<BranchInfo[]>;
@@ -64,6 +69,20 @@ export function transcriptsOf(host: EngineHost): Transcripts {
       throw new VarveError("ENTRY_NOT_FOUND", `The session ${session.key} has no entry ${id}.`, {
         remedy: "Take an id from `varve sessions show` or from a search result.",
       });
+    },
+    async compactions({ agent, conversation }) {
+      const rows = await store.db
+        .selectFrom("entries")
+        .select("seq")
+        .where("agent", "=", agent)
+        .where("conversation", "=", conversation)
+        .where("kind", "=", "compaction")
+        .orderBy("seq", "desc")
+        .limit(compactionsMax)
+        .execute();
+      const seqs = rows.map((row) => row.seq);
+      const entries = await readEntries(store, agent, seqs, "reference");
+      return entries.sort((a, b) => b.seq - a.seq);
     },
     moveHead: (session, entryId) => moveHead(store, session, entryId),
     branches: (session) => listBranches(store, session),

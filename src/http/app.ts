@@ -12,6 +12,7 @@ import { addDocumentRoute } from "./routes/document.ts";
 import { addEventRoute } from "./routes/events.ts";
 import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
+import { addHookRoutes } from "./routes/hooks.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
@@ -59,6 +60,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   addSearchRoute(app, host);
   addMemoryRoutes(app, host);
   addTurnRoutes(app, host);
+  addHookRoutes(app, host);
   addExportRoute(app, host);
   addEventRoute(app, host);
   addDocumentRoute(app);

@@ -8,6 +8,7 @@ import type { GatewayHost, GatewayLogRecord } from "./context.ts";
 import { createEventBus } from "./events.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
+import { removePlace, writePlace } from "./place-file.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { closeServer, listen, makeServer } from "./server.ts";
 import { readOrMakeToken, tokenFilePath } from "./token-file.ts";
@@ -82,6 +83,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   place.port = address.port;
   varve.turns.start();
   const url = `http://${inUrl(isWildcard(bindHost) ? "127.0.0.1" : bindHost)}:${address.port}`;
+  writePlace(varve.settings.home, url);
   let closing: Promise<void> | undefined;
   return {
     url,
@@ -90,6 +92,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     createLoginLink: () => `${url}/auth?code=${host.logins.makeCode()}`,
     close: () => {
       closing ??= (async () => {
+        removePlace(varve.settings.home, url);
         // Whoever listens to a turn hears its end; a turn that takes too long is left to other processes.
         await varve.turns.stop();
         unhook();

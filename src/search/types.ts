@@ -43,7 +43,7 @@ export interface FindOptions {
   explain?: boolean;
   /** A person is still typing: the last word may be the beginning of one. */
   interactive?: boolean;
-  /** Whether a reranker over the network is left out: for what may not wait. */
+  /** Whether a reranker over the network is left out, and what has no vector yet stays so: for what may not wait. */
   quick?: boolean;
   signal?: AbortSignal;
 }

@@ -186,20 +186,17 @@ export async function findSession(host: SessionHost, name: string, agent: string
   const key = keyOfName(name);
   const byKey = key && (await findSessionRow(host.store.db, agentOf(key, agent), printSessionKey(key)));
   if (byKey) return sessionFromRow(byKey);
-  const length = name.length;
-  const found = await host.store.db
-    .selectFrom("transcripts")
-    .innerJoin("sessions", (join) =>
-      join
-        .onRef("sessions.agent", "=", "transcripts.agent")
-        .onRef("sessions.conversation", "=", "transcripts.conversation"),
-    )
-    .select(["sessions.agent", "sessions.key"])
-    .distinct()
-    .where("transcripts.agent", "=", agent)
-    .where((where) => where(where.fn("substr", ["transcripts.session_id", sql.lit(1), sql.lit(length)]), "=", name))
-    .limit(3)
-    .execute();
+  // A whole session id is that one, also where others begin with it, as those of its sub-agents do.
+  const whole = await sessionsWithId(host, agent).where("transcripts.session_id", "=", name).limit(2).execute();
+  const found =
+    whole.length > 0
+      ? whole
+      : await sessionsWithId(host, agent)
+          .where((where) =>
+            where(where.fn("substr", ["transcripts.session_id", sql.lit(1), sql.lit(name.length)]), "=", name),
+          )
+          .limit(3)
+          .execute();
   const [only] = found;
   if (only && found.length === 1) return getSession(host, only.agent, only.key);
   if (found.length > 1) {
@@ -214,6 +211,19 @@ export async function findSession(host: SessionHost, name: string, agent: string
   throw new VarveError("SESSION_NOT_FOUND", `There is no session ${JSON.stringify(name)}.`, {
     remedy: "Name a session by its key or its session id; `varve sessions list` shows them.",
   });
+}
+
+function sessionsWithId({ store }: SessionHost, agent: string) {
+  return store.db
+    .selectFrom("transcripts")
+    .innerJoin("sessions", (join) =>
+      join
+        .onRef("sessions.agent", "=", "transcripts.agent")
+        .onRef("sessions.conversation", "=", "transcripts.conversation"),
+    )
+    .select(["sessions.agent", "sessions.key"])
+    .distinct()
+    .where("transcripts.agent", "=", agent);
 }
 
 /** A name that reads as a key, in its normal form. */

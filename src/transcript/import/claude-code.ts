@@ -31,8 +31,11 @@ function isClaudeCode(record: JsonObject): boolean {
   return typeof record.sessionId === "string" && ("uuid" in record || "parentUuid" in record || "operation" in record);
 }
 
-/** Beyond this many records without an id of their own, reading from the top is cheaper than remembering them. */
-const hashesMax = 2000;
+/**
+ * Beyond this many records without an id of their own, reading from the top is cheaper than remembering them. A turn
+ * leaves a dozen of them, and a transcript is read after every turn.
+ */
+const hashesMax = 10_000;
 
 class ClaudeCodeReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];

@@ -1,0 +1,19 @@
+/** The program behind `varve hook` alone: `bin/varve.js` comes here first, so that a hook loads next to nothing. */
+import { parseArgs } from "node:util";
+import { runHook } from "./run-hook.ts";
+
+const option = { type: "string" } as const;
+const { positionals, values } = parseArgs({
+  args: process.argv.slice(3),
+  options: { home: option, database: option, agent: option, deadline: option, json: { type: "boolean" } },
+  allowPositionals: true,
+  // A flag of a newer plugin must not break an older program.
+  strict: false,
+});
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+await runHook(positionals[0] ?? "", {
+  home: text(values.home),
+  database: text(values.database),
+  agent: text(values.agent),
+  deadline: Number(text(values.deadline)) || undefined,
+});
