@@ -236,7 +236,7 @@ export type { Sessions } from "./engine/sessions.ts";
 export type { Status } from "./engine/status.ts";
 export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
 export type { Turns } from "./engine/turns.ts";
-export type { Work } from "./engine/work.ts";
+export type { JobInfo, Work } from "./engine/work.ts";
 export {
   type Category,
   categoryNames,

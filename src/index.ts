@@ -59,6 +59,7 @@ export {
   type ImportRequest,
   type Inbound,
   isSilentReply,
+  type JobInfo,
   type Memories,
   type Memory,
   type MemoryStats,

@@ -18,8 +18,26 @@ const compactPayload = z.object({
   model: z.string().optional(),
 });
 
+/** A job as it is in the queue. */
+export interface JobInfo {
+  id: string;
+  agent: string;
+  kind: string;
+  /** What it is for, most often a session's key. */
+  key: string;
+  /** `waiting`, `running`, or `failed` when it was given up. */
+  state: string;
+  attempts: number;
+  runAt: number;
+  error?: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
 /** The work that waits, in the background of this process. */
 export interface Work {
+  /** What waits, runs or was given up, the next one first. */
+  list(options?: { agent?: string; state?: string; limit?: number }): Promise<JobInfo[]>;
   /** Does what is due until nothing is; how many jobs were done. */
   drain(): Promise<number>;
   /** Goes on in the background until the engine is closed. */
@@ -70,6 +88,7 @@ export function workOf(host: EngineHost): Work {
   });
   let upkeep: NodeJS.Timeout | undefined;
   return {
+    list: (options) => listJobs(host, options),
     async drain() {
       await sweepGrants(host);
       let done = 0;
@@ -87,6 +106,29 @@ export function workOf(host: EngineHost): Work {
       await worker.stop();
     },
   };
+}
+
+const listedMax = 200;
+
+async function listJobs(
+  { store, loaded }: EngineHost,
+  { agent = loaded.config.agent, state, limit = listedMax }: { agent?: string; state?: string; limit?: number } = {},
+): Promise<JobInfo[]> {
+  let query = store.db.selectFrom("jobs").selectAll().where("agent", "=", agent);
+  if (state !== undefined) query = query.where("state", "=", state);
+  const rows = await query.orderBy("run_at").orderBy("id").limit(limit).execute();
+  return rows.map((row) => ({
+    id: row.id,
+    agent: row.agent,
+    kind: row.kind,
+    key: row.key,
+    state: row.state,
+    attempts: row.attempts,
+    runAt: row.run_at,
+    ...(row.last_error === null ? {} : { error: row.last_error }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
 }
 
 /** A model that is down fails the job, so that it is tried again later; a sweep that was cut short is gone on with. */

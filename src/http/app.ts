@@ -13,6 +13,7 @@ import { addEventRoute } from "./routes/events.ts";
 import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
 import { addHookRoutes } from "./routes/hooks.ts";
+import { addJobRoutes } from "./routes/jobs.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
@@ -60,6 +61,7 @@ export function createApp(host: GatewayHost): GatewayApp {
   addSearchRoute(app, host);
   addMemoryRoutes(app, host);
   addTurnRoutes(app, host);
+  addJobRoutes(app, host);
   addHookRoutes(app, host);
   addExportRoute(app, host);
   addEventRoute(app, host);

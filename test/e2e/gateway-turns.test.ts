@@ -113,3 +113,12 @@ test("metrics are for whoever may read all, in Prometheus's form", async () => {
     );
   }
 });
+
+test("the work that turns leave behind can be seen, by whoever may see the agent", async () => {
+  const session = await stage.varve.sessions.get("agent:main:main");
+  await stage.varve.context.afterTurn(session);
+  const { json } = await stage.send("GET", "/api/jobs?state=waiting", { token: "reader" });
+  const { jobs } = json as { jobs: { kind: string; key: string; state: string }[] };
+  expect(jobs).toContainEqual(expect.objectContaining({ kind: "compact turn", key: session.key, state: "waiting" }));
+  expect((await stage.send("GET", "/api/jobs", { token: "other" })).text).not.toContain(session.key);
+});
