@@ -12,6 +12,8 @@ const warmUp = 10;
 /** Above this many the rest is written without looking for what is known: what is measured is the last of them. */
 const measured = 5_000;
 /** Floor and engine take turns in slices, so that a noisy neighbour slows both alike. */
+/** Conversations that keep something at the same time, as in a gateway. */
+const writers = 8;
 const slice = 500;
 
 /** Storing memories one by one through the public door, and recalling among them by words and vectors. */
@@ -54,11 +56,19 @@ async function benchStore(
     if (index % 1_000 === 0) onProgress(index);
   }
   const floor = new Floor(join(home, "floor.db"));
-  const ms = { store: 0, floor: 0 };
+  const ms = { store: 0, together: 0, floor: 0 };
   for (let from = timedFrom; from < size; from += slice) {
     const texts = Array.from({ length: Math.min(slice, size - from) }, (_, index) => factAt(from + index));
     ms.store += await timed(async () => {
       for (const text of texts) await varve.memory.add({ text });
+    });
+    const others = texts.map((text) => `${text} Also elsewhere.`);
+    ms.together += await timed(async () => {
+      const writing = Array.from({ length: writers }, async (_, writer) => {
+        for (let index = writer; index < others.length; index += writers)
+          await varve.memory.add({ text: others[index] ?? "" });
+      });
+      await Promise.all(writing);
     });
     ms.floor += await timed(async () => {
       for (const text of texts) floor.write([{ message: { role: "user", content: text }, text }]);
@@ -75,6 +85,13 @@ async function benchStore(
       value: rate(ms.store),
       unit: `${unit}, 1,000 to reach`,
       ratio: round(ms.floor / ms.store),
+    },
+    {
+      name: "memory.store.together",
+      size,
+      value: rate(ms.together),
+      unit: `memories/s by ${writers} writers at once`,
+      ratio: round(ms.floor / ms.together),
     },
   ];
 }

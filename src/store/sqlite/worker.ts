@@ -2,7 +2,7 @@
  * The thread that owns one SQLite connection. It answers requests one after another; the event loop of the program
  * never waits for a disk.
  */
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import { appendInTransaction } from "./append.ts";
 import { insertMemory } from "./insert-memory.ts";
@@ -45,14 +45,30 @@ function execute(text: string, parameters: readonly unknown[]): unknown {
   return statements.execute(text === relaxedBegin ? "begin immediate" : text, parameters);
 }
 
+type Write = Extract<WorkerRequest, { op: "append" | "insertMemory" }>;
+
+/** A write that is a transaction of its own. */
+function isWhole(request: WorkerRequest): request is Write {
+  return (request.op === "append" || request.op === "insertMemory") && request.ownTransaction;
+}
+
+function isDurable(request: Write): boolean {
+  return request.op === "insertMemory" || request.batch.durable !== false;
+}
+
+function run(request: Write): unknown {
+  return request.op === "append"
+    ? appendInTransaction(statements, request.batch)
+    : insertMemory(statements, request.memory);
+}
+
 async function answer(request: WorkerRequest): Promise<unknown> {
   switch (request.op) {
     case "execute":
       return execute(request.sql, request.parameters);
     case "append":
-      return write(() => appendInTransaction(statements, request.batch), request.ownTransaction, request.batch.durable);
     case "insertMemory":
-      return write(() => insertMemory(statements, request.memory), request.ownTransaction);
+      return write(() => run(request), request.ownTransaction, isDurable(request));
     case "rollback":
       if (db.inTransaction) statements.run("rollback");
       return undefined;
@@ -67,11 +83,46 @@ async function answer(request: WorkerRequest): Promise<unknown> {
   }
 }
 
-port.on("message", (request: WorkerRequest) => {
+function reply(request: WorkerRequest): void {
   answer(request).then(
     (value) => port.postMessage({ id: request.id, value } satisfies WorkerReply),
     (error: unknown) => port.postMessage({ id: request.id, error: describe(error) } satisfies WorkerReply),
   );
+}
+
+const togetherMax = 64;
+
+/**
+ * Writes that wait behind each other share a transaction, so that the disk is waited for once. When anything is wrong
+ * with one of them, each has its own after all: nobody fails because of another.
+ */
+function writeTogether(requests: readonly Write[]): void {
+  let values: unknown[];
+  try {
+    values = write(() => requests.map(run), true, requests.some(isDurable));
+  } catch {
+    // Nothing of it was written; whoever is to blame is told by its own attempt.
+    for (const request of requests) reply(request);
+    return;
+  }
+  for (const [index, { id }] of requests.entries()) {
+    port.postMessage({ id, value: values[index] } satisfies WorkerReply);
+  }
+}
+
+port.on("message", (request: WorkerRequest) => {
+  if (!isWhole(request)) return reply(request);
+  const together: Write[] = [request];
+  let next: WorkerRequest | undefined;
+  while (together.length < togetherMax) {
+    next = receiveMessageOnPort(port)?.message as WorkerRequest | undefined;
+    if (!next || !isWhole(next)) break;
+    together.push(next);
+    next = undefined;
+  }
+  if (together.length === 1) reply(request);
+  else writeTogether(together);
+  if (next) reply(next);
 });
 port.postMessage({ id: 0, value: "ready" } satisfies WorkerReply);
 
