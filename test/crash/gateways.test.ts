@@ -18,6 +18,8 @@ import { assertHealthy } from "./log.ts";
 const conversations = 10;
 const turns = 8;
 const kills = 6;
+/** A message that is never answered must fail the test, not hold it up. */
+const patienceMs = 300_000;
 const token = "the-token-of-this-test";
 const child = fileURLToPath(new URL("./gateway-child.ts", import.meta.url));
 
@@ -57,75 +59,109 @@ describe.each(databaseKinds)("gateways that are killed on %s", (kind) => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  test(`answer every accepted message once, in order (seed ${seed})`, async () => {
-    const rng = rngOf(seed, "gateways");
-    let talking = conversations;
-    let refused = 0;
-    // One message at a time a person; whoever hears nothing asks the next gateway, under the same id.
-    const talk = async (person: number): Promise<void> => {
-      for (let turn = 0; turn < turns; turn += 1) {
-        const text = `person ${person} turn ${turn}`;
-        const body = JSON.stringify({ id: `${person}-${turn}`, session: `agent:main:talk:direct:p${person}`, text });
-        for (let attempt = 0; ; attempt += 1) {
-          const gateway = gateways[(person + turn + attempt) % gateways.length];
-          try {
-            const answer = await fetch(`http://127.0.0.1:${gateway?.port}/api/turns`, {
-              method: "POST",
-              headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-              body,
-            });
-            const result = (await answer.json()) as { status?: string; reply?: string };
-            expect(result, JSON.stringify(result)).toMatchObject({ status: "replied", reply: `re: ${text}` });
-            break;
-          } catch (error) {
-            if (error instanceof Error && error.name === "AssertionError") throw error;
-            refused += 1;
-            if (attempt > 200) throw error;
-            await sleep(50);
+  test(
+    `answer every accepted message once, in order (seed ${seed})`,
+    async () => {
+      const rng = rngOf(seed, "gateways");
+      let talking = conversations;
+      let refused = 0;
+      // One message at a time a person; whoever hears nothing asks the next gateway, under the same id.
+      const talk = async (person: number): Promise<void> => {
+        for (let turn = 0; turn < turns; turn += 1) {
+          const text = `person ${person} turn ${turn}`;
+          const body = JSON.stringify({ id: `${person}-${turn}`, session: `agent:main:talk:direct:p${person}`, text });
+          for (let attempt = 0; ; attempt += 1) {
+            const gateway = gateways[(person + turn + attempt) % gateways.length];
+            try {
+              const answer = await fetch(`http://127.0.0.1:${gateway?.port}/api/turns`, {
+                method: "POST",
+                headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+                body,
+              });
+              const result = (await answer.json()) as { status?: string; reply?: string };
+              expect(result, JSON.stringify(result)).toMatchObject({ status: "replied", reply: `re: ${text}` });
+              break;
+            } catch (error) {
+              if (error instanceof Error && error.name === "AssertionError") throw error;
+              refused += 1;
+              if (attempt > 200) throw error;
+              await sleep(50);
+            }
           }
         }
-      }
-      talking -= 1;
-    };
-    const killer = (async () => {
-      for (let kill = 0; kill < kills && talking > 0 && !isOver; kill += 1) {
-        await sleep(rng.int(200, 600));
-        const index = kill % gateways.length;
-        if (isOver) return;
-        gateways[index]?.process.kill("SIGKILL");
-        gateways[index] = await start();
-      }
-    })();
-    await Promise.all([killer, ...Array.from({ length: conversations }, (_, person) => talk(person))]);
-    console.log(
-      `${kind}: ${conversations * turns} messages, ${kills} kills, ${refused} requests cut off, ${server.requests.length} calls of the model`,
-    );
-
-    const varve = await openVarve({ home, database: scratch.database, background: false });
-    for (let person = 0; person < conversations; person += 1) {
-      const session = await varve.sessions.get(`agent:main:talk:direct:p${person}`);
-      const { entries } = await varve.transcripts.read(session, { limit: 1000 });
-      const said = entries.flatMap((entry) =>
-        entry.type === "message" ? [`${entry.message.role} ${textOf(entry.message)}`] : [],
+        talking -= 1;
+      };
+      const killer = (async () => {
+        for (let kill = 0; kill < kills && talking > 0 && !isOver; kill += 1) {
+          await sleep(rng.int(200, 600));
+          const index = kill % gateways.length;
+          if (isOver) return;
+          gateways[index]?.process.kill("SIGKILL");
+          gateways[index] = await start();
+        }
+      })();
+      await Promise.all([killer, ...Array.from({ length: conversations }, (_, person) => talk(person))]);
+      console.log(
+        `${kind}: ${conversations * turns} messages, ${kills} kills, ${refused} requests cut off, ${server.requests.length} calls of the model`,
       );
-      const expected = Array.from({ length: turns }, (_, turn) => `person ${person} turn ${turn}`);
-      expect(said).toEqual(expected.flatMap((text) => [`user ${text}`, `assistant re: ${text}`]));
-    }
-    await assertHealthy(varve, "after the kills");
-    await varve.close();
-  });
 
-  test("a gateway that is asked to stop ends what it has begun", async () => {
-    const [first] = gateways;
-    const answers = Array.from({ length: 4 }, (_, person) =>
-      fetch(`http://127.0.0.1:${first?.port}/api/turns`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-        body: JSON.stringify({ session: `agent:main:talk:direct:q${person}`, text: `last words ${person}` }),
-      }).then(async (answer) => ((await answer.json()) as { reply: string }).reply),
-    );
-    await sleep(60);
-    first?.process.kill("SIGTERM");
-    expect(await Promise.all(answers)).toEqual([0, 1, 2, 3].map((person) => `re: last words ${person}`));
-  });
+      const varve = await openVarve({ home, database: scratch.database, background: false });
+      for (let person = 0; person < conversations; person += 1) {
+        const session = await varve.sessions.get(`agent:main:talk:direct:p${person}`);
+        const { entries } = await varve.transcripts.read(session, { limit: 1000 });
+        const said = entries.flatMap((entry) =>
+          entry.type === "message" ? [`${entry.message.role} ${textOf(entry.message)}`] : [],
+        );
+        const expected = Array.from({ length: turns }, (_, turn) => `person ${person} turn ${turn}`);
+        expect(said).toEqual(expected.flatMap((text) => [`user ${text}`, `assistant re: ${text}`]));
+      }
+      await assertHealthy(varve, "after the kills");
+      await varve.close();
+    },
+    patienceMs,
+  );
+
+  test(
+    "a gateway that is asked to stop ends what it has accepted, or another one does",
+    async () => {
+      const [first] = gateways;
+      const talks = Array.from({ length: 4 }, (_, person) => stream(first?.port, `last words ${person}`));
+      await Promise.all(talks.map(({ accepted }) => accepted));
+      first?.process.kill("SIGTERM");
+      expect(await Promise.all(talks.map(({ reply }) => reply))).toEqual(
+        [0, 1, 2, 3].map((person) => `re: last words ${person}`),
+      );
+    },
+    patienceMs,
+  );
 });
+
+/** A turn as a stream: when it was accepted, and what was said in the end, be it here or by the other gateway. */
+function stream(
+  port: number | undefined,
+  text: string,
+): { accepted: Promise<void>; reply: Promise<string | undefined> } {
+  const { promise: accepted, resolve, reject } = Promise.withResolvers<void>();
+  const follow = async (): Promise<string | undefined> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/turns`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        connection: "close",
+      },
+      body: JSON.stringify({ session: `agent:main:talk:direct:${text.replaceAll(" ", "-")}`, text }),
+    });
+    let seen = "";
+    for await (const chunk of (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      seen += chunk;
+      if (seen.includes("event: accepted")) resolve();
+    }
+    const [, ended] = /event: ended\ndata: (.*)/.exec(seen) ?? [];
+    return ended === undefined ? undefined : (JSON.parse(ended) as { result: { reply: string } }).result.reply;
+  };
+  const reply = follow();
+  reply.catch(reject);
+  return { accepted, reply };
+}
