@@ -131,7 +131,9 @@ export class TurnQueue {
       pending.push(event);
       wake();
     };
+    const onAbort = (): void => wake();
     this.#listeners.add(take);
+    signal?.addEventListener("abort", onAbort);
     try {
       for (const running of this.#running.values()) {
         if (!running.claimed.messages.some(({ row }) => row.agent === agent && row.id === id)) continue;
@@ -159,11 +161,11 @@ export class TurnQueue {
             clearTimeout(timer);
             resolve();
           };
-          signal?.addEventListener("abort", wake, { once: true });
         });
       }
     } finally {
       this.#listeners.delete(take);
+      signal?.removeEventListener("abort", onAbort);
     }
   }
 
