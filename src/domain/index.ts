@@ -29,6 +29,7 @@ export {
 } from "./session-key.ts";
 export { isStopWord } from "./stop-words.ts";
 export type { EscalationLevel, SummaryNode } from "./summary.ts";
+export { dayIn, wallClock } from "./wall-clock.ts";
 export {
   fromAnthropic,
   fromGoogle,

@@ -1,3 +1,4 @@
+import { wallClock } from "../domain/index.ts";
 import { dayMs } from "./decay.ts";
 import type { TemporalType } from "./memory.ts";
 
@@ -50,31 +51,10 @@ export function temporalOf(text: string, saidAt: number, timeZone: string): Temp
   return { temporalType: "dynamic", expiresAt: day + dayMs - shift };
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Making one costs more than everything else about a memory. */
-function formatFor(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
-  });
-  formats.set(timeZone, made);
-  return made;
-}
-
 /** How far a zone's clocks are ahead of UTC then. */
 function zoneShift(time: number, timeZone: string): number {
-  const parts = formatFor(timeZone).formatToParts(time);
-  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value ?? 0);
-  const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
+  const { year, month, day, hour, minute, second } = wallClock(time, timeZone);
+  const local = Date.UTC(year, month - 1, day, hour, minute, second);
   return local - Math.floor(time / 1000) * 1000;
 }
 

@@ -1,4 +1,4 @@
-import type { ResetType } from "../domain/index.ts";
+import { type ResetType, wallClock } from "../domain/index.ts";
 
 /**
  * When a session ends by itself. `both`: whichever comes first. `auto`: after a silence for what comes from a chat
@@ -59,29 +59,6 @@ export function lastBoundary(now: number, atHour: number, timezone: string): num
     if (boundary <= now) return boundary;
   }
   return now - 2 * 86_400_000;
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function wallClock(instant: number, timeZone: string) {
-  let format = formats.get(timeZone);
-  if (!format) {
-    format = new Intl.DateTimeFormat("en-US", {
-      timeZone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    });
-    formats.set(timeZone, format);
-  }
-  const parts: Record<string, number> = {};
-  for (const { type, value } of format.formatToParts(instant)) parts[type] = Number(value);
-  const { year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-  return { year, month, day, hour, minute, second };
 }
 
 /** The instant whose wall clock reads `wall` (given as if it were UTC). Twice, because the offset may change between. */

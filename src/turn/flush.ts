@@ -1,9 +1,8 @@
 import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Message, toolCallsOf, toVarveError } from "../domain/index.ts";
+import { dayIn, type Message, toolCallsOf, toVarveError } from "../domain/index.ts";
 import { chatModel } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
-import { dayIn } from "./day.ts";
 import type { TurnHost, TurnTool } from "./host.ts";
 import { systemPromptOf } from "./system-prompt.ts";
 import { runTools } from "./tool-loop.ts";
@@ -87,9 +86,9 @@ function notesTool({ config, clock }: TurnHost): TurnTool[] {
         if (typeof text !== "string" || text.trim() === "" || text.length > noteMax) {
           throw toVarveError(new RangeError(`Send {"text": "…"} with 1 to ${noteMax} characters.`));
         }
-        const file = join(folder, `${dayIn(config.timezone, clock.now())}.md`);
+        const file = join(folder, `${dayIn(clock.now(), config.timezone)}.md`);
         appendFileSync(file, `${text.trim()}\n\n`);
-        return { markdown: `Added to memory/${dayIn(config.timezone, clock.now())}.md.` };
+        return { markdown: `Added to memory/${dayIn(clock.now(), config.timezone)}.md.` };
       },
     },
   ];
