@@ -1,7 +1,8 @@
 import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { ChunkShelf } from "./corpus/shelf.ts";
-import { type Archived, countTerms, type Doc } from "./documents.ts";
+import type { Archived, Doc } from "./documents.ts";
+import { countTerms } from "./text/count-terms.ts";
 import type { ResultKind } from "./types.ts";
 import { signed } from "./vectors/math.ts";
 

@@ -1,5 +1,5 @@
 import type { PlacedEntry, Store } from "../store/index.ts";
-import { termsOf } from "./text/words.ts";
+import { countTerms, isCountable } from "./text/count-terms.ts";
 import type { DecodedEntry, ResultKind } from "./types.ts";
 
 /** A text that may be found, with what the ranking needs to know of it. */
@@ -21,7 +21,8 @@ export interface Doc {
   averageTokens?: number;
   /** A note of one day, which matters less as that day passes; others are evergreen. */
   dated?: boolean;
-  terms: ReadonlyMap<string, number>;
+  /** How often each term comes; absent for a plain text, in which a few of them are counted faster. */
+  terms?: ReadonlyMap<string, number>;
 }
 
 /** A document that is no entry, with its vector where it has one. */
@@ -32,10 +33,9 @@ export interface Archived {
 }
 
 const loadRows = 500;
-/** Terms kept in memory, some 60 bytes each. */
-const cachedTermsMax = 400_000;
-/** What lies behind this many characters is found by the text index but not weighed again. */
-const weighedCharactersMax = 40_000;
+/** What is kept in memory, in characters; a term that was counted stands for some of them. */
+const cachedMax = 8_000_000;
+const termWeight = 20;
 /** How long terms are counted before the event loop gets a turn. */
 const sliceMs = 6;
 
@@ -44,7 +44,7 @@ export class DocumentReader {
   private readonly store: Store;
   private readonly decode: (kind: string, payload: string) => DecodedEntry;
   private readonly cache = new Map<number, Doc>();
-  private cachedTerms = 0;
+  private cached = 0;
 
   constructor(store: Store, decode: (kind: string, payload: string) => DecodedEntry) {
     this.store = store;
@@ -87,12 +87,12 @@ export class DocumentReader {
   private keep(fresh: ReadonlyMap<number, Doc>): void {
     for (const [seq, doc] of fresh) {
       this.cache.set(seq, doc);
-      this.cachedTerms += doc.terms.size;
+      this.cached += weightOf(doc);
     }
     for (const [oldest, old] of this.cache) {
-      if (this.cachedTerms <= cachedTermsMax) break;
+      if (this.cached <= cachedMax) break;
       this.cache.delete(oldest);
-      this.cachedTerms -= old.terms.size;
+      this.cached -= weightOf(old);
     }
   }
 }
@@ -111,14 +111,10 @@ function docOfEntry(entry: PlacedEntry, id: string, { text, name }: DecodedEntry
     speaker,
     text,
     tokens: entry.tokens,
-    terms: countTerms(text, name ?? ""),
+    ...(isCountable(text) ? {} : { terms: countTerms(text, name ?? "") }),
   };
 }
 
-/** How often each term comes, with the speaker's name as part of what is said. */
-export function countTerms(text: string, speaker: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const term of termsOf(text.slice(0, weighedCharactersMax))) counts.set(term, (counts.get(term) ?? 0) + 1);
-  for (const term of termsOf(speaker)) counts.set(term, (counts.get(term) ?? 0) + 1);
-  return counts;
+function weightOf({ text, terms }: Doc): number {
+  return text.length + termWeight * (terms?.size ?? 0);
 }

@@ -1,6 +1,9 @@
 import { bm25, lengthNorm } from "./bm25.ts";
+import type { Doc } from "./documents.ts";
 import { around, type Pool } from "./pool.ts";
 import { ranking } from "./ranking.ts";
+import { isSpokenBy } from "./speaker.ts";
+import { TermCounter } from "./text/count-terms.ts";
 import { dot } from "./vectors/math.ts";
 
 /** How much each term of a query weighs, in the order of its terms. */
@@ -24,12 +27,11 @@ export interface LexicalScores {
 /** By place in the pool; only the candidates get scores. */
 export function lexicalScores(pool: Pool, candidates: readonly number[], query: WeightedTerms): LexicalScores {
   const { terms, weights, averageTokens, prefix } = query;
+  const counter = new TermCounter(terms, prefix);
   const frequencies = pool.docs.map((doc) => {
     const norm = lengthNorm(doc.tokens, doc.averageTokens ?? averageTokens);
-    const counts = Float64Array.from(terms, (term) => (doc.terms.get(term) ?? 0) / norm);
-    if (prefix !== undefined && counts.at(-1) === 0)
-      counts[counts.length - 1] = countBeginning(doc.terms, prefix) / norm;
-    return counts;
+    const counts = doc.terms ? counter.inTerms(doc.terms) : withSpeaker(doc, terms, counter.inText(doc.text));
+    return counts.map((count) => count / norm);
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
   const over = (index: number, window: readonly number[]) => {
@@ -62,10 +64,10 @@ export function lexicalScores(pool: Pool, candidates: readonly number[], query: 
   return scores;
 }
 
-function countBeginning(terms: ReadonlyMap<string, number>, prefix: string): number {
-  let count = 0;
-  for (const [term, times] of terms) if (term.startsWith(prefix)) count += times;
-  return count;
+/** Who speaks is part of what is said. */
+function withSpeaker(doc: Doc, terms: readonly string[], counts: Float64Array): Float64Array {
+  for (const [index, term] of terms.entries()) if (isSpokenBy(doc, term)) counts[index] = (counts[index] as number) + 1;
+  return counts;
 }
 
 export interface VectorScores {

@@ -214,7 +214,7 @@ function chooseArchived(
   );
   const scored = inside.map((one) => {
     const words = parsed.terms.reduce(
-      (sum, term, index) => sum + (one.doc.terms.has(term.term) ? (weights[index] ?? 0) : 0),
+      (sum, term, index) => sum + (one.doc.terms?.has(term.term) ? (weights[index] ?? 0) : 0),
       0,
     );
     return { one, words, cosine: query && one.vector ? cosine(query.vector, one.vector) : 0 };

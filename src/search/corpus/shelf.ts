@@ -1,5 +1,6 @@
 import type { Store } from "../../store/index.ts";
-import { type Archived, countTerms } from "../documents.ts";
+import type { Archived } from "../documents.ts";
+import { countTerms } from "../text/count-terms.ts";
 import { signed } from "../vectors/math.ts";
 import { datedTime } from "./sync.ts";
 

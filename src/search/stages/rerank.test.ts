@@ -15,7 +15,7 @@ function candidate(key: string, score: number, more: Partial<Candidate> = {}): C
     speaker: "chunk",
   } as const;
   const base = { index: 0, sources: [], bm25: 0, cosine: undefined, behind: false, stages: {}, notes: [] };
-  return { ...base, doc: { ...doc, text: key, tokens: 1, terms: new Map() }, score, ...more };
+  return { ...base, doc: { ...doc, text: key, tokens: 1 }, score, ...more };
 }
 
 describe("a reranker's word", () => {

@@ -19,7 +19,7 @@ function candidate(key: string, score: number, more: Partial<Candidate["doc"]> =
     speaker: "user",
   } as const;
   return {
-    doc: { ...doc, text: key, tokens: 1, terms: new Map(), ...more },
+    doc: { ...doc, text: key, tokens: 1, ...more },
     index: 0,
     sources: ["lexical"],
     bm25: 0,

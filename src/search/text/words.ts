@@ -6,19 +6,24 @@ const unspaced =
   /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\u0e00-\u0e7f]|[\u{20000}-\u{3ffff}]/u;
 const wordRun = /[\p{L}\p{M}\p{N}]+/gu;
 const beyondAscii = /[^\p{ASCII}]/u;
-const wordLengthMax = 64;
+export const wordLengthMax = 64;
 
 /** The words of a text in order, in lower case without accents, before stop words go and stems are made. */
 export function wordsOf(text: string): string[] {
   const folded = fold(text);
   // Most text is plain, and splitting it is three times as fast as matching by the properties of characters.
-  if (!beyondAscii.test(folded)) return plainWords(folded);
+  if (isPlain(folded)) return plainWords(folded);
   const found: string[] = [];
   for (const [run] of folded.matchAll(wordRun)) {
     if (unspaced.test(run)) found.push(...splitUnspaced(run));
     else found.push(run.length > wordLengthMax ? run.slice(0, wordLengthMax) : run);
   }
   return found;
+}
+
+/** Whether a text has nothing but ASCII. */
+export function isPlain(text: string): boolean {
+  return !beyondAscii.test(text);
 }
 
 function plainWords(text: string): string[] {
@@ -52,16 +57,16 @@ export function termsOf(text: string): string[] {
 }
 
 const knownMax = 50_000;
-const known = new Map<string, string | undefined>();
+const known = new Map<string, string | null>();
 
-/** The term of a word; none for a stop word. A few thousand words are most of what is ever said. */
-function termOf(word: string): string | undefined {
+/** The term of a word in lower case; none for a stop word. A few thousand words are most of what is ever said. */
+export function termOf(word: string): string | undefined {
   const term = known.get(word);
-  if (term !== undefined || known.has(word)) return term;
-  const made = isStopWord(word) ? undefined : stem(word);
+  if (term !== undefined) return term ?? undefined;
+  const made = isStopWord(word) ? null : stem(word);
   if (known.size >= knownMax) known.clear();
   known.set(word, made);
-  return made;
+  return made ?? undefined;
 }
 
 /** The stems of every word, stop words included, with single spaces between: phrases are compared in this form. */
@@ -76,12 +81,11 @@ export function isUnspaced(word: string): boolean {
 
 export function fold(text: string): string {
   const lower = text.toLowerCase();
-  return beyondAscii.test(lower)
-    ? lower
-        .normalize("NFKD")
-        .replace(/\p{Mn}/gu, "")
-        .normalize("NFC")
-    : lower;
+  if (isPlain(lower)) return lower;
+  return lower
+    .normalize("NFKD")
+    .replace(/\p{Mn}/gu, "")
+    .normalize("NFC");
 }
 
 function splitUnspaced(run: string): string[] {

@@ -26,16 +26,18 @@ export async function matchMemories(db: Db, query: MemoryTextQuery): Promise<Mem
     return found.rows;
   }
   if (query.rankedMax !== undefined) {
-    const found = await sql<MemoryTextMatch & { ranked: number }>`
+    const found = await sql<{ ranked: number; id: string | null; abstract: string; score: number }>`
       with t as materialized (select rowid as num, rank from memory_text where words match ${expression}
         order by rowid desc limit ${query.rankedMax}),
       best as materialized (select num, rank from t order by rank limit ${bestOf * limit})
-      select m.id as id, m.abstract as abstract, -t.rank as score, (select count(*) from t) as ranked
-      from best as t cross join memories m on m.num = t.num
-      where true ${wanted} order by t.rank limit ${limit}`.execute(db);
-    const ranked = found.rows[0]?.ranked ?? Number.POSITIVE_INFINITY;
+      select r.ranked, m.id as id, m.abstract as abstract, -m.rank as score
+      from (select count(*) as ranked from t) as r left join
+        (select m.id, m.abstract, t.rank from best as t cross join memories m on m.num = t.num where true ${wanted}) as m
+      order by m.rank limit ${limit}`.execute(db);
+    const ranked = found.rows[0]?.ranked ?? 0;
+    const matches = found.rows.flatMap(({ id, abstract, score }) => (id === null ? [] : [{ id, abstract, score }]));
     const isCut = ranked >= Math.min(query.rankedMax, bestOf * limit);
-    if (!isCut || found.rows.length === limit) return found.rows.map(({ ranked: _, ...match }) => match);
+    if (!isCut || matches.length === limit) return matches;
   }
   const found = await sql<MemoryTextMatch>`
     select m.id as id, m.abstract as abstract, -t.rank as score from memory_text t cross join memories m on m.num = t.rowid

@@ -97,6 +97,9 @@ export function quote(word: string): string {
   return `"${word.replaceAll('"', '""')}"`;
 }
 
+/** Of a word that more hold, the newest so many are counted: how far back they reach says how many there are. */
+const countedMax = 2_000;
+
 /**
  * Counts in the stretch of the log that the conversations lie in, whoever else wrote there meanwhile: the index knows
  * only numbers, and asking each row whose it is would cost more than the count is worth.
@@ -110,11 +113,17 @@ export async function countText(db: Db, query: CountQuery): Promise<{ counts: nu
   if (low === null || high === null) return { counts: words.map(() => 0), of: 0 };
   if (words.length === 0) return { counts: [], of: high - low + 1 };
   const counts = words.map(
-    (word) => sql`(select count(*) from (select 1 from entry_text where words match ${quote(word)}
-      and rowid between ${low} and ${high} limit ${countMax}))`,
+    (word) => sql`(select json_array(count(*), min(rowid)) from (select rowid from entry_text
+      where words match ${quote(word)} and rowid between ${low} and ${high} order by rowid desc limit ${countedMax}))`,
   );
   const found = await sql<{ counts: string }>`select json_array(${sql.join(counts)}) as counts`.execute(db);
-  return { counts: JSON.parse(found.rows[0]?.counts ?? "[]") as number[], of: high - low + 1 };
+  const counted = JSON.parse(found.rows[0]?.counts ?? "[]") as [number, number | null][];
+  const of = high - low + 1;
+  return { counts: counted.map(([count, oldest]) => estimated(count, high - (oldest ?? low) + 1)), of };
+
+  function estimated(count: number, among: number): number {
+    return count < countedMax ? count : Math.min(countMax, Math.round((count * of) / among));
+  }
 }
 
 export async function neighbours(db: Db, agent: string, seqs: number[], radius: number): Promise<PlacedEntry[]> {
