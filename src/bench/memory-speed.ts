@@ -62,7 +62,7 @@ async function benchStore(
     ms.store += await timed(async () => {
       for (const text of texts) await varve.memory.add({ text });
     });
-    const others = texts.map((text) => `${text} Also elsewhere.`);
+    const others = texts.map((_, index) => factAt(size + from + index));
     ms.together += await timed(async () => {
       const writing = Array.from({ length: writers }, async (_, writer) => {
         for (let index = writer; index < others.length; index += writers)

@@ -1,4 +1,5 @@
 import { VarveError } from "../domain/index.ts";
+import type { NewMemoryRows } from "../store/index.ts";
 import { type Applied, applyDecision } from "./decisions.ts";
 import { embed } from "./extract/candidates.ts";
 import { comparable, decideByRules, duplicateFrom, shownMax } from "./extract/decide.ts";
@@ -10,6 +11,7 @@ import { getMemory } from "./read.ts";
 import { closeReview, getReview } from "./review.ts";
 import { memoryOf } from "./rows.ts";
 import { type Reader, writeScope } from "./scopes.ts";
+import { indexTerms, likenessTo } from "./similarity.ts";
 import { temporalOf } from "./temporal.ts";
 import { closeVersion, insertMemory, rowsOf } from "./write.ts";
 
@@ -42,6 +44,32 @@ async function twins(host: MemoryHost, scope: string, candidate: Candidate): Pro
   return comparable(near, candidate);
 }
 
+/** Whether it was written at once, because nothing there may be the same: most of what is kept. */
+async function insertUnlessTwin(
+  { store }: MemoryHost,
+  scope: string,
+  draft: MemoryDraft,
+  rows: NewMemoryRows,
+  force = false,
+): Promise<boolean> {
+  // A key and a profile belong to what may share no word with them.
+  if (!force && (draft.factKey !== undefined || draft.category === "profile")) return false;
+  const unless = { scope, words: indexTerms(draft.abstract), cosine: duplicateFrom };
+  const like = await store.insertMemory(rows, force ? undefined : unless);
+  if (like.length === 0) return true;
+  const alike = likenessTo(draft.abstract);
+  if (like.some(({ abstract }) => alike(abstract) >= duplicateFrom)) return false;
+  await store.insertMemory(rows);
+  return true;
+}
+
+/** Nothing that was there is touched, so that there is nothing to read again. */
+function created(draft: MemoryDraft, { row }: NewMemoryRows): Applied & { current: Memory } {
+  const support = { [draft.label]: { confirmed: 1, contradicted: 0 } };
+  const current: Memory = { ...memoryOf(row), sources: draft.sources, relations: [], support };
+  return { decision: "create", reason: "nothing like it is known", memory: current.id, current };
+}
+
 /** Keeps what somebody wrote down by hand. What is known already is not kept twice unless that is asked for. */
 export async function storeMemory(
   host: MemoryHost,
@@ -51,15 +79,13 @@ export async function storeMemory(
   const scope = writeScope(reader, wanted.scope);
   const place = { agent: reader.agent, scope };
   const candidate = await given(host, draftOf(host, wanted));
-  const decision = decideByRules(candidate, wanted.force ? [] : await twins(host, scope, candidate));
+  const { draft, vector } = candidate;
+  const rows = rowsOf(draft, { ...place, vector }, host);
+  if (await insertUnlessTwin(host, scope, draft, rows, wanted.force)) return created(draft, rows);
+  const decision = decideByRules(candidate, await twins(host, scope, candidate));
   if (decision.match === undefined) {
-    // Nothing that is there is touched, so that there is nothing to lock or to read again.
-    const { draft, vector } = candidate;
-    const rows = rowsOf(draft, { ...place, vector }, host);
     await host.store.insertMemory(rows);
-    const support = { [draft.label]: { confirmed: 1, contradicted: 0 } };
-    const current: Memory = { ...memoryOf(rows.row), sources: draft.sources, relations: [], support };
-    return { decision: "create", reason: decision.reason, memory: current.id, current };
+    return created(draft, rows);
   }
   const applied = await host.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);

@@ -1,7 +1,6 @@
 import type { Store } from "../store/index.ts";
 import type { Memory, MemoryDraft } from "./memory.ts";
 import { memoriesOf } from "./rows.ts";
-import { sharedWords } from "./shared-words.ts";
 import type { MemoryShelf } from "./shelf.ts";
 import { indexTerms, likenessTo } from "./similarity.ts";
 
@@ -29,12 +28,7 @@ export interface NearOptions {
   thorough?: boolean;
 }
 
-const groupsMax = { quick: 6, thorough: 40 };
-
 const lexicalMax = 40;
-/** Counting further costs time and tells nothing: a word that so many hold is common. */
-const countMax = 128;
-const commonShare = 0.05;
 const rankedMax = 4_000;
 const profilesShown = 3;
 /** From where on meaning says that two memories may be about the same; words say it from lower on. */
@@ -49,9 +43,9 @@ export async function nearest(
   { limit, shelf, twinsFrom, thorough = false }: NearOptions,
 ): Promise<Near[]> {
   const words = indexTerms(draft.abstract);
-  const together = twinsFrom === undefined ? undefined : await groupsOf(store, words, twinsFrom, thorough);
-  const base = { scopes: [scope], words, validAt: Number.MAX_SAFE_INTEGER, limit: lexicalMax, rankedMax };
-  const found = together?.length === 0 ? [] : await store.matchMemories({ ...base, ...(together ? { together } : {}) });
+  const found = await (twinsFrom === undefined
+    ? store.matchMemories({ scopes: [scope], words, validAt: Number.MAX_SAFE_INTEGER, limit: lexicalMax, rankedMax })
+    : store.matchTwins({ scope, words, cosine: twinsFrom, thorough }));
   const near = vector && shelf ? await shelf.nearest(vector.vector, lexicalMax, [scope]) : [];
   const meaning = new Map(near.filter((hit) => hit.cosine >= vectorFloor).map((hit) => [hit.id, hit.cosine]));
   const alike = likenessTo(draft.abstract);
@@ -87,33 +81,6 @@ export async function nearest(
 export function likeness({ words, meaning }: Pick<Near, "words" | "meaning">): number {
   return Math.max(words, meaning);
 }
-
-async function groupsOf(
-  store: Store,
-  words: readonly string[],
-  cosine: number,
-  thorough: boolean,
-): Promise<string[][]> {
-  if (words.length === 0) return [];
-  // What says the same has the same figures, and few others have them.
-  const figures = words.filter((word) => /\d/.test(word));
-  if (figures.length > 0) return [figures];
-  const open = words.filter((word) => !common.has(word));
-  const { counts, of } = await store.countMemoryWords(open, countMax);
-  const known = new Map(open.map((word, index) => [word, counts[index] ?? 0]));
-  for (const [word, count] of known) if (count >= countMax) common.add(word);
-  if (common.size > commonMax) common.clear();
-  const often = Math.max(countMax, commonShare * of);
-  const counted = words.map((word) => {
-    const count = known.get(word) ?? countMax;
-    return { word, count: count < countMax ? count : often };
-  });
-  return sharedWords(counted, of, cosine, thorough ? groupsMax.thorough : groupsMax.quick);
-}
-
-/** Words that were common once: they stay so, and are not counted again. */
-const common = new Set<string>();
-const commonMax = 20_000;
 
 /** What is about the same by its key, and what a profile belongs to, however little the words have in common. */
 async function related(store: Store, scope: string, { factKey, category }: MemoryDraft): Promise<string[]> {

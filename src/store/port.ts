@@ -14,8 +14,11 @@ export interface Store {
   readonly db: Db;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
-  /** Writes a memory with everything that belongs to it, durably, in one call: most are written one by one. */
-  insertMemory(memory: NewMemoryRows): Promise<number>;
+  /**
+   * Writes a memory with everything that belongs to it, durably, in one call: most are written one by one. Unless some
+   * may say the same: then they are the answer, and nothing is written.
+   */
+  insertMemory(memory: NewMemoryRows, unless?: TwinQuery): Promise<MemoryTextMatch[]>;
   /** Entries whose text matches, best or newest first. */
   matchText(query: TextQuery): Promise<TextMatch[]>;
   /** How many entries hold each word, of how many. */
@@ -24,6 +27,8 @@ export interface Store {
   neighbours(agent: string, seqs: number[], radius: number): Promise<PlacedEntry[]>;
   /** Memories whose text matches, best first. The scopes are part of the question to the database. */
   matchMemories(query: MemoryTextQuery): Promise<MemoryTextMatch[]>;
+  /** Memories that may share nearly all of some words: every one that does, and few others, the newest first. */
+  matchTwins(query: TwinQuery): Promise<MemoryTextMatch[]>;
   /** How many memories hold each word, counted up to a number, of how many. */
   countMemoryWords(words: readonly string[], countMax: number): Promise<{ counts: number[]; of: number }>;
   /** Takes a backup while others read and write; returns the file it wrote. */
@@ -55,8 +60,8 @@ export interface StoreTransaction {
   nextNumber(counter: "conversation_id" | "transcript_id" | "memory_number"): Promise<number>;
   /** Removes the text of entries from the index. */
   removeText(agent: string, seqs: number[]): Promise<void>;
-  /** The same inside this transaction. */
-  insertMemory(memory: NewMemoryRows): Promise<number>;
+  /** Writes a memory inside this transaction. */
+  insertMemory(memory: NewMemoryRows): Promise<void>;
   /** Puts the words of a memory into its index, in the place of those before. */
   indexMemory(row: MemoryWords): Promise<void>;
   removeMemoryText(nums: number[]): Promise<void>;
@@ -90,6 +95,15 @@ export interface MemoryTextQuery {
   validAt?: number;
   category?: string;
   limit: number;
+}
+
+/** Memories of a scope that are believed now, and whose words may be as near to these as a cosine. */
+export interface TwinQuery {
+  scope: string;
+  words: readonly string[];
+  cosine: number;
+  /** Also among memories that share nothing but common words with many others, which takes longer. */
+  thorough?: boolean;
 }
 
 export interface MemoryTextMatch {

@@ -89,6 +89,20 @@ onEveryEngine("memory by rules", (get) => {
     expect(memories[0]?.sources).toHaveLength(2);
   });
 
+  test("the same kept by several at once is kept once, and what only resembles it beside it", async () => {
+    const { varve } = get();
+    const as = { agent: "several" };
+    const text = "The lighthouse keeper of the northern harbour paints boats in winter.";
+    const added = await Promise.all(Array.from({ length: 6 }, () => varve.memory.add({ as, text })));
+    expect(added.map((one) => one.decision).sort()).toEqual(["create", ...Array.from({ length: 5 }, () => "skip")]);
+    expect(new Set(added.map((one) => one.current.id)).size).toBe(1);
+    const others = await Promise.all(
+      [1, 2, 3].map((index) => varve.memory.add({ as, text: `The lighthouse keeper has ${index} boats.` })),
+    );
+    expect(others.map((one) => one.decision)).toEqual(["create", "create", "create"]);
+    expect((await varve.memory.list({ as })).total).toBe(4);
+  });
+
   test("several languages are understood", async () => {
     const { varve } = get();
     const session = await agentSession("polyglot");

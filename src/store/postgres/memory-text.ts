@@ -1,9 +1,10 @@
 import { sql } from "kysely";
-import type { MemoryTextMatch, MemoryTextQuery, MemoryWords, NewMemoryRows } from "../port.ts";
+import type { MemoryTextMatch, MemoryTextQuery, MemoryWords, NewMemoryRows, TwinQuery } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
+import { countedMax, figuresOf, twinGroups, twinsMax } from "../shared-words.ts";
 
 export async function matchMemories(
-  db: Db,
+  db: Db | Tx,
   { scopes, words, together, validAt, category, limit }: MemoryTextQuery,
 ): Promise<MemoryTextMatch[]> {
   const groups = together ?? words.map((word) => [word]);
@@ -29,8 +30,21 @@ export async function matchMemories(
   return found.rows;
 }
 
+export async function matchTwins(db: Db | Tx, query: TwinQuery): Promise<MemoryTextMatch[]> {
+  const { scope, words } = query;
+  const figures = figuresOf(words);
+  const together = figures.length > 0 ? [figures] : await groupsOf(db, query);
+  const validAt = Number.MAX_SAFE_INTEGER;
+  return matchMemories(db, { scopes: [scope], words: [...words], together, validAt, limit: twinsMax });
+}
+
+async function groupsOf(db: Db | Tx, query: TwinQuery): Promise<string[][]> {
+  const { counts, of } = await countMemoryWords(db, query.words, countedMax);
+  return twinGroups(query, new Map(query.words.map((word, index) => [word, counts[index] ?? 0])), of);
+}
+
 export async function countMemoryWords(
-  db: Db,
+  db: Db | Tx,
   words: readonly string[],
   countMax: number,
 ): Promise<{ counts: number[]; of: number }> {
@@ -54,8 +68,8 @@ export async function removeMemoryText(tx: Tx, nums: number[]): Promise<void> {
   await sql`delete from memory_text where num = any(${nums}::bigint[])`.execute(tx);
 }
 
-/** The rows of a new memory inside a transaction; its number. */
-export async function insertMemory(tx: Tx, memory: NewMemoryRows): Promise<number> {
+/** The rows of a new memory inside a transaction. */
+export async function insertMemory(tx: Tx, memory: NewMemoryRows): Promise<void> {
   const { row, sources, support, words, vector } = memory;
   const next = await sql<{ value: number }>`select nextval('memory_number') as value`.execute(tx);
   const num = Number(next.rows[0]?.value ?? 1);
@@ -80,5 +94,4 @@ export async function insertMemory(tx: Tx, memory: NewMemoryRows): Promise<numbe
       .insertInto("memory_vectors")
       .values({ scope, num, memory: id, ...vector })
       .execute();
-  return num;
 }

@@ -13,7 +13,14 @@ import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.t
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
 import { Lanes } from "./lanes.ts";
-import { countMemoryWords, indexMemory, insertMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
+import {
+  countMemoryWords,
+  indexMemory,
+  insertMemory,
+  matchMemories,
+  matchTwins,
+  removeMemoryText,
+} from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
@@ -95,8 +102,16 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
-    insertMemory: (memory) => exclusively((tx) => insertMemory(tx, memory)),
+    insertMemory: (memory, unless) =>
+      exclusively(async (tx) => {
+        // Of two that say the same at once, the second waits and finds the first.
+        if (unless) await transactionOver(tx).lock(`memories ${unless.scope}`);
+        const like = unless ? await matchTwins(tx, unless) : [];
+        if (like.length === 0) await insertMemory(tx, memory);
+        return like;
+      }),
     matchMemories: (query) => matchMemories(db, query),
+    matchTwins: (query) => matchTwins(db, query),
     countMemoryWords: (words, countMax) => countMemoryWords(db, words, countMax),
     backup: (file) => dumpTables(db, "postgres", file),
     dump: (file) => dumpTables(db, "postgres", file),

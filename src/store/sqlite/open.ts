@@ -8,12 +8,14 @@ import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.
 import type {
   AppendBatch,
   AppendResult,
+  MemoryTextMatch,
   NewMemoryRows,
   OpenStoreOptions,
   Store,
   StoreCall,
   StoreTransaction,
   TransactionOptions,
+  TwinQuery,
 } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
@@ -115,10 +117,13 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     return (await tapped("append", ownTransaction ? () => retryBusy(call) : call)) as AppendResult;
   };
 
-  const insertMemory = async (memory: NewMemoryRows, ownTransaction: boolean): Promise<number> => {
-    if (ownTransaction) await gate;
-    const call = () => writable().call({ op: "insertMemory", memory, ownTransaction });
-    return (await tapped("write", ownTransaction ? () => retryBusy(call) : call)) as number;
+  const insertMemory = async (memory: NewMemoryRows, unless?: TwinQuery): Promise<MemoryTextMatch[]> => {
+    await gate;
+    const call = () => writable().call({ op: "insertMemory", memory, unless, ownTransaction: true });
+    return (await tapped("write", () => retryBusy(call))) as MemoryTextMatch[];
+  };
+  const insertInside = async (memory: NewMemoryRows): Promise<void> => {
+    await tapped("write", () => writable().call({ op: "insertMemory", memory, ownTransaction: false }));
   };
 
   try {
@@ -152,13 +157,15 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   return {
     engine: "sqlite",
     db: readDb,
-    transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertMemory)), how),
+    transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertInside)), how),
     append: (batch) => append(batch, true),
-    insertMemory: (memory) => insertMemory(memory, true),
+    insertMemory,
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),
     neighbours: (agent, seqs, radius) => neighbours(readDb, agent, seqs, radius),
     matchMemories: (query) => matchMemories(readDb, query),
+    matchTwins: (query) =>
+      tapped("read", () => reader().call({ op: "matchTwins", query })) as Promise<MemoryTextMatch[]>,
     countMemoryWords: (words, countMax) => countMemoryWords(readDb, words, countMax),
     async backup(target) {
       return backupInto(writer ?? reader(), target);
@@ -222,12 +229,12 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
 function transactionOver(
   tx: Tx,
   append: (batch: AppendBatch, ownTransaction: boolean) => Promise<AppendResult>,
-  insertMemory: (memory: NewMemoryRows, ownTransaction: boolean) => Promise<number>,
+  insertMemory: StoreTransaction["insertMemory"],
 ): StoreTransaction {
   return {
     db: tx,
     append: (batch) => append(batch, false),
-    insertMemory: (memory) => insertMemory(memory, false),
+    insertMemory,
     // A write transaction is alone in the whole file already.
     lock: () => Promise.resolve(),
     async nextNumber(counter) {

@@ -1,4 +1,4 @@
-import type { AppendBatch, NewMemoryRows } from "../port.ts";
+import type { AppendBatch, NewMemoryRows, TwinQuery } from "../port.ts";
 
 export interface WorkerData {
   file: string;
@@ -10,7 +10,8 @@ export interface WorkerData {
 export type WorkerCall =
   | { op: "execute"; sql: string; parameters: readonly unknown[] }
   | { op: "append"; batch: AppendBatch; ownTransaction: boolean }
-  | { op: "insertMemory"; memory: NewMemoryRows; ownTransaction: boolean }
+  | { op: "insertMemory"; memory: NewMemoryRows; unless?: TwinQuery; ownTransaction: boolean }
+  | { op: "matchTwins"; query: TwinQuery }
   | { op: "rollback" }
   | { op: "rebuildText"; rows: { seq: number; words: string }[] }
   | { op: "backup"; file: string }

@@ -9,6 +9,7 @@ import { insertMemory } from "./insert-memory.ts";
 import { configureReader, configureWriter } from "./pragmas.ts";
 import { Statements } from "./statements.ts";
 import { rebuildTextChunk } from "./text-index.ts";
+import { Twins } from "./twins.ts";
 import { relaxedBegin, type WorkerData, type WorkerReply, type WorkerRequest } from "./worker-protocol.ts";
 
 if (!parentPort) throw new Error("this file is a worker thread");
@@ -23,6 +24,7 @@ const db = new Database(settings.file, {
 if (settings.mode === "writer") configureWriter(db, settings.cacheMiB, settings.busyTimeoutMs);
 else configureReader(db, settings.cacheMiB, settings.busyTimeoutMs);
 const statements = new Statements(db);
+const twins = new Twins(statements);
 
 /** How safe the next transactions are; it cannot be changed inside one. */
 let isRelaxed = false;
@@ -57,9 +59,11 @@ function isDurable(request: Write): boolean {
 }
 
 function run(request: Write): unknown {
-  return request.op === "append"
-    ? appendInTransaction(statements, request.batch)
-    : insertMemory(statements, request.memory);
+  if (request.op === "append") return appendInTransaction(statements, request.batch);
+  // Looked for where it is written: of two that say the same at once, the second finds the first.
+  const like = request.unless ? twins.find(request.unless) : [];
+  if (like.length === 0) insertMemory(statements, request.memory);
+  return like;
 }
 
 async function answer(request: WorkerRequest): Promise<unknown> {
@@ -69,6 +73,8 @@ async function answer(request: WorkerRequest): Promise<unknown> {
     case "append":
     case "insertMemory":
       return write(() => run(request), request.ownTransaction, isDurable(request));
+    case "matchTwins":
+      return twins.find(request.query);
     case "rollback":
       if (db.inTransaction) statements.run("rollback");
       return undefined;

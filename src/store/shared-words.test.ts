@@ -4,7 +4,7 @@ import { sharedWords } from "./shared-words.ts";
 const counted = (counts: Record<string, number>) => Object.entries(counts).map(([word, count]) => ({ word, count }));
 
 test("what shares nearly all words has one of the rarest", () => {
-  const words = counted({ lantern: 3, harbour: 9, keeper: 2, green: 900, light: 800, night: 700 });
+  const words = counted({ lantern: 3, harbour: 3, keeper: 2, green: 900, light: 800, night: 700 });
   // Four of the six have to be there, so that at most two of the rarest can be missing.
   expect(sharedWords(words, 10_000, 0.85, 40)).toEqual([["keeper"], ["lantern"], ["harbour"]]);
 });
