@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { MemoryTextMatch, MemoryTextQuery, MemoryWords, NewMemoryRows, TwinQuery } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
-import { countedMax, figuresOf, twinGroups, twinsMax } from "../shared-words.ts";
+import { countedMax, figuresOf, heldMax, twinsMax, twinWords } from "../twin-words.ts";
 
 export async function matchMemories(
   db: Db | Tx,
@@ -31,16 +31,21 @@ export async function matchMemories(
 }
 
 export async function matchTwins(db: Db | Tx, query: TwinQuery): Promise<MemoryTextMatch[]> {
-  const { scope, words } = query;
-  const figures = figuresOf(words);
-  const together = figures.length > 0 ? [figures] : await groupsOf(db, query);
-  const validAt = Number.MAX_SAFE_INTEGER;
-  return matchMemories(db, { scopes: [scope], words: [...words], together, validAt, limit: twinsMax });
-}
-
-async function groupsOf(db: Db | Tx, query: TwinQuery): Promise<string[][]> {
-  const { counts, of } = await countMemoryWords(db, query.words, countedMax);
-  return twinGroups(query, new Map(query.words.map((word, index) => [word, counts[index] ?? 0])), of);
+  const { scope, words, thorough } = query;
+  const { counts } = await countMemoryWords(db, figuresOf(words).length > 0 ? [] : words, countedMax);
+  const wanted = twinWords(query, (word) => counts[words.indexOf(word)] ?? 0);
+  if (!wanted) return [];
+  const holders = wanted.words.map(
+    (word) => sql`(select t.num from memory_text t where t.scope = ${scope}
+      and t.words @@ phraseto_tsquery('varve', ${word}) limit ${thorough ? heldMax.thorough : heldMax.quick})`,
+  );
+  const found = await sql<MemoryTextMatch>`
+    select m.id as id, m.abstract as abstract, 0 as score
+    from (select num from (${sql.join(holders, sql` union all `)}) as held
+      group by num having count(*) >= ${wanted.least}) as t
+    join memories m on m.scope = ${scope} and m.num = t.num
+    where m.invalidated_at is null order by m.num desc limit ${twinsMax}`.execute(db);
+  return found.rows;
 }
 
 export async function countMemoryWords(

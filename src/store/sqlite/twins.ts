@@ -1,17 +1,19 @@
 import type { MemoryTextMatch, TwinQuery } from "../port.ts";
-import { countedMax, figuresOf, twinGroups, twinsMax } from "../shared-words.ts";
+import { countedMax, heldMax, type TwinWords, twinsMax, twinWords } from "../twin-words.ts";
 import type { Statements } from "./statements.ts";
 import { quote } from "./text-search.ts";
 
 const count = "select count(*) as n from (select 1 from memory_text where words match ? limit ?)";
-// The highest number stands for how many there are: counting would read them all.
-const last = "select max(num) as n from memories";
+const holders = "select rowid as num from memory_text where words match ? order by rowid desc limit ?";
+const believed = "m.scope = ? and m.invalidated_at is null";
 const match = `select m.id as id, m.abstract as abstract, 0 as score
   from memory_text t cross join memories m on m.num = t.rowid
-  where t.words match ? and m.scope = ? and m.invalidated_at is null order by t.rowid desc limit ?`;
+  where t.words match ? and ${believed} order by t.rowid desc limit ?`;
+const byNumbers = `select m.id as id, m.abstract as abstract, 0 as score
+  from json_each(?) as j cross join memories m on m.num = j.value where ${believed} order by m.num desc limit ?`;
 
 /** After so many questions every word is counted anew. */
-const usesMax = 2_000;
+const usesMax = 10_000;
 
 /** Looks for memories that may say the same as another, in the thread of a connection: several questions, one way there. */
 export class Twins {
@@ -25,25 +27,40 @@ export class Twins {
   }
 
   find(query: TwinQuery): MemoryTextMatch[] {
-    if (query.words.length === 0) return [];
-    const figures = figuresOf(query.words);
-    const groups = figures.length > 0 ? [figures] : this.groupsOf(query);
-    if (groups.length === 0) return [];
-    const expression = groups.map((group) => `(${group.map(quote).join(" AND ")})`).join(" OR ");
-    return this.statements.execute(match, [expression, query.scope, twinsMax]).rows as MemoryTextMatch[];
-  }
-
-  private groupsOf(query: TwinQuery): string[][] {
     this.uses += 1;
     if (this.uses % usesMax === 0) this.counts.clear();
-    for (const word of query.words) {
-      // What nothing held may be held since: leaving it out would miss a twin.
-      if ((this.counts.get(word) ?? 0) === 0) this.counts.set(word, this.number(count, quote(word), countedMax));
-    }
-    return twinGroups(query, this.counts, this.number(last));
+    const wanted = twinWords(query, (word) => this.countOf(word));
+    if (!wanted) return [];
+    const { words, least } = wanted;
+    if (least > 1 && least < words.length) return this.holdSome(query, wanted);
+    const expression = words.map(quote).join(least === 1 ? " OR " : " AND ");
+    return this.rows(match, expression, query.scope, twinsMax) as MemoryTextMatch[];
   }
 
-  private number(text: string, ...parameters: unknown[]): number {
-    return (this.statements.get(text, ...parameters) as { n: number | null }).n ?? 0;
+  /** The index knows "one of" and "all of"; what holds some of the words is counted here. */
+  private holdSome({ scope, thorough }: TwinQuery, { words, least }: TwinWords): MemoryTextMatch[] {
+    const held = new Map<number, number>();
+    for (const word of words) {
+      for (const row of this.rows(holders, quote(word), thorough ? heldMax.thorough : heldMax.quick)) {
+        const { num } = row as { num: number };
+        held.set(num, (held.get(num) ?? 0) + 1);
+      }
+    }
+    const nums = [...held].flatMap(([num, times]) => (times >= least ? [num] : []));
+    if (nums.length === 0) return [];
+    return this.rows(byNumbers, JSON.stringify(nums), scope, twinsMax) as MemoryTextMatch[];
+  }
+
+  private countOf(word: string): number {
+    const known = this.counts.get(word);
+    // What nothing held may be held since: leaving it out would miss a twin.
+    if (known) return known;
+    const { n } = this.statements.get(count, quote(word), countedMax) as { n: number };
+    this.counts.set(word, n);
+    return n;
+  }
+
+  private rows(text: string, ...parameters: unknown[]): unknown[] {
+    return this.statements.execute(text, parameters).rows;
   }
 }
