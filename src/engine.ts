@@ -16,6 +16,7 @@ import { type Memories, memoriesOf } from "./engine/memories.ts";
 import { vectorsBy } from "./engine/memory-vectors.ts";
 import { modelNotesOf } from "./engine/model-notes.ts";
 import { chainLimits, type Models, modelsOf } from "./engine/models.ts";
+import { findNotes } from "./engine/notes.ts";
 import { findPassages } from "./engine/passages.ts";
 import { namedEmbedder, type OpenSearch, type Search, searchOf } from "./engine/search.ts";
 import { type Sessions, sessionsOf } from "./engine/sessions.ts";
@@ -125,6 +126,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     },
     largeContentTokens: loaded.config.context.largeFileTokenThreshold,
     find: (request) => findPassages(host, search, request),
+    notes: (request) => findNotes(host, search, request),
     emit: (event) => {
       for (const listener of listeners) listener(event);
     },

@@ -1,12 +1,18 @@
 import type { LoadedConfig } from "../config/index.ts";
 import type { FindPassages } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
-import type { Accesses, MemoryShelf } from "../memory/index.ts";
+import type { Accesses, MemoryShelf, RecalledNote } from "../memory/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineEvent } from "./events.ts";
 import type { ModelNotes } from "./model-notes.ts";
 import type { Models } from "./models.ts";
+
+export interface NotesRequest {
+  agent: string;
+  prompt: string;
+  limit: number;
+}
 
 /** What the parts of the engine share. */
 export interface EngineHost {
@@ -25,6 +31,8 @@ export interface EngineHost {
   accesses: Accesses;
   /** What was said about a question, the most fitting first. */
   find: FindPassages;
+  /** The parts of notes and files that a prompt is about. */
+  notes(request: NotesRequest): Promise<RecalledNote[]>;
   emit(event: EngineEvent): void;
   /** There is work in the queue: whoever works in this process may begin. */
   workSoon(): void;

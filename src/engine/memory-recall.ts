@@ -4,6 +4,8 @@ import {
   type Block,
   blockOf,
   findMemories,
+  noteId,
+  type RecalledNote,
   type Recorded,
   recallQuery,
   recordedSince,
@@ -58,12 +60,12 @@ export async function memoriesBeside(
   const others = async (from: number) => new Map([...(await notes(from))].filter(([seq]) => seq !== at.seq));
   if (!block) return { notes: others, freshTrace: trace };
   const { text, tokens } = block;
-  const memories = block.memories.map((one) => one.id);
+  const memories = block.shown.map((one) => one.id);
   const record = async () => {
     const { agent, conversation } = session;
     const time = host.clock.now();
     await recordRecall(store, { agent, conversation, seq: at.seq, time, prompt, block: text, tokens, memories });
-    host.accesses.note(memories);
+    host.accesses.note(block.shown.flatMap(({ kind, id }) => (kind === "memory" ? [id] : [])));
   };
   return { notes: others, fresh: { text, tokens }, freshTrace: trace, record };
 }
@@ -81,22 +83,26 @@ async function freshBlock(
   const found = await findMemories({ ...memoryHost(host), now: host.clock.now() }, reader, { query, limit });
   const fitting = found.hits.filter((hit) => hit.relevance >= relevanceLeast);
   const hits = fitting.filter((hit) => !shown.has(hit.memory.id)).slice(0, memory.recallMaxItems);
-  const block = blockOf(hits, Math.min(memory.recallMaxTokens, Math.floor(budgetTokens * budgetShare)));
-  const traced = (id: string, tokens: number, why: string): TraceItem => ({
-    kind: "memory",
-    id,
-    tokens,
-    in: tokens > 0,
-    why,
+  const notes = await host.notes({ agent: session.agent, prompt: query, limit: memory.recallNotesMaxItems });
+  const isNew = (note: RecalledNote) => !shown.has(noteId(note));
+  const block = blockOf({
+    hits,
+    hitTokens: memory.recallMaxTokens,
+    notes: notes.filter(isNew),
+    noteTokens: memory.recallNotesMaxTokens,
+    tokens: Math.floor(budgetTokens * budgetShare),
   });
-  const each = block ? Math.ceil(block.tokens / block.memories.length) : 0;
-  const repeated = fitting.filter((hit) => shown.has(hit.memory.id));
-  const trace = [
-    ...(block?.memories ?? []).map((one) => traced(one.id, each, "fits the prompt")),
-    ...(block?.leftOut ?? []).map((one) => traced(one.id, 0, "over the budget of memories")),
-    ...repeated.map((hit) => traced(hit.memory.id, 0, "shown a few turns ago")),
+  const trace: TraceItem[] = [
+    ...(block?.shown ?? []).map((one) => ({ ...one, in: true, why: "fits the prompt" })),
+    ...(block?.leftOut ?? []).map((one) => ({ ...one, tokens: 0, in: false, why: "over the budget of memories" })),
+    ...fitting.filter((hit) => shown.has(hit.memory.id)).map((hit) => repeated("memory", hit.memory.id)),
+    ...notes.filter((note) => !isNew(note)).map((note) => repeated("note", noteId(note))),
   ];
   return { ...(block ? { block } : {}), trace };
+}
+
+function repeated(kind: "memory" | "note", id: string): TraceItem {
+  return { kind, id, tokens: 0, in: false, why: "shown a few turns ago" };
 }
 
 /** Nothing may stand between a call of a tool and its result. */

@@ -23,7 +23,7 @@ export {
   statsOf,
 } from "./read.ts";
 export { rebuildMemoryText } from "./rebuild.ts";
-export { type Block, blockOf } from "./recall/block.ts";
+export { type Block, blockOf, noteId, type RecalledNote } from "./recall/block.ts";
 export { type FindRequest, type FoundMemories, findMemories, type Hit } from "./recall/find.ts";
 export { type Recorded, recordedSince, recordRecall, samePrompt, turnsAgo } from "./recall/recorded.ts";
 export { recallQuery, wantsRecall } from "./recall/when.ts";

@@ -1,6 +1,7 @@
 export { behindOf, type CatchUpOptions, type CatchUpResult, catchUp, chunksBehindOf } from "./catch-up.ts";
 export { type CorpusFolder, includeDefault, isSkipped, notesFolder } from "./corpus/folders.ts";
 export { type CorpusText, type ReadRequest, readCorpus } from "./corpus/read.ts";
+export { citationOf } from "./corpus/shelf.ts";
 export { type SyncOptions, type SyncResult, syncCorpus } from "./corpus/sync.ts";
 export { find } from "./find.ts";
 export { type RankRequest, rankMessages } from "./rank-messages.ts";

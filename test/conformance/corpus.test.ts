@@ -73,6 +73,42 @@ onEveryEngine(
       await expect(search.read("MEMORY.md", { agent: "somebody-else" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     });
 
+    test("comes with a prompt that it answers, by its lines, and again only when it changed", async () => {
+      const { varve } = get();
+      const session = await varve.sessions.resolve({ key: "agent:main:test:direct:valve" });
+      const turn = async (user: string, assistant: string) => {
+        const view = await varve.context.assemble(session, { budgetTokens: 8_000, prompt: user });
+        await varve.context.commitTurn(session, `valve ${user}`, [
+          { role: "user", content: user },
+          { role: "assistant", content: assistant },
+        ]);
+        const blocks = view.messages.map((one) => String(one.content)).filter((text) => text.startsWith("<memories "));
+        return { blocks, notes: view.trace.filter((item) => item.kind === "note") };
+      };
+      expect(await turn("Shall we have soup or noodles for dinner tonight?", "Soup.")).toEqual({
+        blocks: [],
+        notes: [],
+      });
+      const asked = await turn("Which valve of the boiler do I have to turn first?", "The red one.");
+      expect(asked.blocks).toEqual([expect.stringContaining("Turn the red valve of the boiler first.")]);
+      expect(asked.blocks[0]).toMatch(/\[docs\/guide\.md#L\d+-L\d+ \d{4}-\d\d-\d\d note\] /);
+      expect(asked.notes).toMatchObject([{ in: true, why: "fits the prompt" }]);
+      const again = await turn("And which valve of the boiler comes after the first one?", "I do not know.");
+      expect(again.blocks).toEqual(asked.blocks);
+      expect(again.notes).toMatchObject([{ in: false, why: "shown a few turns ago" }]);
+
+      write("docs/guide.md", `# Guide\n\n${filler}\n\n## Boiler\n\nTurn the blue valve of the boiler first.\n`);
+      await search.sync();
+      const changed = await turn("Are you sure about that first valve of the boiler?", "It is blue now.");
+      expect(changed.blocks).toEqual([...asked.blocks, expect.stringContaining("Turn the blue valve")]);
+      const stranger = await varve.sessions.resolve({ key: "agent:somebody-else:test:direct:valve" });
+      const view = await varve.context.assemble(stranger, {
+        budgetTokens: 8_000,
+        prompt: "Which valve of the boiler do I have to turn first?",
+      });
+      expect(view.messages).toEqual([]);
+    });
+
     test("follows what is written, renamed and deleted, and embeds nothing twice", async () => {
       await found("oat milk");
       const calls = embedder.texts;

@@ -44,13 +44,25 @@ export const memorySection = z.strictObject({
     .describe(
       "A folder in which memories stand as Markdown, a file a day; edits there come back as new versions. A relative path starts at the home folder. No mirror when not set.",
     ),
-  recall: z.boolean().default(true).describe("Whether memories that fit a prompt are put beside it."),
+  recall: z.boolean().default(true).describe("Whether memories and notes that fit a prompt are put beside it."),
   recallMaxItems: z.int().min(1).max(100).default(5).describe("How many memories come with a prompt at most."),
   recallMaxTokens: z.int().min(50).max(100_000).default(1_500).describe("How many tokens they may have together."),
+  recallNotesMaxItems: z
+    .int()
+    .min(0)
+    .max(100)
+    .default(3)
+    .describe("How many parts of notes and files come with a prompt at most; 0 for none."),
+  recallNotesMaxTokens: z
+    .int()
+    .min(50)
+    .max(10_000)
+    .default(10_000)
+    .describe("How many tokens those may have together."),
   recallRepeatTurns: z
     .int()
     .min(0)
     .max(1_000)
     .default(8)
-    .describe("For how many turns a memory that was shown is not shown again, unless it changed."),
+    .describe("For how many turns what was shown is not shown again, unless it changed."),
 });

@@ -2,6 +2,7 @@ import type { AdmissionPreset } from "../admission.ts";
 import { type Applied, applyDecision, type Place } from "../decisions.ts";
 import type { MemoryHost } from "../host.ts";
 import type { Trust } from "../memory.ts";
+import { saidIn } from "../recall/block.ts";
 import { holdForReview } from "../review.ts";
 import { type Budget, budgetLeft, spend } from "../spend.ts";
 import { type ExtractionPolicy, type Gathered, gather } from "./candidates.ts";
@@ -135,7 +136,7 @@ const recallsRead = 50;
 async function recalledIn({ store }: MemoryHost, ref: ConversationRef): Promise<string[]> {
   const rows = await store.db
     .selectFrom("memory_recalls")
-    .select("memories")
+    .select(["memories", "block"])
     .where("agent", "=", ref.agent)
     .where("conversation", "=", ref.conversation)
     .orderBy("seq", "desc")
@@ -144,5 +145,7 @@ async function recalledIn({ store }: MemoryHost, ref: ConversationRef): Promise<
   const ids = [...new Set(rows.flatMap((row) => JSON.parse(row.memories) as string[]))];
   if (ids.length === 0) return [];
   const found = await store.db.selectFrom("memories").select(["abstract", "content"]).where("id", "in", ids).execute();
-  return found.flatMap((row) => [row.abstract, row.content]);
+  // What a note says stands in the block alone.
+  const said = new Set(rows.flatMap((row) => saidIn(row.block)));
+  return [...found.flatMap((row) => [row.abstract, row.content]), ...said];
 }

@@ -10,6 +10,7 @@ export interface Recorded {
   prompt: string;
   block: string;
   tokens: number;
+  /** The ids of memories, and the places of parts of notes and files. */
   memories: string[];
 }
 
