@@ -228,7 +228,7 @@ export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { AskedBy, Forgotten, Memories, OpenedMemory } from "./engine/memories.ts";
 export type { Models } from "./engine/models.ts";
-export { providerKey } from "./engine/provider-key.ts";
+export { ownCredential } from "./engine/provider-key.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
 export type { Search, SearchRequest } from "./engine/search.ts";

@@ -1,3 +1,5 @@
+export { credentialHeaders } from "./auth/credential.ts";
+export { checkProfile } from "./auth/profiles.ts";
 export { type ChainOptions, chain, ledgerName } from "./chain.ts";
 export { isKeyRefused } from "./chain-error.ts";
 export { knownWindow } from "./chat/catalogue.ts";

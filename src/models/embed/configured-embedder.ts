@@ -37,7 +37,8 @@ export function configuredEmbedder(
         "Name only other providers of the same model in search.embedderFallbacks: vectors of two models never meet.",
     });
   }
-  const sources: ProviderSources = { providers: withAddresses(settings.models.providers), env, home };
+  const { providers, auth } = settings.models;
+  const sources: ProviderSources = { providers: withAddresses(providers), auth, env, home };
   return new RemoteEmbedder({
     ...options,
     space: { provider: first.provider, model: first.model, dimensions, tokenDimensions: 0 },
