@@ -131,7 +131,7 @@ export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearc
       ]);
       const answer = withMemories(said, memories, limit);
       // The search itself may have met the same failure, and said so.
-      const known = [unread, behind].flatMap((line) =>
+      const known = [unread, behind, ...(embedder?.takeNotices?.() ?? [])].flatMap((line) =>
         line === undefined || answer.degraded.some((one) => one.includes(line)) ? [] : [line],
       );
       return known.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...known] };
