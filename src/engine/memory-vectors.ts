@@ -1,5 +1,6 @@
 import type { MemoryVectors } from "../memory/index.ts";
 import { type Embedder, spaceName } from "../models/index.ts";
+import type { EarlierEmbedders } from "./earlier-embedders.ts";
 import type { EngineHost } from "./host.ts";
 
 /** The embedder of the search for memories too: they are written at once, and their vectors follow. */
@@ -15,6 +16,14 @@ export function vectorsBy(embedder: Embedder): MemoryVectors {
       return made.map((one) => one.vector);
     },
     embedQuery: async (text, signal) => (await embedder.embedQuery(text, signal)).vector,
+  };
+}
+
+/** The models of before for memories, so that their vectors serve until the new ones are there. */
+export function earlierVectors(earlier: EarlierEmbedders): (name: string) => MemoryVectors | undefined {
+  return (name) => {
+    const embedder = earlier.open(name);
+    return embedder && vectorsBy(embedder);
   };
 }
 
@@ -35,6 +44,8 @@ export async function freshenMemories(host: EngineHost, signal?: AbortSignal): P
       return error instanceof Error ? error.message : String(error);
     }
   }
+  // What a search says itself of an earlier model that serves meanwhile is enough.
+  if ((await shelf.serving()).note !== undefined) return undefined;
   const count = behind > freshMax ? `more than ${freshMax}` : String(behind);
   return `${count} memories have no vector yet and are found by their words alone: \`varve index\` embeds them`;
 }

@@ -58,6 +58,22 @@ export function configuredEmbedder(
   return new CachedEmbedder(remote, new EmbeddingCache(file, embedderCache, options.clock ?? systemClock));
 }
 
+/** Whether a provider could be asked for vectors with these settings. */
+export function hasEmbeddingAccess(
+  provider: string,
+  { providers, auth }: Config["models"],
+  home: string,
+  env: Environment = process.env,
+): boolean {
+  try {
+    accessOf(provider, { providers: withAddresses(providers), auth, env, home });
+    return true;
+  } catch {
+    // It is not in the settings any more, or its key is not: whoever asks for it by name hears which.
+    return false;
+  }
+}
+
 function partsOf(name: string): { name: string; provider: string; model: string } {
   const slash = name.indexOf("/");
   return { name, provider: name.slice(0, slash), model: name.slice(slash + 1) };
