@@ -67,12 +67,15 @@ export class EmbeddingCache {
     const now = this.#clock.now();
     const find = file.prepare<[Uint8Array], Row>("select key, vector, tokens, cut, used from vectors where key = ?");
     const stale: Uint8Array[] = [];
-    for (const [place, key] of keys.entries()) {
-      const row = find.get(key);
-      if (row === undefined) continue;
-      found.set(place, embeddedOf(row));
-      if (now - row.used >= usedAgainMs) stale.push(key);
-    }
+    // One transaction for all of them: each by itself would take and give back a lock.
+    file.transaction(() => {
+      for (const [place, key] of keys.entries()) {
+        const row = find.get(key);
+        if (row === undefined) continue;
+        found.set(place, embeddedOf(row));
+        if (now - row.used >= usedAgainMs) stale.push(key);
+      }
+    })();
     if (stale.length > 0) {
       const touch = file.prepare("update vectors set used = ? where key = ?");
       attempt(file, () => {
