@@ -26,6 +26,8 @@ export async function servingRoom(room: SearchRoom, agent: string): Promise<Serv
   const ahead = await spacesAhead(store, agent, await shelf.id());
   if (ahead.length === 0) {
     earlier.settled.add(agent);
+    // Whoever still needs them loads them again; most often nobody does.
+    earlier.rooms.clear();
     return { room };
   }
   const name = spaceName(embedder.space);
