@@ -65,6 +65,19 @@ test("a key is kept until its time or a refusal, and whoever waits at the same t
   expect(await source.renew("key-3")).toBe("key-4");
 });
 
+test("whoever was refused what is just being made anew waits for it, and asks again where it is the same", async () => {
+  const makings: ((value: string) => void)[] = [];
+  const make = () => new Promise<{ value: string }>((resolve) => makings.push((value) => resolve({ value })));
+  const source = new KeptToken(make, clock);
+  const first = source.token();
+  const again = source.renew("key-1");
+  makings[0]?.("key-1");
+  expect(await first).toBe("key-1");
+  await new Promise((resolve) => setImmediate(resolve));
+  makings[1]?.("key-2");
+  expect(await again).toBe("key-2");
+});
+
 test("after a failure it rests; a key that still holds serves meanwhile", async () => {
   let asked = 0;
   let failing = true;

@@ -48,12 +48,17 @@ export class KeptToken implements TokenSource {
   }
 
   /** One caller that gives up must not take the token from the others: the making goes on without it. */
-  #another(refused: string | undefined, signal: AbortSignal | undefined): Promise<Token> {
-    if (this.#failed !== undefined && this.#clock.now() < this.#failed.until) return Promise.reject(this.#failed.error);
+  async #another(refused: string | undefined, signal: AbortSignal | undefined): Promise<Token> {
+    if (this.#making !== undefined) {
+      const made = await waited(this.#making, signal);
+      // What was being made may still be the one that was refused.
+      if (made.value !== refused) return made;
+    }
+    if (this.#failed !== undefined && this.#clock.now() < this.#failed.until) throw this.#failed.error;
     this.#making ??= this.#makeOnce(refused).finally(() => {
       this.#making = undefined;
     });
-    return signal === undefined ? this.#making : untilAborted(this.#making, signal);
+    return waited(this.#making, signal);
   }
 
   async #makeOnce(refused: string | undefined): Promise<Token> {
@@ -66,4 +71,8 @@ export class KeptToken implements TokenSource {
       throw error;
     }
   }
+}
+
+function waited<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return signal === undefined ? promise : untilAborted(promise, signal);
 }

@@ -11,9 +11,8 @@ const lookEveryMs = 25;
  * one of the operating system: a process that is killed gives it back, and none has to be judged dead.
  */
 export async function withProcessLock<T>(path: string, waitMsMax: number, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { default: SqliteFile } = await import("better-sqlite3");
-  const file = new SqliteFile(path, { timeout: 0 });
+  const file = openLock(path, (at) => new SqliteFile(at, { timeout: 0 }));
   try {
     const until = performance.now() + waitMsMax;
     while (!taken(file)) {
@@ -28,6 +27,18 @@ export async function withProcessLock<T>(path: string, waitMsMax: number, work: 
     return await work();
   } finally {
     file.close();
+  }
+}
+
+function openLock(path: string, open: (path: string) => Database): Database {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return open(path);
+  } catch (cause) {
+    throw new VarveError("BAD_FILE", `${path} cannot be opened: ${cause instanceof Error ? cause.message : cause}.`, {
+      remedy: "Tokens that are renewed have to be kept: let Varve write to its home folder.",
+      cause,
+    });
   }
 }
 

@@ -36,7 +36,15 @@ export function readGrant(path: string, seed: string): KeptGrant | undefined {
 }
 
 export function writeGrant(path: string, grant: KeptGrant): void {
-  writeAtomically(path, `${JSON.stringify(grant)}\n`);
+  try {
+    writeAtomically(path, `${JSON.stringify(grant)}\n`);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new VarveError("BAD_FILE", `The new tokens could not be written to ${path}: ${why}.`, {
+      remedy: "Make room there. If the token server takes used refresh tokens back, log in anew afterwards.",
+      cause,
+    });
+  }
 }
 
 function parseJson(path: string, text: string): unknown {
