@@ -30,22 +30,24 @@ export function earlierVectors(earlier: EarlierEmbedders): (name: string) => Mem
 /**
  * What was kept a moment ago is found by its meaning too; a long backlog is not waited for. What is not, in words.
  */
-export async function freshenMemories(host: EngineHost, signal?: AbortSignal): Promise<string | undefined> {
+export async function freshenMemories(
+  host: EngineHost,
+  signal?: AbortSignal,
+): Promise<{ failed?: string; behind?: string }> {
   const { memoryShelf: shelf } = host;
-  if (!shelf) return undefined;
+  if (!shelf) return {};
   const { freshMax } = host.loaded.config.search;
   const behind = await shelf.behind(freshMax + 1);
-  if (behind === 0) return undefined;
+  if (behind === 0) return {};
   if (behind <= freshMax) {
     try {
-      if ((await shelf.catchUp({ max: behind, signal })).embedded > 0) return undefined;
+      if ((await shelf.catchUp({ max: behind, signal })).embedded > 0) return {};
     } catch (error) {
       signal?.throwIfAborted();
-      return error instanceof Error ? error.message : String(error);
+      return { failed: error instanceof Error ? error.message : String(error) };
     }
   }
-  // What a search says itself of an earlier model that serves meanwhile is enough.
-  if ((await shelf.serving()).note !== undefined) return undefined;
   const count = behind > freshMax ? `more than ${freshMax}` : String(behind);
-  return `${count} memories have no vector yet and are found by their words alone: \`varve index\` embeds them`;
+  const left = `${count} memories have no vector yet and are found by their words alone`;
+  return { behind: `${left}: \`varve index\` embeds them` };
 }

@@ -37,8 +37,8 @@ export class MemoryShelf {
   private loading: Promise<void> | undefined;
   /** Every memory up to this number had its vector when it was looked. */
   private wholeUpTo = 0;
-  /** Nothing of an earlier model is missing here: from now on this one serves. */
-  private settled = false;
+  /** Scopes of which nothing of an earlier model is missing here: from now on this one serves them. */
+  private readonly settled = new Set<string>();
   private readonly openEarlier: (name: string) => MemoryVectors | undefined;
   private readonly earlier = new Map<string, MemoryShelf>();
   private restingUntil = 0;
@@ -55,15 +55,15 @@ export class MemoryShelf {
   }
 
   /**
-   * The shelf to ask: after a change of the model that of the one before, until this one has every vector that it has.
-   * A question is made into a vector by the shelf it is compared with, so that two spaces never meet.
+   * The shelf to ask in some scopes, or in all: after a change of the model that of the one before, until this one has
+   * every vector of theirs that it has. A question is made into a vector by the shelf it is compared with, so that two spaces never meet.
    */
-  async serving(): Promise<ServingShelf> {
-    if (this.settled) return { shelf: this };
-    const ahead = await this.spacesAhead();
+  async serving(scopes: readonly string[] | undefined): Promise<ServingShelf> {
+    const asked = scopes === undefined ? "*" : JSON.stringify([...scopes].sort());
+    if (this.settled.has("*") || this.settled.has(asked)) return { shelf: this };
+    const ahead = await this.spacesAhead(scopes);
     if (ahead.length === 0) {
-      this.settled = true;
-      this.earlier.clear();
+      this.settled.add(asked);
       return { shelf: this };
     }
     const { model } = this.vectors;
@@ -92,18 +92,22 @@ export class MemoryShelf {
   }
 
   /** The spaces with a vector of a memory that has none here, the newest first. */
-  private async spacesAhead(): Promise<string[]> {
+  private async spacesAhead(scopes: readonly string[] | undefined): Promise<string[]> {
     const others = await otherSpaces(this.store, await this.known());
     // Looking for what is missing also says up to where nothing is.
-    if (others.length === 0 || (await this.behind(1)) === 0) return [];
+    if (others.length === 0 || (await this.behind(1)) === 0) {
+      this.settled.add("*");
+      this.earlier.clear();
+      return [];
+    }
     const ahead: string[] = [];
-    for (const { id, name } of others) if (await this.lacksOf(id)) ahead.push(name);
+    for (const { id, name } of others) if (await this.lacksOf(id, scopes)) ahead.push(name);
     return ahead;
   }
 
-  private async lacksOf(other: number): Promise<boolean> {
+  private async lacksOf(other: number, scopes?: readonly string[]): Promise<boolean> {
     const space = (await this.known()) ?? -1;
-    const found = await this.store.db
+    const lacking = this.store.db
       .selectFrom("memories as m")
       .innerJoin("memory_vectors as o", (join) =>
         join.onRef("o.scope", "=", "m.scope").on("o.space", "=", other).onRef("o.num", "=", "m.num"),
@@ -114,9 +118,8 @@ export class MemoryShelf {
       .select("m.num")
       .where("m.num", ">", this.wholeUpTo)
       .where("v.num", "is", null)
-      .orderBy("m.num")
-      .limit(1)
-      .execute();
+      .limit(1);
+    const found = await (scopes === undefined ? lacking : lacking.where("m.scope", "in", [...scopes])).execute();
     return found.length > 0;
   }
 

@@ -155,7 +155,7 @@ async function byMeaning(
 ): Promise<ByMeaning> {
   const none = { scores: new Map<string, number>(), rows: new Map<string, Row>(), mode: "words" as const };
   if (!target) return { ...none, note: "nothing makes vectors here: searched by words alone" };
-  const { shelf, note } = await target.serving();
+  const { shelf, note } = await target.serving(seen);
   const noted = note === undefined ? {} : { note };
   let asked: ArrayLike<number> | undefined;
   try {
