@@ -2,6 +2,7 @@ import type { Clock } from "../domain/index.ts";
 import { toBytes } from "../models/index.ts";
 import { findSpace, makeSpace, otherSpaces, signed, unsigned, VectorBlock } from "../search/index.ts";
 import type { Store } from "../store/index.ts";
+import { lacksVectors, removeVectors } from "./vector-rows.ts";
 import type { MemoryVectors } from "./vectors.ts";
 
 const loadRows = 2_000;
@@ -107,20 +108,7 @@ export class MemoryShelf {
 
   private async lacksOf(other: number, scopes?: readonly string[]): Promise<boolean> {
     const space = (await this.known()) ?? -1;
-    const lacking = this.store.db
-      .selectFrom("memories as m")
-      .innerJoin("memory_vectors as o", (join) =>
-        join.onRef("o.scope", "=", "m.scope").on("o.space", "=", other).onRef("o.num", "=", "m.num"),
-      )
-      .leftJoin("memory_vectors as v", (join) =>
-        join.onRef("v.scope", "=", "m.scope").on("v.space", "=", space).onRef("v.num", "=", "m.num"),
-      )
-      .select("m.num")
-      .where("m.num", ">", this.wholeUpTo)
-      .where("v.num", "is", null)
-      .limit(1);
-    const found = await (scopes === undefined ? lacking : lacking.where("m.scope", "in", [...scopes])).execute();
-    return found.length > 0;
+    return lacksVectors(this.store, { space, other, after: this.wholeUpTo, scopes });
   }
 
   /** Removes vectors of earlier models that nothing here lacks; of those that are in use elsewhere, none. */
@@ -130,28 +118,9 @@ export class MemoryShelf {
     let removed = 0;
     for (const other of await otherSpaces(this.store, space)) {
       if (inUse.has(other.name) || ((await this.behind(1)) > 0 && (await this.lacksOf(other.id)))) continue;
-      removed += await this.removeAll(other.id, signal);
+      removed += await removeVectors(this.store, other.id, signal);
     }
     return removed;
-  }
-
-  private async removeAll(space: number, signal: AbortSignal | undefined): Promise<number> {
-    for (let removed = 0; ; ) {
-      signal?.throwIfAborted();
-      const rows = await this.store.db
-        .selectFrom("memory_vectors")
-        .select("written")
-        .where("space", "=", space)
-        .orderBy("written")
-        .limit(loadRows)
-        .execute();
-      const last = rows.at(-1)?.written;
-      if (last === undefined) return removed;
-      await this.store.transaction(async ({ db }) => {
-        await db.deleteFrom("memory_vectors").where("space", "=", space).where("written", "<=", last).execute();
-      });
-      removed += rows.length;
-    }
   }
 
   /** The space these vectors are in, made when this is the first of them. */
