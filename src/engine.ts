@@ -254,6 +254,7 @@ export {
   type CatchUpResult,
   type Confidence,
   type Profile,
+  type PruneResult,
   profiles,
   type ResultKind,
   resultKinds,
