@@ -9,11 +9,12 @@ import {
 } from "./engine/backup.ts";
 import { type Context, contextOf } from "./engine/context.ts";
 import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
+import { EarlierEmbedders } from "./engine/earlier-embedders.ts";
 import type { EngineEvent } from "./engine/events.ts";
 import type { EngineHost } from "./engine/host.ts";
 import { type ImportRequest, importInto } from "./engine/imports.ts";
 import { type Memories, memoriesOf } from "./engine/memories.ts";
-import { vectorsBy } from "./engine/memory-vectors.ts";
+import { earlierVectors, vectorsBy } from "./engine/memory-vectors.ts";
 import { modelNotesOf } from "./engine/model-notes.ts";
 import { chainLimits, type Models, modelsOf } from "./engine/models.ts";
 import { findNotes } from "./engine/notes.ts";
@@ -135,9 +136,10 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     },
   };
   const modelNotes = modelNotesOf(store, clock, chainLimits(loaded.config));
-  const { search, embedder, close: closeSearch } = await openSearch(host, own);
+  const earlier = new EarlierEmbedders(host, options.models?.earlierEmbedders);
+  const { search, embedder, close: closeSearch } = await openSearch(host, own, earlier);
   const vectors = options.memoryVectors ?? (embedder && vectorsBy(embedder));
-  if (vectors) host.memoryShelf = new MemoryShelf(host, vectors);
+  if (vectors) host.memoryShelf = new MemoryShelf(host, vectors, earlierVectors(earlier));
   const work = workOf(host);
   let closing: Promise<void> | undefined;
   const sessions = sessionsOf(host);
@@ -195,9 +197,9 @@ function prepare(embedder: Embedder | undefined, query: string): void {
 }
 
 /** Settings that name no usable reranker are found out here; the store must not stay open behind that error. */
-async function openSearch(host: EngineHost, own: Embedder | undefined): Promise<OpenSearch> {
+async function openSearch(host: EngineHost, own: Embedder | undefined, earlier: EarlierEmbedders): Promise<OpenSearch> {
   try {
-    return searchOf(host, own);
+    return searchOf(host, own, earlier);
   } catch (error) {
     await host.store.close();
     throw error;
@@ -230,7 +232,7 @@ export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
 export type { ImportRequest } from "./engine/imports.ts";
 export type { AskedBy, Forgotten, Memories, OpenedMemory } from "./engine/memories.ts";
 export type { Models } from "./engine/models.ts";
-export { providerKey } from "./engine/provider-key.ts";
+export { ownCredential } from "./engine/provider-key.ts";
 export type { Reach } from "./engine/reach.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
 export type { Search, SearchRequest } from "./engine/search.ts";
@@ -254,6 +256,7 @@ export {
   type CatchUpResult,
   type Confidence,
   type Profile,
+  type PruneResult,
   profiles,
   type ResultKind,
   resultKinds,

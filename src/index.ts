@@ -70,6 +70,7 @@ export {
   type OpenOptions,
   openVarve,
   type Page,
+  type PruneResult,
   type QuestionRequest,
   type ReadOptions,
   type Recall,

@@ -52,6 +52,8 @@ function meantKey(path: readonly PropertyKey[], name: string): string | undefine
 }
 
 function wrongValue(issue: z.core.$ZodIssue, values: unknown): string {
+  if (issue.code === "invalid_key")
+    return `The name ${printPath(issue.path)} ${issue.issues[0]?.message ?? "is wrong"}.`;
   const given = valueAt(values, issue.path);
   const rule = ruleOf(issue);
   if (given === undefined) return `${printPath(issue.path)} is missing: it ${rule}.`;
@@ -74,6 +76,7 @@ function allowedBy(schema: z.ZodType): string {
 function describeForm(form: z.core.JSONSchema.JSONSchema | boolean | undefined): string {
   if (typeof form !== "object") return "anything";
   if (form.enum !== undefined) return `one of ${form.enum.join(", ")}`;
+  if (form.anyOf !== undefined) return form.anyOf.map(describeForm).join(", or ");
   if (form.type === "boolean") return "true or false";
   if (form.type === "integer") return `a whole number${describeRange(form.minimum, form.maximum)}`;
   if (form.type === "number") return `a number${describeRange(form.minimum, form.maximum)}`;

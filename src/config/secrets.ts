@@ -30,15 +30,53 @@ export function maskProviders(value: unknown): unknown {
   const masked = Object.entries(value).map(([name, entry]) => {
     if (!isJsonObject(entry)) return [name, hidden];
     const { apiKey, baseUrl } = entry;
-    const isReference = typeof apiKey === "string" && apiKey.startsWith("env:");
     return [
       name,
       {
         ...entry,
-        ...(apiKey === undefined || isReference ? {} : { apiKey: hidden }),
+        ...(apiKey === undefined ? {} : { apiKey: maskKey(apiKey) }),
         ...(baseUrl === undefined ? {} : { baseUrl: maskDatabase(baseUrl) }),
       },
     ];
   });
   return Object.fromEntries(masked);
+}
+
+/** Of a profile everything may be seen but what is secret in it; of a command, only which program it is. */
+export function maskAuth(value: unknown): unknown {
+  if (!isJsonObject(value)) return hidden;
+  return Object.fromEntries(Object.entries(value).map(([name, profile]) => [name, maskProfile(profile)]));
+}
+
+function maskProfile(profile: unknown): unknown {
+  if (!isJsonObject(profile)) return hidden;
+  const { apiKey, command, oauth } = profile;
+  return {
+    ...profile,
+    ...(apiKey === undefined ? {} : { apiKey: maskKey(apiKey) }),
+    ...(command === undefined ? {} : { command: maskCommand(command) }),
+    ...(oauth === undefined ? {} : { oauth: maskGrant(oauth) }),
+  };
+}
+
+function maskGrant(oauth: unknown): unknown {
+  if (!isJsonObject(oauth)) return hidden;
+  const { tokenUrl, clientSecret, refreshToken } = oauth;
+  return {
+    ...oauth,
+    ...(tokenUrl === undefined ? {} : { tokenUrl: maskDatabase(tokenUrl) }),
+    ...(clientSecret === undefined ? {} : { clientSecret: maskKey(clientSecret) }),
+    ...(refreshToken === undefined ? {} : { refreshToken: maskKey(refreshToken) }),
+  };
+}
+
+function maskCommand(command: unknown): unknown {
+  const words = typeof command === "string" ? command.trim().split(/\s+/) : command;
+  if (!Array.isArray(words)) return hidden;
+  return words.length > 1 ? [words[0], hidden] : words;
+}
+
+/** The name of a variable says where a key comes from, and nothing of the key. */
+function maskKey(key: unknown): unknown {
+  return typeof key === "string" && key.startsWith("env:") ? key : hidden;
 }

@@ -81,6 +81,41 @@ test("the keys of model providers are not shown, their references are", () => {
   });
 });
 
+test("of auth profiles nothing secret is shown, nor said in what is wrong with them", () => {
+  const oauth = { tokenUrl: "https://id.example/token", clientId: "varve", refreshToken: "sesame" };
+  const auth = {
+    plain: { provider: "openai", apiKey: "sesame" },
+    named: { provider: "openai", apiKey: "env:WORK_KEY" },
+    vault: { provider: "anthropic", command: ["vault", "read", "--password=sesame"], refreshMs: 60_000 },
+    words: { provider: "anthropic", command: "vault read sesame" },
+    login: { provider: "google", oauth: { ...oauth, clientSecret: "env:SECRET" } },
+  };
+  const load = (given: object) =>
+    loadConfig({ home: "/nonexistent-varve-home", env: { VARVE_MODELS_AUTH: JSON.stringify(given) } });
+  const row = listConfig(load(auth)).find(({ key }) => key === "models.auth");
+  expect(JSON.stringify(row)).not.toContain("sesame");
+  expect(row?.value).toMatchObject({
+    named: { provider: "openai", apiKey: "env:WORK_KEY" },
+    vault: { command: ["vault", "••••••"], timeoutMs: 15_000 },
+    words: { command: ["vault", "••••••"] },
+    login: {
+      oauth: { tokenUrl: oauth.tokenUrl, clientId: "varve", refreshToken: "••••••", clientSecret: "env:SECRET" },
+    },
+  });
+  const wrong: [object, RegExp][] = [
+    [{ a: { provider: "openai" } }, /must have one of apiKey, command and oauth/],
+    [{ a: { provider: "openai", apiKey: "sesame", command: "sesame" } }, /must have one of/],
+    [{ a: { provider: "openai", command: "echo sesame | tail" } }, /must be a list/],
+    [{ a: { provider: "openai", command: 7 } }, /must be text, or a list/],
+    [{ a: { provider: "openai", oauth: { ...oauth, tokenUrl: "http://id.example/t" } } }, /https/],
+    [{ A: { provider: "openai", apiKey: "sesame" } }, /lower-case/],
+  ];
+  for (const [given, why] of wrong) {
+    expect(() => load(given)).toThrow(why);
+    expect(() => load(given)).not.toThrow(/sesame/);
+  }
+});
+
 test("a name is suggested only when it is near", () => {
   const names = ["agent", "timezone", "database"];
   expect(nearestName("agnet", names)).toBe("agent");

@@ -16,9 +16,21 @@ export function writeAtomically(path: string, text: string): void {
       closeSync(file);
     }
     renameSync(draft, target);
+    flushFolder(dirname(target));
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** Until its folder is on disk as well, a power cut may bring the old file back. Windows has no such thing to flush. */
+function flushFolder(folder: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(folder, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

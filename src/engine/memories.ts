@@ -154,12 +154,13 @@ export function memoriesOf(host: EngineHost): Memories {
     async recall({ as, ...request }) {
       const limit = limitOf(request.limit, 5);
       const by = reader({ as });
-      const behind = await freshenMemories(host, request.signal);
+      const { failed, behind } = await freshenMemories(host, request.signal);
       const found = await findMemories(parts(), by, { ...request, limit });
       host.accesses.note(found.hits.filter((hit) => !hit.outdated).map((hit) => hit.memory.id));
-      // The search itself may have met the same failure, and said so.
-      if (behind === undefined || found.note?.includes(behind)) return found;
-      return { ...found, note: [found.note, behind].filter(Boolean).join("; ") };
+      // The search itself may have met the same failure, and said so; or it says what serves while vectors are missing.
+      const more = failed ?? (found.note === undefined ? behind : undefined);
+      if (more === undefined || found.note?.includes(more)) return found;
+      return { ...found, note: [found.note, more].filter(Boolean).join("; ") };
     },
     list: ({ as, limit, offset = 0, ...filter } = {}) =>
       listMemories(parts(), reader({ as }), { ...filter, limit: limitOf(limit, 50), offset }),

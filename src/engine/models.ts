@@ -19,6 +19,8 @@ import type { Schema, Store, StoreTransaction } from "../store/index.ts";
 export type Models = { [Purpose in GeneratePurpose]?: Generate } & {
   /** Makes vectors, in place of the model that comes with the package. */
   embedder?: Embedder;
+  /** Embedders of before: their vectors serve until the new ones are there. */
+  earlierEmbedders?: readonly Embedder[];
   /** Puts the best results of a search in order, in place of what the settings name. */
   reranker?: Reranker;
 };
@@ -45,12 +47,13 @@ export function modelsOf(
       return configured(request);
     };
   };
-  const { embedder, reranker } = brought;
+  const { embedder, earlierEmbedders, reranker } = brought;
   return {
     summary: model("summary"),
     largeFile: model("largeFile"),
     expansion: model("expansion"),
     ...(embedder === undefined ? {} : { embedder }),
+    ...(earlierEmbedders === undefined ? {} : { earlierEmbedders }),
     memory: model("memory"),
     ...(reranker === undefined ? {} : { reranker }),
   };

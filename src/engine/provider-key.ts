@@ -1,7 +1,30 @@
 import type { LoadedConfig } from "../config/index.ts";
-import { accessOf } from "../models/index.ts";
+import { accessOf, credentialHeaders } from "../models/index.ts";
 
-/** The key that the settings, the environment or the file of credentials hold for a provider; an error says where to put one. */
-export function providerKey({ config, home }: LoadedConfig, provider: "anthropic" | "openai"): string | undefined {
-  return accessOf(provider, { providers: config.models.providers, env: process.env, home }).apiKey;
+/** Shows a provider the credential that Varve itself has for it. */
+export interface OwnCredential {
+  /** The headers that show it. An error says where to put one. */
+  headers(signal?: AbortSignal): Promise<Record<string, string>>;
+  /** The headers with another one, after the last was refused; undefined where there is no other. */
+  renewed(signal?: AbortSignal): Promise<Record<string, string> | undefined>;
+}
+
+/** What a profile, the environment, the settings or the file of credentials hold for a provider. */
+export function ownCredential({ config, home }: LoadedConfig, provider: "anthropic" | "openai"): OwnCredential {
+  const { providers, auth } = config.models;
+  const access = accessOf(provider, { providers, auth, env: process.env, home });
+  const { apiKey = "", tokens } = access;
+  let shown = apiKey;
+  return {
+    async headers(signal) {
+      if (tokens !== undefined) shown = await tokens.token(signal);
+      return credentialHeaders(access, shown);
+    },
+    async renewed(signal) {
+      const next = await tokens?.renew(shown, signal);
+      if (next === undefined) return undefined;
+      shown = next;
+      return credentialHeaders(access, shown);
+    },
+  };
 }

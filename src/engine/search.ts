@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../domain/index.ts";
 import type { MemoryShelf } from "../memory/index.ts";
-import { configuredEmbedder, configuredReranker, type Embedder, LocalEmbedder, spaceName } from "../models/index.ts";
+import { configuredEmbedder, configuredReranker, type Embedder, LocalEmbedder } from "../models/index.ts";
 import {
   behindOf,
   type CatchUpOptions,
@@ -13,17 +13,22 @@ import {
   type FindOptions,
   find,
   openRoom,
+  type PruneResult,
+  pruneSpaces,
   type RankRequest,
   rankMessages,
   type SearchAnswer,
   type SyncOptions,
   type SyncResult,
+  servingRoom,
 } from "../search/index.ts";
 import type { Session } from "../session/index.ts";
 import { dropLease, takeLease } from "../store/index.ts";
 import { decodeBody, textOfEntry } from "../transcript/index.ts";
 import { type CorpusReadRequest, corpusOf } from "./corpus.ts";
+import type { EarlierEmbedders } from "./earlier-embedders.ts";
 import type { EngineHost } from "./host.ts";
+import { coverageOf, type SearchCoverage } from "./search-coverage.ts";
 import { searchMemories, withMemories } from "./search-memories.ts";
 
 /** A search as a caller asks for it: a session stands for its conversation and its agent. */
@@ -34,16 +39,6 @@ export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation
   scopes?: readonly string[];
   /** The only scopes that whoever asks may see; those that the settings open for the agent when absent. */
   allowedScopes?: readonly string[];
-}
-
-export interface SearchCoverage {
-  /** The space the vectors are in; null without a model. */
-  model: string | null;
-  messages: number;
-  vectors: number;
-  /** Versions of memories, and how many of them have a vector. */
-  memories: number;
-  memoryVectors: number;
 }
 
 /** Finding anything that was said, summarised or kept. */
@@ -61,6 +56,8 @@ export interface Search {
   /** Goes on reading files that change and embedding what comes in until the engine is closed; for programs that stay. */
   follow(onError: (error: unknown) => void): void;
   coverage(): Promise<SearchCoverage>;
+  /** Removes the vectors of earlier models where the one of today has embedded as much. `varve maintain` does it. */
+  prune(options?: { signal?: AbortSignal }): Promise<PruneResult>;
 }
 
 export interface RankedMessage {
@@ -74,12 +71,12 @@ export interface OpenSearch {
   close(): Promise<void>;
 }
 
-export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearch {
+export function searchOf(host: EngineHost, own: Embedder | undefined, earlier: EarlierEmbedders): OpenSearch {
   const { store, clock, loaded, models } = host;
   const settings = loaded.config.search;
   const embedder = models.embedder ?? own;
   const reranker = models.reranker ?? configuredReranker(loaded.config, { home: loaded.home, clock });
-  const room = openRoom({ store, clock, embedder, reranker, decode });
+  const room = openRoom({ store, clock, embedder, reranker, decode, openSpace: (name) => earlier.open(name) });
   const owner = newId(clock, host.random);
   const closing = new AbortController();
   const corpus = corpusOf(host, closing.signal);
@@ -91,23 +88,24 @@ export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearc
     return indexMemories(host, host.memoryShelf, owner, done, { ...options, signal });
   };
   /** What was said a moment ago is found by its meaning too; a long backlog is not waited for. */
-  const freshen = async (agent: string): Promise<string | undefined> => {
-    if (!embedder) return undefined;
+  const freshen = async (agent: string): Promise<{ failed?: string; behind?: string }> => {
+    if (!embedder) return {};
     const [behind, chunksBehind] = [await behindOf(room, agent), await chunksBehindOf(room, agent)];
-    if (behind + chunksBehind === 0) return undefined;
+    if (behind + chunksBehind === 0) return {};
     if (behind + chunksBehind <= settings.freshMax) {
       try {
         const done = await index({ agent });
-        if (done.status === "done") return undefined;
+        if (done.status === "done") return {};
       } catch (error) {
         // The search goes on with words and with the vectors there are.
-        return error instanceof Error ? error.message : String(error);
+        return { failed: error instanceof Error ? error.message : String(error) };
       }
     }
     const counted = (count: number, what: string) =>
       count === 0 ? [] : [count >= 1_000 ? `1,000 or more ${what}` : `${count} ${what}`];
     const all = [...counted(behind, "messages"), ...counted(chunksBehind, "parts of files")];
-    return `${all.join(" and ")} have no vector yet and are found by their words alone: \`varve index\` embeds them`;
+    const left = `${all.join(" and ")} have no vector yet and are found by their words alone`;
+    return { behind: `${left}: \`varve index\` embeds them` };
   };
 
   const search: Search = {
@@ -119,24 +117,32 @@ export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearc
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
       // What may not wait does with the vectors there are.
-      const behind = wantsVectors && !request.quick ? await freshen(agent) : undefined;
+      const { failed, behind } = wantsVectors && !request.quick ? await freshen(agent) : {};
+      const serving = wantsVectors ? await servingRoom(room, agent) : { room };
       // Memories belong to no conversation: they are asked for by name there.
       const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.legs?.length !== 1);
       const limit = request.limit ?? settings.limit;
       const [said, memories] = await Promise.all([
-        find(room, query, { profile: settings.profile, ...rest, limit, agent, conversation: session?.conversation }),
+        find(serving.room, query, {
+          profile: settings.profile,
+          ...rest,
+          limit,
+          agent,
+          conversation: session?.conversation,
+        }),
         wantsMemories
           ? searchMemories(host, { ...rest, query, agent, limit, scopes, allowed: allowedScopes })
           : Promise.resolve([]),
       ]);
       const answer = withMemories(said, memories, limit);
       // The search itself may have met the same failure, and said so.
-      const known = [unread, behind].flatMap((line) =>
+      const lines = [unread, failed, serving.note ?? behind, ...(embedder?.takeNotices?.() ?? [])];
+      const known = lines.flatMap((line) =>
         line === undefined || answer.degraded.some((one) => one.includes(line)) ? [] : [line],
       );
       return known.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...known] };
     },
-    rank: (request) => rankMessages(room, request),
+    rank: async (request) => rankMessages((await servingRoom(room, request.agent)).room, request),
     index,
     sync: corpus.sync,
     read: corpus.read,
@@ -147,26 +153,12 @@ export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearc
         corpus.follow(closing.signal, onError),
       ]);
     },
-    async coverage() {
-      const messages = await store.db
-        .selectFrom("conversations")
-        .select((eb) => eb.fn.sum<number>("message_count").as("count"))
-        .executeTakeFirst();
-      const space = await room.shelf?.id();
-      const vectors =
-        space === undefined
-          ? undefined
-          : await store.db
-              .selectFrom("entry_vectors")
-              .select((eb) => eb.fn.countAll<number>().as("count"))
-              .where("space", "=", space)
-              .executeTakeFirst();
-      return {
-        model: embedder ? spaceName(embedder.space) : null,
-        messages: Number(messages?.count ?? 0),
-        vectors: Number(vectors?.count ?? 0),
-        ...(await memoryCoverage(host)),
-      };
+    coverage: () => coverageOf(host, room),
+    async prune({ signal } = {}) {
+      const pruned = await pruneSpaces(room, signal);
+      const inUse = new Set(pruned.kept.map(({ model }) => model));
+      const memories = (await host.memoryShelf?.prune(inUse, signal)) ?? 0;
+      return { ...pruned, removed: pruned.removed + memories };
     },
   };
   return {
@@ -177,6 +169,7 @@ export function searchOf(host: EngineHost, own: Embedder | undefined): OpenSearc
       await following;
       // What the program brought along is the program's to close.
       await own?.close();
+      await earlier.close();
     },
   };
 }
@@ -209,11 +202,6 @@ async function indexMemories(
       await dropLease(store, lease);
     }
   }
-}
-
-async function memoryCoverage({ memoryShelf }: EngineHost): Promise<{ memories: number; memoryVectors: number }> {
-  const { memories, vectors } = (await memoryShelf?.coverage()) ?? { memories: 0, vectors: 0 };
-  return { memories, memoryVectors: vectors };
 }
 
 /** What the settings name; settings that name no usable model are found out here. */

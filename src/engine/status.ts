@@ -5,7 +5,8 @@ import { schemaVersion } from "../store/index.ts";
 import { countInbox } from "../turn/index.ts";
 import type { EngineHost } from "./host.ts";
 import { stateOf } from "./models.ts";
-import type { Search, SearchCoverage } from "./search.ts";
+import type { Search } from "./search.ts";
+import type { SearchCoverage } from "./search-coverage.ts";
 
 export interface Status {
   version: string;

@@ -1,7 +1,8 @@
 import type { Clock } from "../domain/index.ts";
 import { toBytes } from "../models/index.ts";
-import { findSpace, makeSpace, signed, unsigned, VectorBlock } from "../search/index.ts";
+import { findSpace, makeSpace, otherSpaces, signed, unsigned, VectorBlock } from "../search/index.ts";
 import type { Store } from "../store/index.ts";
+import { lacksVectors, removeVectors } from "./vector-rows.ts";
 import type { MemoryVectors } from "./vectors.ts";
 
 const loadRows = 2_000;
@@ -14,6 +15,15 @@ export interface MemoryCatchUp {
   /** Nothing is left to embed. */
   whole: boolean;
 }
+
+/** The shelf a question is compared with, and what is to be said of it. */
+export interface ServingShelf {
+  shelf: MemoryShelf;
+  note?: string;
+}
+
+/** After a failure of an earlier model, the vectors there are of the new one serve for so long. */
+const restMs = 60_000;
 
 /** The vectors of memories: written behind them, and in memory to be compared. */
 export class MemoryShelf {
@@ -28,11 +38,89 @@ export class MemoryShelf {
   private loading: Promise<void> | undefined;
   /** Every memory up to this number had its vector when it was looked. */
   private wholeUpTo = 0;
+  /** Scopes of which nothing of an earlier model is missing here: from now on this one serves them. */
+  private readonly settled = new Set<string>();
+  private readonly openEarlier: (name: string) => MemoryVectors | undefined;
+  private readonly earlier = new Map<string, MemoryShelf>();
+  private restingUntil = 0;
 
-  constructor(host: { store: Store; clock: Clock }, vectors: MemoryVectors) {
+  constructor(
+    host: { store: Store; clock: Clock },
+    vectors: MemoryVectors,
+    openEarlier: (name: string) => MemoryVectors | undefined = () => undefined,
+  ) {
     this.store = host.store;
     this.clock = host.clock;
     this.vectors = vectors;
+    this.openEarlier = openEarlier;
+  }
+
+  /**
+   * The shelf to ask in some scopes, or in all: after a change of the model that of the one before, until this one has
+   * every vector of theirs that it has. A question is made into a vector by the shelf it is compared with, so that two spaces never meet.
+   */
+  async serving(scopes: readonly string[] | undefined): Promise<ServingShelf> {
+    const asked = scopes === undefined ? "*" : JSON.stringify([...scopes].sort());
+    if (this.settled.has("*") || this.settled.has(asked)) return { shelf: this };
+    const ahead = await this.spacesAhead(scopes);
+    if (ahead.length === 0) {
+      this.settled.add(asked);
+      return { shelf: this };
+    }
+    const { model } = this.vectors;
+    const why: string[] = [];
+    for (const name of ahead) {
+      const before = this.earlierShelf(name);
+      if (!before || before.restingUntil > this.clock.now()) {
+        why.push(`the model of ${name} ${before ? "failed a moment ago" : "cannot be asked any more"}`);
+        continue;
+      }
+      const note = `the vectors of ${name} are searched until ${model} has embedded as many memories (\`varve index\` does it)`;
+      return { shelf: before, note };
+    }
+    const note = `${why.join(", ")}: memories that ${model} has not embedded yet are found by their words alone`;
+    return { shelf: this, note };
+  }
+
+  private earlierShelf(name: string): MemoryShelf | undefined {
+    const known = this.earlier.get(name);
+    if (known) return known;
+    const vectors = this.openEarlier(name);
+    if (!vectors || vectors.model !== name) return undefined;
+    const shelf = new MemoryShelf({ store: this.store, clock: this.clock }, vectors);
+    this.earlier.set(name, shelf);
+    return shelf;
+  }
+
+  /** The spaces with a vector of a memory that has none here, the newest first. */
+  private async spacesAhead(scopes: readonly string[] | undefined): Promise<string[]> {
+    const others = await otherSpaces(this.store, await this.known());
+    // Looking for what is missing also says up to where nothing is.
+    if (others.length === 0 || (await this.behind(1)) === 0) {
+      this.settled.add("*");
+      this.earlier.clear();
+      return [];
+    }
+    const ahead: string[] = [];
+    for (const { id, name } of others) if (await this.lacksOf(id, scopes)) ahead.push(name);
+    return ahead;
+  }
+
+  private async lacksOf(other: number, scopes?: readonly string[]): Promise<boolean> {
+    const space = (await this.known()) ?? -1;
+    return lacksVectors(this.store, { space, other, after: this.wholeUpTo, scopes });
+  }
+
+  /** Removes vectors of earlier models that nothing here lacks; of those that are in use elsewhere, none. */
+  async prune(inUse: ReadonlySet<string>, signal?: AbortSignal): Promise<number> {
+    const space = await this.known();
+    if (space === undefined) return 0;
+    let removed = 0;
+    for (const other of await otherSpaces(this.store, space)) {
+      if (inUse.has(other.name) || ((await this.behind(1)) > 0 && (await this.lacksOf(other.id)))) continue;
+      removed += await removeVectors(this.store, other.id, signal);
+    }
+    return removed;
   }
 
   /** The space these vectors are in, made when this is the first of them. */
@@ -42,8 +130,13 @@ export class MemoryShelf {
   }
 
   async embedQuery(text: string, signal?: AbortSignal): Promise<ArrayLike<number> | undefined> {
-    if (this.vectors.embedQuery) return this.vectors.embedQuery(text, signal);
-    return (await this.vectors.embed([text], signal))?.[0];
+    try {
+      if (this.vectors.embedQuery) return await this.vectors.embedQuery(text, signal);
+      return (await this.vectors.embed([text], signal))?.[0];
+    } catch (error) {
+      if (!signal?.aborted) this.restingUntil = this.clock.now() + restMs;
+      throw error;
+    }
   }
 
   /** The memories of some scopes nearest to a vector; those that were purged or closed since may be among them. */

@@ -29,8 +29,11 @@ export function chainError(outcomes: readonly Outcome[], purpose: GeneratePurpos
   const refused = outcomes.find(({ kind }) => kind === "auth");
   if (refused !== undefined) {
     const provider = refused.model.slice(0, refused.model.indexOf("/"));
+    const own = refused.error instanceof VarveError ? refused.error.remedy : undefined;
     return new VarveError("MODEL_KEY_REFUSED", `The key of ${provider} was refused. ${said}`, {
-      remedy: `Check the key of ${provider}: models.providers.${provider}.apiKey, its environment variable, or credentials.yaml.`,
+      remedy:
+        own ??
+        `Check the key of ${provider}: models.auth, its environment variable, models.providers.${provider}.apiKey, or credentials.yaml.`,
       cause: refused.error,
       details,
     });

@@ -23,7 +23,7 @@ export function configuredModel(
 ): ((request: GenerateRequest) => Promise<Generated & { model: string }>) | undefined {
   const names = modelNames(settings, purpose);
   if (names.length === 0) return undefined;
-  const sources: ProviderSources = { providers: settings.providers, env, home };
+  const sources: ProviderSources = { providers: settings.providers, auth: settings.auth, env, home };
   const models = names.map((name) => openModel(name, sources));
   return chain(models, { ...options, purpose });
 }

@@ -47,6 +47,7 @@ export function classify(error: unknown, now: number): Failure {
 
 /** A model that answered with something of no use reports it with a code of its own. */
 function kindOfOwn(error: VarveError): FailureKind {
+  if (error.code === "MODEL_KEY_REFUSED") return "auth";
   if (error.code !== "MODEL_FAILED") return "setup";
   return error.details?.retry === true ? "transient" : "unable";
 }

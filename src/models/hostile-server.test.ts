@@ -36,7 +36,8 @@ async function stage(
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const [provider = ""] = name.split("/");
-  const model = openModel(name, { providers: { [provider]: { apiKey: "k", baseUrl } }, env: {}, home: "/nonexistent" });
+  const providers = { [provider]: { apiKey: "k", baseUrl } };
+  const model = openModel(name, { providers, auth: {}, env: {}, home: "/nonexistent" });
   const slept: number[] = [];
   const ledger = memoryLedger();
   const sleep = async (ms: number) => void slept.push(ms);

@@ -1,3 +1,5 @@
+export { credentialHeaders } from "./auth/credential.ts";
+export { checkProfile } from "./auth/profiles.ts";
 export { type ChainOptions, chain, ledgerName } from "./chain.ts";
 export { isKeyRefused } from "./chain-error.ts";
 export { knownWindow } from "./chat/catalogue.ts";
@@ -5,8 +7,9 @@ export { chatModelNames } from "./chat/choose.ts";
 export type { ChatAnswer, ChatModel, ChatRequest, ChatTool } from "./chat/port.ts";
 export { chatModel } from "./chat/sdk-chat.ts";
 export { type ConfiguredOptions, configuredModel, modelNames, openModel } from "./configured.ts";
-export { type ConfiguredEmbedderOptions, configuredEmbedder } from "./embed/configured-embedder.ts";
+export { type ConfiguredEmbedderOptions, configuredEmbedder, hasEmbeddingAccess } from "./embed/configured-embedder.ts";
 export { LocalEmbedder, type LocalEmbedderOptions } from "./embed/local-embedder.ts";
+export { miniLmSpace as localSpace } from "./embed/minilm-space.ts";
 export {
   type Embedded,
   type EmbeddedQuery,

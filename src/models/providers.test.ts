@@ -12,7 +12,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-const sources = (rest: Partial<ProviderSources> = {}): ProviderSources => ({ providers: {}, env: {}, home, ...rest });
+const sources = (rest: Partial<ProviderSources> = {}): ProviderSources => ({
+  providers: {},
+  auth: {},
+  env: {},
+  home,
+  ...rest,
+});
 
 function writeKeys(text: string, mode = 0o600): void {
   writeFileSync(credentialsPath(home), text);
@@ -20,12 +26,12 @@ function writeKeys(text: string, mode = 0o600): void {
 }
 
 describe("the key of a provider", () => {
-  it("comes from the settings, then from its variable, then from the file", () => {
+  it("comes from its variable, then from its entry in the settings, then from the file", () => {
     writeKeys("anthropic: from-file\nopenai:\n  apiKey: also-from-file\n");
     const env = { ANTHROPIC_API_KEY: "from-env" };
     const providers = { anthropic: { apiKey: "from-settings" } };
-    expect(accessOf("anthropic", sources({ providers, env })).apiKey).toBe("from-settings");
-    expect(accessOf("anthropic", sources({ env })).apiKey).toBe("from-env");
+    expect(accessOf("anthropic", sources({ providers, env })).apiKey).toBe("from-env");
+    expect(accessOf("anthropic", sources({ providers })).apiKey).toBe("from-settings");
     expect(accessOf("anthropic", sources()).apiKey).toBe("from-file");
     expect(accessOf("openai", sources()).apiKey).toBe("also-from-file");
   });
@@ -51,6 +57,11 @@ describe("the key of a provider", () => {
     expect(() => accessOf("lab", sources({ providers, env }))).toThrow(/no key for lab/);
     const known = accessOf("lab", sources({ providers, env: { ...env, LAB_API_KEY: "k" } }));
     expect(known).toMatchObject({ apiKey: "k", baseUrl: "https://lab.example/v1" });
+  });
+
+  it("stays with the address it stands beside, whatever the environment holds for another place", () => {
+    const providers = { openai: { apiKey: "of-the-lab", baseUrl: "https://lab.example/v1" } };
+    expect(accessOf("openai", sources({ providers, env: { OPENAI_API_KEY: "k" } })).apiKey).toBe("of-the-lab");
   });
 
   it("is asked for with what to do when it is missing", () => {
@@ -91,6 +102,7 @@ describe("the address of a provider", () => {
       kind: "ollama",
       baseUrl,
       apiKey: undefined,
+      scheme: "key",
     });
   });
 

@@ -1,22 +1,26 @@
 import type { Config, Environment } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
+import type { TokenSource } from "./auth/port.ts";
+import { fromVariable, type ProfileSources, profileCredential, type Scheme } from "./auth/profiles.ts";
 import { readCredentialsFile } from "./credentials-file.ts";
 
 export type ProviderKind = "anthropic" | "openai" | "google" | "ollama" | "openai-compatible";
 type ProviderSettings = Config["models"]["providers"];
 
 /** Where the settings and the keys of providers are found. */
-export interface ProviderSources {
+export interface ProviderSources extends ProfileSources {
   providers: ProviderSettings;
-  env: Environment;
-  home: string;
 }
 
 /** Everything needed to reach a provider. */
 export interface Access {
   provider: string;
   kind: ProviderKind;
+  /** A key that is known. */
   apiKey?: string;
+  /** Where a key is asked for that is not known. */
+  tokens?: TokenSource;
+  scheme: Scheme;
   /** The provider's own address when absent. */
   baseUrl?: string;
 }
@@ -63,7 +67,10 @@ const kinds: Readonly<Record<ProviderKind, KindFacts>> = {
 
 export const providerKinds = Object.keys(kinds) as readonly ProviderKind[];
 
-/** Finds how a provider is reached: settings first, then its own variables, then the file of credentials. */
+/**
+ * Finds how a provider is reached. Its credential comes from a profile, else from its own variable, else from its entry
+ * in the settings, else from the file of credentials. A profile that fails is an error: nobody else pays in its place.
+ */
 export function accessOf(provider: string, sources: ProviderSources): Access {
   const set = Object.hasOwn(sources.providers, provider) ? sources.providers[provider] : undefined;
   const kind = kindOf(provider, set);
@@ -71,12 +78,13 @@ export function accessOf(provider: string, sources: ProviderSources): Access {
   // A provider of another name is another company's: the key of the one it resembles is none of its business.
   const isItself = kind === provider;
   const own = isItself && facts.keyVariables.length > 0 ? facts.keyVariables : [variableOf(provider)];
-  const apiKey =
-    keyOf(set?.apiKey, provider, sources.env) ??
-    firstOf(own, sources.env) ??
-    // The file is not even opened when a key is known: what is wrong with it would stop nobody else.
-    readCredentialsFile(sources.home).get(provider);
-  if (apiKey === undefined && facts.needsKey) throw missingKey(provider, own);
+  const credential = profileCredential(provider, set?.auth, sources) ?? {
+    scheme: "key",
+    apiKey: plainKey(provider, set, own, sources),
+  };
+  if (credential.apiKey === undefined && credential.tokens === undefined && facts.needsKey) {
+    throw missingKey(provider, own);
+  }
   const fromEnv = isItself ? firstOf(facts.urlVariables, sources.env) : undefined;
   const baseUrl = set?.baseUrl ?? withScheme(fromEnv, facts.path) ?? facts.baseUrl;
   if (baseUrl === undefined) {
@@ -84,7 +92,26 @@ export function accessOf(provider: string, sources: ProviderSources): Access {
       remedy: `Set models.providers.${provider}.baseUrl to its address, such as http://127.0.0.1:8080/v1.`,
     });
   }
-  return { provider, kind, apiKey, baseUrl: baseUrl.replace(/\/+$/, "") };
+  return { provider, kind, ...credential, baseUrl: baseUrl.replace(/\/+$/, "") };
+}
+
+function plainKey(
+  provider: string,
+  set: ProviderSettings[string] | undefined,
+  variables: readonly string[],
+  { env, home }: ProviderSources,
+): string | undefined {
+  const ofEntry = () =>
+    set?.apiKey === undefined ? undefined : fromVariable(set.apiKey, `models.providers.${provider}.apiKey`, env);
+  // An address of its own with a key of its own: what the environment holds is meant for another place.
+  const isElsewhere = set?.baseUrl !== undefined && set.apiKey !== undefined;
+  return (
+    (isElsewhere ? ofEntry() : undefined) ??
+    firstOf(variables, env) ??
+    ofEntry() ??
+    // The file is not even opened when a key is known: what is wrong with it would stop nobody else.
+    readCredentialsFile(home).get(provider)
+  );
 }
 
 function kindOf(provider: string, set: ProviderSettings[string] | undefined): ProviderKind {
@@ -94,16 +121,6 @@ function kindOf(provider: string, set: ProviderSettings[string] | undefined): Pr
   if (set?.baseUrl !== undefined) return "openai-compatible";
   throw new VarveError("BAD_CONFIG", `There is no provider ${provider}.`, {
     remedy: `Use one of ${providerKinds.join(", ")}, or set models.providers.${provider}.baseUrl to an address that speaks as OpenAI does.`,
-  });
-}
-
-function keyOf(setting: string | undefined, provider: string, env: Environment): string | undefined {
-  if (setting === undefined || !setting.startsWith("env:")) return setting;
-  const variable = setting.slice("env:".length);
-  const key = env[variable];
-  if (key) return key;
-  throw new VarveError("BAD_CONFIG", `The key of ${provider} is to come from ${variable}, which is not set.`, {
-    remedy: `Set ${variable}, or change models.providers.${provider}.apiKey.`,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { wrapLanguageModel } from "ai";
-import { boundedFetch } from "./bounded-fetch.ts";
+import { sdkAccess } from "./auth/credential.ts";
 import { loadPackage } from "./packages.ts";
 import type { Access } from "./providers.ts";
 
@@ -7,8 +7,9 @@ import type { Access } from "./providers.ts";
 export type SdkModel = Parameters<typeof wrapLanguageModel>[0]["model"];
 
 /** The AI SDK's model of a provider; its package is loaded when it is asked for, and not before. */
-export async function sdkModel({ provider, kind, apiKey, baseUrl }: Access, model: string): Promise<SdkModel> {
-  const settings = { apiKey, baseURL: baseUrl, fetch: boundedFetch };
+export async function sdkModel(access: Access, model: string): Promise<SdkModel> {
+  const { provider, kind, baseUrl } = access;
+  const settings = sdkAccess(access);
   switch (kind) {
     case "anthropic": {
       const { createAnthropic } = await loadPackage("@ai-sdk/anthropic", () => import("@ai-sdk/anthropic"));

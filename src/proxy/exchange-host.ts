@@ -25,7 +25,10 @@ export interface KeptReply {
 
 export interface Sending {
   url: URL;
+  method: string;
   headers: OutgoingHttpHeaders;
+  /** Puts another credential into the headers after one was refused; absent where the credential is the client's. */
+  renewCredential?(): Promise<boolean>;
   /** The client's own bytes. */
   bytes: Uint8Array;
   signal: AbortSignal;
@@ -33,14 +36,18 @@ export interface Sending {
   breakOff(): void;
 }
 
-/** Sends a body to the provider a request is meant for. */
-export function send(
-  host: ExchangeHost,
-  { url, headers, signal }: Sending,
-  body: Uint8Array,
+/** Sends a body to the provider a request is meant for; once more where a credential of our own had run out. */
+export async function send(
+  { upstreams, varve }: Pick<ExchangeHost, "upstreams" | "varve">,
+  { url, method, headers, signal, renewCredential }: Sending,
+  body?: Uint8Array,
 ): Promise<IncomingMessage> {
-  const timeoutMs = host.varve.settings.config.proxy.upstreamTimeoutMs;
-  return host.upstreams.send({ url, method: "POST", headers, body, signal, timeoutMs });
+  const timeoutMs = varve.settings.config.proxy.upstreamTimeoutMs;
+  const ask = () => upstreams.send({ url, method, headers, body, signal, timeoutMs });
+  const upstream = await ask();
+  if (upstream.statusCode !== 401 || !(await renewCredential?.())) return upstream;
+  upstream.destroy();
+  return ask();
 }
 
 export function isEventStream(upstream: IncomingMessage): boolean {

@@ -1,11 +1,12 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import { toVarveError } from "../domain/index.ts";
-import { providerKey, type Varve } from "../engine.ts";
+import { ownCredential, type Varve } from "../engine.ts";
 import { Continuations } from "./continuations.ts";
 import { Conversation } from "./conversation.ts";
 import { noCounts, type ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
-import type { ExchangeHost, Sending } from "./exchange-host.ts";
+import { type ExchangeHost, type Sending, send } from "./exchange-host.ts";
 import { answeredHeaders, forwardedHeaders, readAll, Upstreams } from "./forward.ts";
 import { readHistory, titleOf } from "./history.ts";
 import { parseObject } from "./json.ts";
@@ -119,17 +120,9 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
   };
 
   const forward = async (request: ProxyRequest, sending: Sending): Promise<Response> => {
-    const { method, signal } = request;
+    const { method } = request;
     const body = method === "GET" || method === "HEAD" ? undefined : sending.bytes;
-    const timeoutMs = settings.upstreamTimeoutMs;
-    const upstream = await upstreams.send({
-      url: sending.url,
-      method,
-      headers: sending.headers,
-      body,
-      signal,
-      timeoutMs,
-    });
+    const upstream = await send(host, sending, body);
     const status = upstream.statusCode ?? 502;
     const isEmpty = method === "HEAD" || status === 204 || status === 304;
     if (isEmpty) upstream.resume();
@@ -138,20 +131,11 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
   };
 
   /** What a request takes as it would really be sent; where the provider does not count, the estimate answers. */
-  const count = async (request: ProxyRequest, sending: Sending, turn: Turn): Promise<Response> => {
+  const count = async (sending: Sending, turn: Turn): Promise<Response> => {
     const plan = planner.planForCount(turn);
     const { view } = plan;
     const bytes = view ? Buffer.from(JSON.stringify(planner.compose(turn, { ...plan, view }, []))) : sending.bytes;
-    const { signal } = request;
-    const timeoutMs = settings.upstreamTimeoutMs;
-    const upstream = await upstreams.send({
-      url: sending.url,
-      method: "POST",
-      headers: sending.headers,
-      body: bytes,
-      signal,
-      timeoutMs,
-    });
+    const upstream = await send(host, sending, bytes);
     const status = upstream.statusCode ?? 502;
     const answer = await readAll(upstream);
     if (![404, 405, 501].includes(status)) {
@@ -165,13 +149,14 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const { provider, method, path, signal } = request;
     const route = routeOf(provider, method, path, settings[provider].baseUrl);
     const headers = forwardedHeaders(request.headers);
-    if (request.useOwnKey) useOwnKey(varve, provider, headers);
-    const sending: Sending = { url: route.url, headers, bytes: request.body, signal, breakOff: request.breakOff };
+    const renewCredential = request.useOwnKey ? await useOwnKey(varve, provider, headers, signal) : undefined;
+    const { body: bytes, breakOff } = request;
+    const sending: Sending = { url: route.url, method, headers, renewCredential, bytes, signal, breakOff };
     const { format } = route;
     if (!format) return forward(request, sending);
     const turn = await openTurn(() => turnFor(request, { ...route, format }));
     if (!turn) return forward(request, sending);
-    return route.isCount ? count(request, sending, turn) : exchange(host, turn, sending);
+    return route.isCount ? count(sending, turn) : exchange(host, turn, sending);
   };
 
   /** A request that cannot be understood is forwarded as it came; one that asks for what it may not is refused. */
@@ -216,10 +201,23 @@ async function* passedOn(upstream: AsyncIterable<Buffer>, breakOff: () => void):
   }
 }
 
-function useOwnKey(varve: Varve, provider: Provider, headers: Record<string, unknown>): void {
-  const key = providerKey(varve.settings, provider);
-  delete headers["x-api-key"];
-  delete headers.authorization;
-  if (provider === "anthropic") headers["x-api-key"] = key;
-  else headers.authorization = `Bearer ${key}`;
+/** Puts the gateway's own credential in place of the client's; what comes back does so again with another one. */
+async function useOwnKey(
+  varve: Varve,
+  provider: Provider,
+  headers: OutgoingHttpHeaders,
+  signal: AbortSignal,
+): Promise<() => Promise<boolean>> {
+  const own = ownCredential(varve.settings, provider);
+  const show = (shown: Record<string, string>): void => {
+    delete headers["x-api-key"];
+    delete headers.authorization;
+    Object.assign(headers, shown);
+  };
+  show(await own.headers(signal));
+  return async () => {
+    const next = await own.renewed(signal);
+    if (next !== undefined) show(next);
+    return next !== undefined;
+  };
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { roles } from "../domain/index.ts";
 import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
-import { dropLease, type Lease, type Schema, takeLease } from "../store/index.ts";
+import { dropLease, type Lease, type Schema, type Store, takeLease } from "../store/index.ts";
 import type { SearchRoom } from "./room.ts";
 import { unsigned } from "./vectors/math.ts";
 import { makeSpace } from "./vectors/spaces.ts";
@@ -72,18 +72,16 @@ export async function catchUp(room: SearchRoom, owner: string, options: CatchUpO
 export async function behindOf(room: SearchRoom, agent: string): Promise<number> {
   const space = await room.shelf?.id();
   const since = space === undefined ? 0 : await watermark(room, agent, space);
-  return (await messagesAfter(room, agent, since).select("seq").limit(1_000).execute()).length;
+  return (await messagesAfter(room.store, agent, since).select("seq").limit(1_000).execute()).length;
 }
 
 /** The plus keeps SQLite from walking the agent's index from its beginning: by number, it starts where it has to. */
-function messagesAfter(room: SearchRoom, agent: string, seq: number) {
-  const query = room.store.db
+export function messagesAfter(store: Store, agent: string, seq: number) {
+  const query = store.db
     .selectFrom("entries")
     .where("seq", ">", seq)
     .where("kind", "in", [...roles]);
-  return room.store.engine === "sqlite"
-    ? query.where(sql<string>`+agent`, "=", agent)
-    : query.where("agent", "=", agent);
+  return store.engine === "sqlite" ? query.where(sql<string>`+agent`, "=", agent) : query.where("agent", "=", agent);
 }
 
 interface Item {
@@ -101,7 +99,7 @@ interface Page {
 
 async function nextPage(room: SearchRoom, agent: string, space: number): Promise<Page | undefined> {
   const from = await watermark(room, agent, space);
-  const rows = await messagesAfter(room, agent, from)
+  const rows = await messagesAfter(room.store, agent, from)
     .select(["seq", "conversation", "time", "kind", "payload"])
     .orderBy("seq")
     .limit(pageRows)

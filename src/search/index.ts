@@ -4,8 +4,11 @@ export { type CorpusText, type ReadRequest, readCorpus } from "./corpus/read.ts"
 export { citationOf } from "./corpus/shelf.ts";
 export { type SyncOptions, type SyncResult, syncCorpus } from "./corpus/sync.ts";
 export { find } from "./find.ts";
+export { type PruneResult, pruneSpaces } from "./prune.ts";
 export { type RankRequest, rankMessages } from "./rank-messages.ts";
 export { openRoom, type SearchRoom } from "./room.ts";
+export { type Serving, servingRoom } from "./serving.ts";
+export { otherSpaces } from "./spaces-ahead.ts";
 export { chooseWords } from "./text/choose-words.ts";
 export { embeddedText } from "./text/parse-query.ts";
 export {

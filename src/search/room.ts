@@ -3,6 +3,7 @@ import type { Embedder, Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 import { Archive } from "./archive.ts";
 import { DocumentReader } from "./documents.ts";
+import { EarlierSpaces } from "./earlier-spaces.ts";
 import { WordCounts } from "./statistics.ts";
 import type { SearchHost } from "./types.ts";
 import { VectorShelf } from "./vectors/shelf.ts";
@@ -18,10 +19,11 @@ export interface SearchRoom {
   documents: DocumentReader;
   archive: Archive;
   counts: WordCounts;
+  earlier: EarlierSpaces;
 }
 
 export function openRoom(host: SearchHost): SearchRoom {
-  const { store, clock, embedder, reranker, decode } = host;
+  const { store, clock, embedder, reranker, decode, openSpace = () => undefined } = host;
   return {
     store,
     clock,
@@ -32,5 +34,6 @@ export function openRoom(host: SearchHost): SearchRoom {
     documents: new DocumentReader(store, decode),
     archive: new Archive(store),
     counts: new WordCounts(store),
+    earlier: new EarlierSpaces(openSpace),
   };
 }

@@ -111,5 +111,7 @@ export interface SearchHost {
   embedder?: Embedder;
   /** Absent: what comes with the package puts the best in order. */
   reranker?: Reranker;
+  /** Opens the model of a space by its name, so that vectors of before serve until the new ones are there. */
+  openSpace?(name: string): Embedder | undefined;
   decode(kind: string, payload: string): DecodedEntry;
 }

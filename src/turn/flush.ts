@@ -4,6 +4,7 @@ import { dayIn, type Message, toolCallsOf, toVarveError } from "../domain/index.
 import { chatModel } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
 import type { TurnHost, TurnTool } from "./host.ts";
+import { chatSources } from "./runners/chat-sources.ts";
 import { systemPromptOf } from "./system-prompt.ts";
 import { runTools } from "./tool-loop.ts";
 import type { Answered } from "./turn.ts";
@@ -41,8 +42,7 @@ function isDue({ config }: TurnHost, session: Session, { facts }: Answered): boo
 async function ask(host: TurnHost, session: Session, name: string): Promise<void> {
   const { config } = host;
   const { flush } = config.turn;
-  const sources = { providers: config.models.providers, env: process.env, home: host.home };
-  const model = chatModel(name, sources);
+  const model = chatModel(name, chatSources(host, session));
   const { tokens } = windowOf(config, name);
   const view = await host.context.assemble(session, { windowTokens: tokens, model: name, provider: model.provider });
   const system = flush.systemPrompt ?? systemPromptOf(config, host.clock.now(), view.systemPromptAddition);

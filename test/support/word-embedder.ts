@@ -4,16 +4,20 @@ import type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "../../src/mod
 const dimensions = 64;
 
 export class WordEmbedder implements Embedder {
-  readonly space = { provider: "test", model: "words", dimensions, tokenDimensions: dimensions };
+  readonly space: { provider: string; model: string; dimensions: number; tokenDimensions: number };
   /** Words that mean the same, by the one they stand for. */
   private readonly meanings: Readonly<Record<string, string>>;
   calls = 0;
   /** How many texts were embedded. */
   texts = 0;
+  /** How many questions were. */
+  queries = 0;
   failing = false;
 
-  constructor(meanings: Readonly<Record<string, string>> = {}) {
+  /** Another model has another space: its vectors of the same words are nowhere near. */
+  constructor(meanings: Readonly<Record<string, string>> = {}, model = "words") {
     this.meanings = meanings;
+    this.space = { provider: "test", model, dimensions, tokenDimensions: dimensions };
   }
 
   async embed(texts: EmbedText[]): Promise<Embedded[]> {
@@ -29,6 +33,7 @@ export class WordEmbedder implements Embedder {
 
   async embedQuery(text: string): Promise<EmbeddedQuery> {
     if (this.failing) throw new Error("the model is away");
+    this.queries += 1;
     const words = wordsIn(text);
     const states = words.map((word) => this.state(word));
     return {
@@ -43,7 +48,10 @@ export class WordEmbedder implements Embedder {
 
   private state(word: string): Float32Array {
     let seed = 7;
-    for (const character of this.meanings[word] ?? word) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) >>> 0;
+    const { model } = this.space;
+    const meant = this.meanings[word] ?? word;
+    for (const character of model === "words" ? meant : `${model} ${meant}`)
+      seed = (Math.imul(seed, 31) + character.charCodeAt(0)) >>> 0;
     const state = new Float32Array(dimensions);
     for (let index = 0; index < 4; index += 1) {
       seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;

@@ -62,11 +62,17 @@ function modelLine(model: Status["models"][number]): string {
   return `${figures}${paused}${last}`;
 }
 
-function coverageText({ model, vectors, messages, memories, memoryVectors }: Status["search"]): string {
+function coverageText(search: Status["search"]): string {
+  const { model, vectors, messages, memories, memoryVectors, serving, earlier } = search;
   if (model === null) return "words only: no embedding model";
   const behind = messages - vectors + memories - memoryVectors;
   const kept = `${number(memoryVectors)} of ${number(memories)} memories`;
-  return `${number(vectors)} of ${number(messages)} messages and ${kept} embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
+  const embedded = `${number(vectors)} of ${number(messages)} messages and ${kept} embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
+  if (serving !== model) return `${embedded}; until then ${serving} serves`;
+  const left = earlier.map((one) => `${number(one.vectors)} of ${one.model}`).join(", ");
+  return left === ""
+    ? embedded
+    : `${embedded}; left of before: ${left} (\`varve maintain\` removes what is not needed)`;
 }
 
 export interface DoctorFlags extends CommonOptions {
@@ -145,13 +151,17 @@ export async function maintainCommand(flags: CommonOptions): Promise<void> {
     });
     const jobs = await varve.work.drain();
     output.say(jobs === 0 ? "Nothing was waiting." : `${number(jobs)} jobs done.`);
-    const memories = await varve.memory.maintain({ signal: interruptible() });
+    const signal = interruptible();
+    const memories = await varve.memory.maintain({ signal });
     output.say(
       `Memories were looked through: ${Object.entries(countsOf(memories))
         .map(([what, count]) => `${count} ${what}`)
         .join(", ")}.`,
     );
+    const vectors = await varve.search.prune({ signal });
+    if (vectors.removed > 0) output.say(`${number(vectors.removed)} vectors of earlier models were removed.`);
+    for (const { model, because } of vectors.kept) output.say(`The vectors of ${model} stay: ${because}.`);
     const { jobs: left } = await varve.status();
-    output.result({ jobs, left, done, memories });
+    output.result({ jobs, left, done, memories, vectors });
   });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { maskProviders, secrets } from "../secrets.ts";
+import { authSetting } from "./auth.ts";
 
 const reference = z
   .string()
@@ -11,6 +12,7 @@ const fallbacks = z.array(reference).max(8).default([]);
 
 const provider = z.strictObject({
   apiKey: z.string().min(1).optional(),
+  auth: z.string().min(1).optional(),
   baseUrl: z.string().refine(isWebAddress, "must be an address that begins with http:// or https://").optional(),
   kind: z.enum(["anthropic", "openai", "google", "ollama", "openai-compatible"]).optional(),
 });
@@ -56,11 +58,12 @@ export const modelsSection = z.strictObject({
       "The model that draws memories from conversations and reconciles them, as provider/model. Built-in rules do it when not set.",
     ),
   memoryFallbacks: fallbacks.describe("Models that work on memories when the first one cannot, in this order."),
+  auth: authSetting,
   providers: z
     .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, ., - and _"), provider)
     .default({})
     .describe(
-      "How providers are reached, by name: apiKey (the key, or env: and the variable that holds it), baseUrl, and kind for names that are not a kind themselves.",
+      "How providers are reached, by name: apiKey (the key, or env: and the variable that holds it), auth (a name in models.auth), baseUrl, and kind for names that are not a kind themselves.",
     )
     .register(secrets, { mask: maskProviders }),
 });

@@ -40,6 +40,14 @@ export const searchSection = z.strictObject({
     .max(16_384)
     .optional()
     .describe("How many numbers a vector of that model has; needed for models that are not well known."),
+  embedderCache: z
+    .int()
+    .min(0)
+    .max(100_000_000)
+    .default(50_000)
+    .describe(
+      "How many vectors of models over a network are remembered on disk, in cache/embeddings.db, so that the same text is paid for once; 0 turns it off.",
+    ),
   reranker: z
     .string()
     .regex(

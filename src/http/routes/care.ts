@@ -67,6 +67,8 @@ const statusSchema = z
       vectors: z.number(),
       memories: z.number(),
       memoryVectors: z.number(),
+      serving: z.string().nullable().describe("The space whose vectors a search compares."),
+      earlier: z.array(z.object({ model: z.string(), vectors: z.number() })),
     }),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
     proxy: z.object({

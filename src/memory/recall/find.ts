@@ -149,15 +149,17 @@ interface ByMeaning {
 
 /** By vectors, where there are any. A search by words alone is better than none: a failure is said, not thrown. */
 async function byMeaning(
-  { store, now, shelf }: { store: Store; now: number; shelf?: MemoryShelf },
+  { store, now, shelf: target }: { store: Store; now: number; shelf?: MemoryShelf },
   seen: readonly string[] | undefined,
   request: FindRequest,
 ): Promise<ByMeaning> {
   const none = { scores: new Map<string, number>(), rows: new Map<string, Row>(), mode: "words" as const };
-  if (!shelf) return { ...none, note: "nothing makes vectors here: searched by words alone" };
+  if (!target) return { ...none, note: "nothing makes vectors here: searched by words alone" };
+  const { shelf, note } = await target.serving(seen);
+  const noted = note === undefined ? {} : { note };
   let asked: ArrayLike<number> | undefined;
   try {
-    if (await shelf.isEmpty()) return { ...none, mode: "words and vectors" };
+    if (await shelf.isEmpty()) return { ...none, mode: "words and vectors", ...noted };
     asked = await shelf.embedQuery(request.query, request.signal);
   } catch (error) {
     request.signal?.throwIfAborted();
@@ -173,6 +175,6 @@ async function byMeaning(
     const read = scores.size === 0 ? [] : await rowsOf(store, seen, request, now, [...scores.keys()]);
     const rows = new Map(read.map((row) => [row.id, row]));
     const isAll = near.length < wanted || round === widerTimes;
-    if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors" };
+    if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };
   }
 }

@@ -15,7 +15,8 @@ export function chatModelNames(settings: Config["models"], sources: ProviderSour
 
 function hasKey(provider: string, sources: ProviderSources): boolean {
   try {
-    return accessOf(provider, sources).apiKey !== undefined;
+    const { apiKey, tokens } = accessOf(provider, sources);
+    return apiKey !== undefined || tokens !== undefined;
   } catch {
     // No key, or settings that name one in vain: whoever asks for that provider by name hears of it.
     return false;

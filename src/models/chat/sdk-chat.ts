@@ -22,10 +22,7 @@ export function chatModel(name: string, sources: ProviderSources): ChatModel {
     get provider() {
       return wireOf(access().kind);
     },
-    ask: async (request) => {
-      const { apiKey: _, ...rest } = access();
-      return askOnce(await sdkModel(access(), model), request, { provider: rest.provider, model });
-    },
+    ask: async (request) => askOnce(await sdkModel(access(), model), request, { provider, model }),
   };
 }
 

@@ -1,26 +1,31 @@
+import { join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
-import { VarveError } from "../../domain/index.ts";
+import { systemClock, VarveError } from "../../domain/index.ts";
 import { accessOf, type ProviderSources } from "../providers.ts";
+import { CachedEmbedder } from "./cached-embedder.ts";
+import { EmbeddingCache } from "./embedding-cache.ts";
 import { bareName, dimensionsOf, embeddingAddresses } from "./known-models.ts";
+import type { Embedder } from "./port.ts";
 import { RemoteEmbedder, type RemoteEmbedderOptions } from "./remote-embedder.ts";
 import { embedBySdk } from "./sdk-embedding.ts";
 
 export interface ConfiguredEmbedderOptions
   extends Pick<RemoteEmbedderOptions, "limits" | "clock" | "random" | "sleep"> {
-  /** The folder with `credentials.yaml`. */
+  /** The folder with `credentials.yaml`, and with the cache. */
   home: string;
   env?: Environment;
 }
 
 /**
  * The embedder that `search.embedder` names as provider/model. Keys are looked for and packages loaded when it is first
- * asked. Its fallbacks are other places that serve the same model: another model would be another space.
+ * asked. Its fallbacks are other places that serve the same model: another model would be another space. What it made is
+ * remembered on disk, because it costs money.
  */
 export function configuredEmbedder(
   settings: Pick<Config, "models" | "search">,
   { home, env = process.env, ...options }: ConfiguredEmbedderOptions,
-): RemoteEmbedder {
-  const { embedder, embedderFallbacks, embedderDimensions } = settings.search;
+): Embedder {
+  const { embedder, embedderFallbacks, embedderDimensions, embedderCache } = settings.search;
   const first = partsOf(embedder);
   const known = dimensionsOf(first.model);
   const dimensions = embedderDimensions ?? known;
@@ -37,8 +42,9 @@ export function configuredEmbedder(
         "Name only other providers of the same model in search.embedderFallbacks: vectors of two models never meet.",
     });
   }
-  const sources: ProviderSources = { providers: withAddresses(settings.models.providers), env, home };
-  return new RemoteEmbedder({
+  const { providers, auth } = settings.models;
+  const sources: ProviderSources = { providers: withAddresses(providers), auth, env, home };
+  const remote = new RemoteEmbedder({
     ...options,
     space: { provider: first.provider, model: first.model, dimensions, tokenDimensions: 0 },
     ...(known !== undefined && dimensions !== known ? { dimensions } : {}),
@@ -47,6 +53,25 @@ export function configuredEmbedder(
       call: (call) => embedBySdk(accessOf(provider, sources), model, call),
     })),
   });
+  if (embedderCache === 0) return remote;
+  const file = join(home, "cache", "embeddings.db");
+  return new CachedEmbedder(remote, new EmbeddingCache(file, embedderCache, options.clock ?? systemClock));
+}
+
+/** Whether a provider could be asked for vectors with these settings. */
+export function hasEmbeddingAccess(
+  provider: string,
+  { providers, auth }: Config["models"],
+  home: string,
+  env: Environment = process.env,
+): boolean {
+  try {
+    accessOf(provider, { providers: withAddresses(providers), auth, env, home });
+    return true;
+  } catch {
+    // It is not in the settings any more, or its key is not: whoever asks for it by name hears which.
+    return false;
+  }
 }
 
 function partsOf(name: string): { name: string; provider: string; model: string } {

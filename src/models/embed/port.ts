@@ -7,6 +7,8 @@ export interface Embedder {
   /** One result a text, in their order. Long texts are cut into pieces whose vectors are averaged. */
   embed(texts: EmbedText[], signal?: AbortSignal): Promise<Embedded[]>;
   embedQuery(text: string, signal?: AbortSignal): Promise<EmbeddedQuery>;
+  /** What people should hear of although nothing failed, each once. */
+  takeNotices?(): string[];
   close(): Promise<void>;
 }
 

@@ -61,7 +61,7 @@ function open(search: ConfigInput["search"], providers: object, limits: Partial<
     home: "/nonexistent",
     env: {},
     overrides: {
-      search: { embedderDimensions: 3, ...search },
+      search: { embedderDimensions: 3, embedderCache: 0, ...search },
       models: { providers: providers as NonNullable<ConfigInput["models"]>["providers"] },
     },
   });

@@ -1,4 +1,4 @@
-import { boundedFetch } from "../bounded-fetch.ts";
+import { sdkAccess } from "../auth/credential.ts";
 import { loadPackage } from "../packages.ts";
 import type { Access } from "../providers.ts";
 
@@ -29,8 +29,9 @@ export async function embedBySdk(access: Access, model: string, call: EmbedCall)
   return embeddings;
 }
 
-async function embeddingModel({ provider, kind, apiKey, baseUrl }: Access, model: string, use: EmbedUse) {
-  const settings = { apiKey, baseURL: baseUrl, fetch: boundedFetch };
+async function embeddingModel(access: Access, model: string, use: EmbedUse) {
+  const { provider, kind, baseUrl } = access;
+  const settings = sdkAccess(access);
   if (kind === "openai") {
     const { createOpenAI } = await loadPackage("@ai-sdk/openai", () => import("@ai-sdk/openai"));
     return createOpenAI(settings).embeddingModel(model);
@@ -41,16 +42,18 @@ async function embeddingModel({ provider, kind, apiKey, baseUrl }: Access, model
   }
   const name = "@ai-sdk/openai-compatible";
   const { createOpenAICompatible } = await loadPackage(name, () => import("@ai-sdk/openai-compatible"));
-  const fetch = provider === "voyage" ? voyageFetch(use) : boundedFetch;
-  return createOpenAICompatible({ ...settings, fetch, name: provider, baseURL: baseUrl ?? "" }).embeddingModel(model);
+  const send = provider === "voyage" ? voyageFetch(use, settings.fetch) : settings.fetch;
+  return createOpenAICompatible({ ...settings, fetch: send, name: provider, baseURL: baseUrl ?? "" }).embeddingModel(
+    model,
+  );
 }
 
 /** Voyage takes other names for two fields, wants to know what a text is for, and counts tokens its own way. */
-function voyageFetch(use: EmbedUse): typeof fetch {
+function voyageFetch(use: EmbedUse, send: typeof fetch): typeof fetch {
   return async (input, init) => {
     const { encoding_format: _, dimensions, ...body } = JSON.parse(String(init?.body ?? "{}"));
     const asked = { ...body, input_type: use, ...(dimensions === undefined ? {} : { output_dimension: dimensions }) };
-    const response = await boundedFetch(input, { ...init, body: JSON.stringify(asked) });
+    const response = await send(input, { ...init, body: JSON.stringify(asked) });
     if (!response.ok) return response;
     const { data } = (await response.json()) as { data?: unknown };
     return Response.json({ data }, { status: response.status });

@@ -1,7 +1,8 @@
 import type { Config, Environment } from "../../config/index.ts";
 import { type Clock, redactSecrets, systemClock, VarveError } from "../../domain/index.ts";
+import { withCredential } from "../auth/credential.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
-import { accessOf } from "../providers.ts";
+import { type Access, accessOf } from "../providers.ts";
 import type { Reranker, RerankScore } from "./port.ts";
 import { type RerankProvider, rerankProviders, scoresIn, wires } from "./wire.ts";
 
@@ -36,7 +37,14 @@ export function configuredReranker(
     [provider]: { baseUrl: wires[provider].baseUrl, ...settings.models.providers[provider] },
   };
   const call = (query: string, texts: readonly string[], signal: AbortSignal) =>
-    post(provider, model, accessOf(provider, { providers, env, home }), query, texts, signal);
+    post(
+      provider,
+      model,
+      accessOf(provider, { providers, auth: settings.models.auth, env, home }),
+      query,
+      texts,
+      signal,
+    );
   return resting(model === "" ? provider : `${provider}/${model}`, rerankerTimeoutMs, clock, call);
 }
 
@@ -72,23 +80,27 @@ function resting(
 async function post(
   provider: RerankProvider,
   model: string,
-  { apiKey, baseUrl }: { apiKey?: string; baseUrl?: string },
+  access: Access,
   query: string,
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<RerankScore[]> {
   const wire = wires[provider];
-  if (apiKey === undefined && wire.needsKey) {
+  const { baseUrl } = access;
+  if (access.apiKey === undefined && access.tokens === undefined && wire.needsKey) {
     throw new VarveError("BAD_CONFIG", `There is no key for ${provider}.`, {
       remedy: `Set ${provider.toUpperCase()}_API_KEY or models.providers.${provider}.apiKey.`,
     });
   }
-  const response = await boundedFetch(`${baseUrl ?? wire.baseUrl}${wire.path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...wire.headers(apiKey) },
-    body: JSON.stringify(wire.body(model, query, texts)),
-    signal,
-  });
+  const body = JSON.stringify(wire.body(model, query, texts));
+  const response = await withCredential(access, signal, (apiKey) =>
+    boundedFetch(`${baseUrl ?? wire.baseUrl}${wire.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...wire.headers(apiKey) },
+      body,
+      signal,
+    }),
+  );
   const text = await response.text();
   if (!response.ok) {
     const said = redactSecrets(text.slice(0, 200).replaceAll(/\s+/g, " "));

@@ -1,8 +1,9 @@
 import { VarveError } from "../../domain/index.ts";
-import { chatModelNames, type ProviderSources } from "../../models/index.ts";
+import { chatModelNames } from "../../models/index.ts";
 import type { Session } from "../../session/index.ts";
 import type { TurnHost } from "../host.ts";
 import { sdkRunner } from "./ai-sdk.ts";
+import { chatSources } from "./chat-sources.ts";
 import { claudeRunner } from "./claude-cli.ts";
 import { commandRunner } from "./command.ts";
 import { offlineNote, offlineRunner } from "./offline.ts";
@@ -21,7 +22,7 @@ export function chooseRunners(host: TurnHost, session: Session): Runner[] {
     case "offline":
       return [offline()];
     default: {
-      const sources: ProviderSources = { providers: config.models.providers, env: process.env, home: host.home };
+      const sources = chatSources(host, session);
       const names = [...new Set([...overrideOf(session), ...chatModelNames(config.models, sources)])];
       if (names.length > 0) return names.map((name) => sdkRunner(name, sources, turn));
       if (turn.runner === "auto") return [offline()];

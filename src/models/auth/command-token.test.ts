@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { type CommandSettings, tokenByCommand } from "./command-token.ts";
+import { KeptToken } from "./kept-token.ts";
+
+const clock = { time: 1_700_000_000_000, now: () => clock.time };
+const program = (code: string) => [process.execPath, "-e", code];
+const ask = (command: CommandSettings["command"], rest: Partial<CommandSettings> = {}) =>
+  tokenByCommand({ name: "vault", command, timeoutMs: 10_000, env: process.env, clock, ...rest });
+
+test("what a program prints is the key, without the space around it", async () => {
+  expect(await ask(program("console.log('  key-1  ')"))).toEqual({ value: "key-1" });
+  // A text is split at its blanks; no shell reads it.
+  expect((await ask(`${process.execPath} -p process.version`)).value).toBe(process.version);
+  expect((await ask([process.execPath, "-p", "process.argv[1]", "$HOME;ls"])).value).toBe("$HOME;ls");
+});
+
+test("an answer in JSON says how long it holds, and another one is asked for ahead of that", async () => {
+  const at = clock.time + 1_000_000;
+  const say = (expiresAt: unknown) => program(`console.log(JSON.stringify({token:"t",expiresAt:${expiresAt}}))`);
+  const wanted = { value: "t", expiresAt: at, renewAt: at - 100_000 };
+  expect(await ask(say(at))).toEqual(wanted);
+  expect(await ask(say(at / 1_000))).toEqual(wanted);
+  expect(await ask(say(`"${new Date(at).toISOString()}"`))).toEqual(wanted);
+  expect((await ask(say(at), { refreshMs: 5_000 })).renewAt).toBe(clock.time + 5_000);
+});
+
+test.each([
+  ["nothing", "process.exit(0)", "BAD_CONFIG", /printed nothing/],
+  ["two lines", "console.log('secret-1\\nsecret-2')", "BAD_CONFIG", /more than one word/],
+  ["broken JSON", 'console.log(\'{"token": "secret-1\')', "BAD_CONFIG", /not JSON/],
+  ["JSON of another form", 'console.log(\'{"key": "secret-1"}\')', "BAD_CONFIG", /without a token/],
+  [
+    "no end",
+    "setInterval(() => process.stdout.write('secret-1'.repeat(10000)), 1)",
+    "MODEL_FAILED",
+    /printed more than/,
+  ],
+  [
+    "a failure",
+    `console.log('secret-1'); console.error('locked: sk-ant-${"aB3dE6".repeat(5)} ${"aB3dE6".repeat(4)}'); process.exit(3)`,
+    "MODEL_FAILED",
+    /ended with 3\. It said: locked: \[Anthropic key removed\] \[removed\]/,
+  ],
+])("%s in place of a key is an error that tells no secret", async (_, code, errorCode, message) => {
+  const error = await ask(program(code)).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: errorCode, message: expect.stringMatching(message), remedy: expect.any(String) });
+  expect(JSON.stringify([error, String((error as Error).cause)])).not.toMatch(/secret-1|aB3dE6/);
+});
+
+test("a program that is not there, or not done in time, is named", async () => {
+  await expect(ask(["/nonexistent/vault"])).rejects.toMatchObject({
+    code: "BAD_CONFIG",
+    message: expect.stringContaining("There is no program /nonexistent/vault"),
+  });
+  await expect(ask(program("setTimeout(() => 0, 60000)"), { timeoutMs: 200 })).rejects.toThrow(
+    /not done within 200 ms/,
+  );
+});
+
+test("a key is kept until its time or a refusal, and whoever waits at the same time waits for the same", async () => {
+  let asked = 0;
+  const source = new KeptToken(async () => ({ value: `key-${++asked}`, renewAt: clock.time + 1_000 }), clock);
+  expect(await Promise.all([source.token(), source.token()])).toEqual(["key-1", "key-1"]);
+  clock.time += 1_001;
+  expect(await source.token()).toBe("key-2");
+  expect(await source.renew("key-1")).toBe("key-2");
+  expect(await source.renew("key-2")).toBe("key-3");
+  expect(await source.renew("key-3"), "what replaced a refused key is refused for another reason").toBeUndefined();
+  clock.time += 60_001;
+  expect(await source.renew("key-3")).toBe("key-4");
+});
+
+test("whoever was refused what is just being made anew waits for it, and asks again where it is the same", async () => {
+  const makings: ((value: string) => void)[] = [];
+  const make = () => new Promise<{ value: string }>((resolve) => makings.push((value) => resolve({ value })));
+  const source = new KeptToken(make, clock);
+  const first = source.token();
+  const again = source.renew("key-1");
+  makings[0]?.("key-1");
+  expect(await first).toBe("key-1");
+  await new Promise((resolve) => setImmediate(resolve));
+  makings[1]?.("key-2");
+  expect(await again).toBe("key-2");
+});
+
+test("after a failure it rests; a key that still holds serves meanwhile", async () => {
+  let asked = 0;
+  let failing = true;
+  const make = async () => {
+    asked += 1;
+    if (failing) throw new Error("locked");
+    return { value: "key", expiresAt: clock.time + 100_000, renewAt: clock.time + 90_000 };
+  };
+  const source = new KeptToken(make, clock);
+  await expect(source.token()).rejects.toThrow("locked");
+  await expect(source.token()).rejects.toThrow("locked");
+  expect(asked).toBe(1);
+  failing = false;
+  clock.time += 10_001;
+  expect(await source.token()).toBe("key");
+  failing = true;
+  clock.time += 95_000;
+  expect(await source.token()).toBe("key");
+  clock.time += 10_000;
+  await expect(source.token()).rejects.toThrow("locked");
+});
+
+test("one who gives up takes the key from nobody", async () => {
+  const { promise, resolve } = Promise.withResolvers<{ value: string }>();
+  const source = new KeptToken(() => promise, clock);
+  const impatient = new AbortController();
+  const [gone, patient] = [source.token(impatient.signal), source.token()];
+  impatient.abort();
+  await expect(gone).rejects.toMatchObject({ name: "AbortError" });
+  resolve({ value: "key" });
+  expect(await patient).toBe("key");
+});

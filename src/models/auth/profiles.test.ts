@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { loadConfig } from "../../config/index.ts";
+import { chatModelNames } from "../chat/choose.ts";
+import { accessOf, type ProviderSources } from "../providers.ts";
+import { checkProfile } from "./profiles.ts";
+
+const home = "/nonexistent-varve-home";
+function sources(models: object, rest: Partial<ProviderSources> = {}): ProviderSources {
+  const { config } = loadConfig({ home, env: {}, overrides: { models } });
+  const { providers, auth } = config.models;
+  return { providers, auth, env: {}, home, ...rest };
+}
+const auth = {
+  first: { provider: "openai", apiKey: "key-1" },
+  second: { provider: "openai", apiKey: "env:SECOND" },
+  other: { provider: "anthropic", command: [process.execPath, "-p", "'key-3'"], scheme: "bearer" },
+};
+
+test("a profile comes before everything else that holds a key", async () => {
+  const env = { OPENAI_API_KEY: "of-the-environment", SECOND: "key-2" };
+  const providers = { openai: { apiKey: "of-the-entry" } };
+  expect(accessOf("openai", sources({ auth, providers }, { env }))).toMatchObject({ apiKey: "key-1", scheme: "key" });
+  const named = { openai: { apiKey: "of-the-entry", auth: "second" } };
+  expect(accessOf("openai", sources({ auth, providers: named }, { env })).apiKey).toBe("key-2");
+  expect(() => accessOf("openai", sources({ auth, providers: named }))).toThrow(/SECOND, which is not set/);
+  const access = accessOf("anthropic", sources({ auth }, { env: process.env }));
+  expect(access).toMatchObject({ scheme: "bearer" });
+  expect(access.apiKey).toBeUndefined();
+  expect(await access.tokens?.token()).toBe("key-3");
+});
+
+test("the one that somebody chose comes first, for its own provider and no other", () => {
+  const env = { SECOND: "key-2", ANTHROPIC_API_KEY: "k" };
+  const chosen = sources({ auth: { first: auth.first, second: auth.second } }, { env, profile: "second" });
+  expect(accessOf("openai", chosen).apiKey).toBe("key-2");
+  expect(accessOf("anthropic", chosen).apiKey).toBe("k");
+});
+
+test("a profile that is not there, or another provider's, is said", () => {
+  const wrong = (name: string) => sources({ auth, providers: { openai: { auth: name } } });
+  expect(() => accessOf("openai", wrong("third"))).toThrow(
+    expect.objectContaining({ code: "BAD_CONFIG", remedy: "Use one of first, second, other." }),
+  );
+  expect(() => accessOf("openai", wrong("other"))).toThrow(/is of anthropic, not of openai/);
+  expect(() => checkProfile({}, "toString")).toThrow(/no auth profile toString/);
+});
+
+test("what a command printed is known to everybody who asks with the same settings", async () => {
+  const counted = { provider: "anthropic", command: [process.execPath, "-p", "'key-' + process.pid"] };
+  const one = sources({ auth: { counted } }, { env: process.env });
+  const ask = (from: ProviderSources) => accessOf("anthropic", from).tokens?.token();
+  expect(await ask({ ...one })).toBe(await ask({ ...one }));
+  expect(await ask(sources({ auth: { counted } }, { env: process.env }))).not.toBe(await ask(one));
+});
+
+test("a provider with a profile is one to talk to", () => {
+  const { config } = loadConfig({ home, env: {}, overrides: { models: { auth: { a: auth.other as never } } } });
+  const { providers, auth: profiles } = config.models;
+  expect(chatModelNames(config.models, { providers, auth: profiles, env: {}, home })).toEqual([
+    "anthropic/claude-sonnet-4-5",
+  ]);
+});
