@@ -11,9 +11,9 @@ const recalls = 150;
 const warmUp = 10;
 /** Above this many the rest is written without looking for what is known: what is measured is the last of them. */
 const measured = 5_000;
-/** Floor and engine take turns in slices, so that a noisy neighbour slows both alike. */
 /** Conversations that keep something at the same time, as in a gateway. */
 const writers = 8;
+/** Floor and engine take turns in slices, so that a noisy neighbour slows both alike. */
 const slice = 500;
 
 /** Storing memories one by one through the public door, and recalling among them by words and vectors. */
@@ -44,6 +44,15 @@ export async function benchMemories(
   }
 }
 
+/** Several at once, each one after another. */
+async function byWriters(count: number, write: (index: number) => Promise<void>): Promise<void> {
+  await Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      for (let index = writer; index < count; index += writers) await write(index);
+    }),
+  );
+}
+
 async function benchStore(
   varve: Varve,
   home: string,
@@ -51,10 +60,10 @@ async function benchStore(
   onProgress: (done: number) => void,
 ): Promise<BenchResult[]> {
   const timedFrom = Math.max(0, size - measured);
-  for (let index = 0; index < timedFrom; index += 1) {
+  await byWriters(timedFrom, async (index) => {
     await varve.memory.add({ text: factAt(index), force: true });
     if (index % 1_000 === 0) onProgress(index);
-  }
+  });
   const floor = new Floor(join(home, "floor.db"));
   const ms = { store: 0, together: 0, floor: 0 };
   for (let from = timedFrom; from < size; from += slice) {
@@ -63,13 +72,11 @@ async function benchStore(
       for (const text of texts) await varve.memory.add({ text });
     });
     const others = texts.map((_, index) => factAt(size + from + index));
-    ms.together += await timed(async () => {
-      const writing = Array.from({ length: writers }, async (_, writer) => {
-        for (let index = writer; index < others.length; index += writers)
-          await varve.memory.add({ text: others[index] ?? "" });
-      });
-      await Promise.all(writing);
-    });
+    ms.together += await timed(() =>
+      byWriters(others.length, async (index) => {
+        await varve.memory.add({ text: others[index] ?? "" });
+      }),
+    );
     ms.floor += await timed(async () => {
       for (const text of texts) floor.write([{ message: { role: "user", content: text }, text }]);
     });
