@@ -4,10 +4,30 @@ import { loadPackage } from "./packages.ts";
 import type { Access } from "./providers.ts";
 
 /** A model of the AI SDK, as its provider's package makes it. */
-export type SdkModel = Parameters<typeof wrapLanguageModel>[0]["model"];
+export type SdkModel = Extract<Parameters<typeof wrapLanguageModel>[0]["model"], { specificationVersion: "v4" }>;
 
-/** The AI SDK's model of a provider; its package is loaded when it is asked for, and not before. */
-export async function sdkModel({ provider, kind, apiKey, baseUrl }: Access, model: string): Promise<SdkModel> {
+/** What comes out of its stream. */
+export type SdkStreamPart =
+  Awaited<ReturnType<SdkModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
+
+const known = new Map<string, Promise<SdkModel>>();
+const knownMax = 64;
+
+/** The AI SDK's model of a provider, made once for each way to reach it: making one compiles what it reads by. */
+export function sdkModel(access: Access, model: string): Promise<SdkModel> {
+  const name = JSON.stringify([access, model]);
+  const there = known.get(name);
+  if (there) return there;
+  const made = makeModel(access, model);
+  if (known.size >= knownMax) known.clear();
+  known.set(name, made);
+  // A package that is missing now may be installed later.
+  made.catch(() => known.delete(name));
+  return made;
+}
+
+/** Its package is loaded when it is asked for, and not before. */
+async function makeModel({ provider, kind, apiKey, baseUrl }: Access, model: string): Promise<SdkModel> {
   const settings = { apiKey, baseURL: baseUrl, fetch: boundedFetch };
   switch (kind) {
     case "anthropic": {
