@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type JsonObject, printSessionKey, VarveError } from "../domain/index.ts";
-import { agentOf, countTokensIn, routeAddress, type Session } from "../session/index.ts";
+import { agentOf, routeAddress, type Session, tokensUpdate } from "../session/index.ts";
+import { alsoWrite } from "../store/index.ts";
 import type { BoundTool } from "../tools/index.ts";
 import { appendEntries } from "../transcript/index.ts";
 import {
@@ -116,7 +117,7 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
       get: (key, agent) => sessions.get(key, agent),
       maySend: sessions.maySend,
       takeNotices: sessions.takeNotices,
-      countTokens: (tx, session, used) => countTokensIn(tx, clock.now(), session, used),
+      tokensUpdate: (session, used) => alsoWrite(tokensUpdate(store.db, clock.now(), session, used)),
       noteFlush: (session) => noteFlush(host, session),
     },
     context: {

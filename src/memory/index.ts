@@ -2,6 +2,7 @@ export { type Accesses, accessesOf } from "./access.ts";
 export { type AdmissionName, admissionPresets } from "./admission.ts";
 export { decayCurve, type Worth, worthAt } from "./decay.ts";
 export type { Applied, DecisionKind } from "./decisions.ts";
+export { isWorthReading } from "./extract/rules.ts";
 export { type Extraction, type ExtractOptions, extractBatch } from "./extract/run.ts";
 export { hasUnseen } from "./extract/unseen.ts";
 export { checkPath } from "./files/paths.ts";

@@ -26,4 +26,4 @@ export {
 } from "./rows.ts";
 export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
 export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
-export { addNotice, countTokens, countTokensIn, deleteSession, takeNotices, updateSession } from "./update.ts";
+export { addNotice, countTokens, deleteSession, takeNotices, tokensUpdate, updateSession } from "./update.ts";

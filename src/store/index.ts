@@ -1,3 +1,4 @@
+export { alsoWrite } from "./also.ts";
 export { dumpTables, restoreDump } from "./dump.ts";
 export { enqueueJob, extendJob, failJob, finishJob, leaseJob } from "./job-rows.ts";
 export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";

@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import type { CompactResult, ContextView, Fitted } from "../context/index.ts";
 import type { Clock, EntryDraft, JsonObject, Message, Random } from "../domain/index.ts";
 import type { Address, Received, SendDecision, Session } from "../session/index.ts";
-import type { Store, StoreTransaction } from "../store/index.ts";
+import type { AlsoStatement, Store } from "../store/index.ts";
 import type { HygieneProvider } from "../transcript/index.ts";
 
 /** What is known of a turn's model when its context is made and kept. */
@@ -45,11 +45,8 @@ export interface TurnHost {
     get(key: string, agent: string): Promise<Session>;
     maySend(session: Session): SendDecision;
     takeNotices(session: Session): Promise<{ time: number; text: string }[]>;
-    countTokens(
-      tx: StoreTransaction,
-      session: Session,
-      used: { input: number; output: number; context?: number },
-    ): Promise<void>;
+    /** What counts the tokens of a turn, to be written with its end. */
+    tokensUpdate(session: Session, used: { input: number; output: number; context?: number }): AlsoStatement;
     noteFlush(session: Session): Promise<void>;
   };
   readonly context: {
@@ -85,7 +82,7 @@ export interface TurnHost {
       key: string,
       messages: Message[],
       facts: WindowFacts,
-      also: (tx: StoreTransaction) => Promise<void>,
+      also: AlsoStatement[],
     ): Promise<void>;
     overview(session: Session): Promise<{ summaries: readonly unknown[]; summaryTokens: number; rawTokens: number }>;
   };

@@ -1,5 +1,5 @@
 import { type Clock, newId, type Random } from "../domain/index.ts";
-import type { InboxTable, Store, StoreTransaction, Tx } from "../store/index.ts";
+import type { Db, InboxTable, Store, Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
 
@@ -303,16 +303,11 @@ export async function isAwaited({ store }: InboxHost, { agent, key }: Claimed): 
 }
 
 /**
- * Ends a turn in the caller's transaction, with whatever else is written there. False when another process has taken it
- * over: then nothing may be written, because the other one will.
+ * Ends a turn, with whatever else is written with it. It changes nothing when another process has taken the turn over:
+ * then nothing may be written, because the other one will.
  */
-export async function endTurn(
-  tx: StoreTransaction,
-  claimed: Claimed,
-  result: TurnResult,
-  now: number,
-): Promise<boolean> {
-  const ended = await tx.db
+export function endOfTurn(db: Db | Tx, claimed: Claimed, result: TurnResult, now: number) {
+  return db
     .updateTable("inbox")
     .set({
       state: "done",
@@ -323,12 +318,21 @@ export async function endTurn(
       result: JSON.stringify(result),
       updated_at: now,
     })
-    .where("agent", "=", claimed.agent)
+    .where("num", "in", numsOf(claimed))
     .where("turn", "=", claimed.turn)
     .where("state", "=", "running")
-    .where("lease_owner", "=", claimed.owner)
-    .executeTakeFirst();
+    .where("lease_owner", "=", claimed.owner);
+}
+
+/** Ends a turn by itself; false when another process has taken it over. */
+export async function endTurn({ store, clock }: InboxHost, claimed: Claimed, result: TurnResult): Promise<boolean> {
+  const ended = await store.transaction(({ db }) => endOfTurn(db, claimed, result, clock.now()).executeTakeFirst());
   return Number(ended.numUpdatedRows) > 0;
+}
+
+/** The rows of a turn by their numbers: what was answered stays in the table and is not looked through. */
+function numsOf({ messages }: Claimed): number[] {
+  return messages.map(({ row }) => row.num);
 }
 
 /** Gives a turn back, for any process to begin it again; this attempt does not count unless it has to wait. */

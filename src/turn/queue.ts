@@ -300,9 +300,7 @@ export class TurnQueue {
       notes: [],
       error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
     };
-    await this.#host.store.transaction(async (tx) => {
-      if (!(await endTurn(tx, claimed, result, this.#host.clock.now()))) throw new TurnLost();
-    });
+    if (!(await endTurn(this.#host, claimed, result))) throw new TurnLost();
     return result;
   }
 

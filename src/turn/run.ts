@@ -8,6 +8,7 @@
  */
 import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
+import { alsoWrite } from "../store/index.ts";
 import { isSilentReply } from "../transcript/index.ts";
 import { answerTurn } from "./answer.ts";
 import { findCommand, runCommand } from "./commands.ts";
@@ -15,7 +16,7 @@ import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
 import type { TurnHost, WindowFacts } from "./host.ts";
 import { addressOf, messageOf } from "./inbound.ts";
-import { type Claimed, endTurn, noteProgress } from "./inbox.ts";
+import { type Claimed, endOfTurn, endTurn, noteProgress } from "./inbox.ts";
 import { textOf } from "./text.ts";
 import { type Answered, Interrupted, isStoreFailure, type Live, type Turn, TurnLost } from "./turn.ts";
 
@@ -125,10 +126,13 @@ async function commit(
   facts: WindowFacts,
   used?: { input: number; output: number; context?: number },
 ): Promise<void> {
-  await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, async (tx) => {
-    if (!(await endTurn(tx, claimed, result, host.clock.now()))) throw new TurnLost();
-    if (used) await host.sessions.countTokens(tx, session, used);
-  });
+  const end = alsoWrite(endOfTurn(host.store.db, claimed, result, host.clock.now()), true);
+  const count = used ? [host.sessions.tokensUpdate(session, used)] : [];
+  try {
+    await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, [end, ...count]);
+  } catch (error) {
+    throw error instanceof VarveError && error.code === "REFUSED" ? new TurnLost() : error;
+  }
 }
 
 /** Ends a turn that no model has a part in. */
@@ -150,9 +154,7 @@ async function endWith(
       },
     ]);
   }
-  await host.store.transaction(async (tx) => {
-    if (!(await endTurn(tx, turn.claimed, result, host.clock.now()))) throw new TurnLost();
-  });
+  if (!(await endTurn(host, turn.claimed, result))) throw new TurnLost();
   return result;
 }
 

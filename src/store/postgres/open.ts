@@ -2,12 +2,12 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
+import { type Compilable, Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
 import pg from "pg";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
-import type { OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
+import type { OpenStoreOptions, RowsOf, Store, StoreCall, StoreTransaction } from "../port.ts";
 import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
@@ -92,6 +92,13 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           return appendInTransaction(tx, batch);
         }),
       ),
+    readTogether: async <Queries extends readonly Compilable[]>(queries: Queries) =>
+      // One connection for all of them: others wait for theirs.
+      db.connection().execute(async (connection) => {
+        const found: unknown[][] = [];
+        for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
+        return found as RowsOf<Queries>;
+      }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),

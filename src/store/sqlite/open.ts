@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "kysely";
+import { type Compilable, sql } from "kysely";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
@@ -10,6 +10,7 @@ import type {
   AppendResult,
   NewMemoryRows,
   OpenStoreOptions,
+  RowsOf,
   Store,
   StoreCall,
   StoreTransaction,
@@ -154,6 +155,13 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertMemory)), how),
     append: (batch) => append(batch, true),
+    readTogether: async <Queries extends readonly Compilable[]>(queries: Queries) => {
+      const statements = queries
+        .map((query) => query.compile())
+        .map(({ sql: text, parameters }) => ({ sql: text, parameters }));
+      const answers = await tapped("read", () => reader().call({ op: "executeAll", statements }));
+      return (answers as { rows: unknown[] }[]).map(({ rows }) => rows) as RowsOf<Queries>;
+    },
     insertMemory: (memory) => insertMemory(memory, true),
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),

@@ -66,6 +66,8 @@ async function answer(request: WorkerRequest): Promise<unknown> {
   switch (request.op) {
     case "execute":
       return execute(request.sql, request.parameters);
+    case "executeAll":
+      return request.statements.map(({ sql, parameters }) => execute(sql, parameters));
     case "append":
     case "insertMemory":
       return write(() => run(request), request.ownTransaction, isDurable(request));
