@@ -64,11 +64,8 @@ export function turnsOf(host: EngineHost, parts: Parts): Turns {
     },
   });
   const agentFor = (agent: string | undefined): string => agent ?? host.loaded.config.agent;
-  const accept = async (inbound: Inbound): Promise<Accepted> => {
-    const accepted = await queue.accept(inbound);
-    if (parts.background) queue.start();
-    return accepted;
-  };
+  let runs = parts.background;
+  const accept = (inbound: Inbound): Promise<Accepted> => queue.accept(inbound, { run: runs });
   const follow: Turns["follow"] = ({ id, agent }, signal) => queue.follow({ id, agent: agentFor(agent) }, signal);
   return {
     accept,
@@ -84,8 +81,14 @@ export function turnsOf(host: EngineHost, parts: Parts): Turns {
     },
     interrupt: (key, agent) => queue.interrupt(agentFor(agent), key),
     get: (id, agent) => queue.get(agentFor(agent), id),
-    start: () => queue.start(),
-    stop: (graceMs) => queue.stop(graceMs),
+    start() {
+      runs = true;
+      queue.start();
+    },
+    stop(graceMs) {
+      runs = parts.background;
+      return queue.stop(graceMs);
+    },
   };
 }
 
@@ -113,7 +116,8 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
         const key = routeAddress(address, settings);
         return { agent: agentOf(key, address.agent ?? settings.agent), key: printSessionKey(key) };
       },
-      receive: sessions.receive,
+      // What is said in a turn is appended with its time.
+      receive: (address, text, options) => sessions.receive(address, text, { ...options, touchedByAppend: true }),
       get: (key, agent) => sessions.get(key, agent),
       maySend: sessions.maySend,
       takeNotices: sessions.takeNotices,
@@ -122,7 +126,10 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
     },
     context: {
       async append(session, entries, options) {
-        const result = await appendEntries(store, refOf(session), entries, host, undefined, options);
+        const result = await appendEntries(store, refOf(session), entries, host, undefined, {
+          ...options,
+          interactionAt: session.lastInteractionAt,
+        });
         await describeLater(host, session, result);
         return result;
       },

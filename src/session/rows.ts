@@ -37,6 +37,18 @@ export async function findSessionRow(db: Db | Tx, agent: string, key: string): P
   return selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key).executeTakeFirst();
 }
 
+/** A session, and whether notices wait for it. */
+export async function findNoticedSession(
+  store: Store,
+  agent: string,
+  key: string,
+): Promise<{ session: Session; hasNotices: boolean } | undefined> {
+  const sessions = selectSessions(store.db).where("sessions.agent", "=", agent).where("sessions.key", "=", key);
+  const notices = store.db.selectFrom("notices").select("session_id").where("agent", "=", agent).where("key", "=", key);
+  const [[row], waiting] = await store.readTogether([sessions, notices]);
+  return row && { session: sessionFromRow(row), hasNotices: waiting.some((one) => one.session_id === row.session_id) };
+}
+
 /** What a change of a session locks first, so that two processes never renew the same one twice. */
 export function lockName(agent: string, key: string): string {
   return `session ${agent} ${key}`;

@@ -17,6 +17,11 @@ export interface Store {
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Several reads that do not need each other's answers, in one way to the store and back. */
   readTogether<const Queries extends readonly Compilable[]>(queries: Queries): Promise<RowsOf<Queries>>;
+  /** Some statements as one transaction, in one way to the store and back; none needs the answer of another. */
+  writeTogether<const Queries extends readonly Compilable[]>(
+    queries: Queries,
+    options?: TransactionOptions & { /** As `lock` of a transaction. */ lock?: string },
+  ): Promise<WrittenBy<Queries>>;
   /** Writes a memory with everything that belongs to it, durably, in one call: most are written one by one. */
   insertMemory(memory: NewMemoryRows): Promise<number>;
   /** Entries whose text matches, best or newest first. */
@@ -68,6 +73,11 @@ export interface StoreTransaction {
 /** The rows of each query. */
 export type RowsOf<Queries extends readonly Compilable[]> = {
   [Index in keyof Queries]: Queries[Index] extends Compilable<infer Row> ? Row[] : never;
+};
+
+/** What each query returned, and how many rows a query that returns none has changed. */
+export type WrittenBy<Queries extends readonly Compilable[]> = {
+  [Index in keyof Queries]: { rows: RowsOf<Queries>[Index]; changes: number };
 };
 
 /** A memory before it has its number. */

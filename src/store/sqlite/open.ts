@@ -15,6 +15,7 @@ import type {
   StoreCall,
   StoreTransaction,
   TransactionOptions,
+  WrittenBy,
 } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
@@ -155,10 +156,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertMemory)), how),
     append: (batch) => append(batch, true),
+    writeTogether: async <Queries extends readonly Compilable[]>(queries: Queries, { durable = true } = {}) => {
+      await gate;
+      const statements = queries.map(statementOf);
+      const call = () => writable().call({ op: "writeAll", statements, durable });
+      return (await tapped("write", () => retryBusy(call))) as WrittenBy<Queries>;
+    },
     readTogether: async <Queries extends readonly Compilable[]>(queries: Queries) => {
-      const statements = queries
-        .map((query) => query.compile())
-        .map(({ sql: text, parameters }) => ({ sql: text, parameters }));
+      const statements = queries.map(statementOf);
       const answers = await tapped("read", () => reader().call({ op: "executeAll", statements }));
       return (answers as { rows: unknown[] }[]).map(({ rows }) => rows) as RowsOf<Queries>;
     },
@@ -289,6 +294,11 @@ async function identify(db: ReturnType<typeof kyselyOver>, file: string): Promis
     });
   }
   if (names.size === 0) chmodSync(file, 0o600);
+}
+
+function statementOf(query: Compilable): { sql: string; parameters: readonly unknown[] } {
+  const { sql: text, parameters } = query.compile();
+  return { sql: text, parameters };
 }
 
 function callOf(text: string, fallback: StoreCall): StoreCall {

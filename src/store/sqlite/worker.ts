@@ -45,21 +45,28 @@ function execute(text: string, parameters: readonly unknown[]): unknown {
   return statements.execute(text === relaxedBegin ? "begin immediate" : text, parameters);
 }
 
-type Write = Extract<WorkerRequest, { op: "append" | "insertMemory" }>;
+type Write = Extract<WorkerRequest, { op: "append" | "insertMemory" | "writeAll" }>;
 
 /** A write that is a transaction of its own. */
 function isWhole(request: WorkerRequest): request is Write {
+  if (request.op === "writeAll") return true;
   return (request.op === "append" || request.op === "insertMemory") && request.ownTransaction;
 }
 
 function isDurable(request: Write): boolean {
+  if (request.op === "writeAll") return request.durable;
   return request.op === "insertMemory" || request.batch.durable !== false;
 }
 
 function run(request: Write): unknown {
-  return request.op === "append"
-    ? appendInTransaction(statements, request.batch)
-    : insertMemory(statements, request.memory);
+  switch (request.op) {
+    case "append":
+      return appendInTransaction(statements, request.batch);
+    case "insertMemory":
+      return insertMemory(statements, request.memory);
+    case "writeAll":
+      return request.statements.map(({ sql, parameters }) => statements.execute(sql, parameters));
+  }
 }
 
 async function answer(request: WorkerRequest): Promise<unknown> {
@@ -70,7 +77,8 @@ async function answer(request: WorkerRequest): Promise<unknown> {
       return request.statements.map(({ sql, parameters }) => execute(sql, parameters));
     case "append":
     case "insertMemory":
-      return write(() => run(request), request.ownTransaction, isDurable(request));
+    case "writeAll":
+      return write(() => run(request), request.op === "writeAll" || request.ownTransaction, isDurable(request));
     case "rollback":
       if (db.inTransaction) statements.run("rollback");
       return undefined;
