@@ -26,6 +26,7 @@ export {
 export { grep } from "./grep/grep.ts";
 export type { GrepMatch, GrepMode, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep/grep-types.ts";
 export { type Fitted, fitMidTurn } from "./mid-turn.ts";
+export { type Opening, openingOf, openingQueries } from "./opening.ts";
 export { leafDue, thresholdReached } from "./plan.ts";
 export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";
 export { type DescribeOptions, type Description, describe, type FileLines } from "./reading.ts";

@@ -7,6 +7,8 @@ import {
   type Fitted,
   fitMidTurn,
   loadFrontier,
+  openingOf,
+  openingQueries,
   rawTokens,
   recallBlock,
   type Standing,
@@ -17,8 +19,9 @@ import {
   type TreeNode,
 } from "../context/index.ts";
 import type { Message } from "../domain/index.ts";
+import { recallsQuery, recordedOf } from "../memory/index.ts";
 import { isContextOverflow } from "../models/index.ts";
-import { type Session, sessionBegin } from "../session/index.ts";
+import { beginQuery, type Session } from "../session/index.ts";
 import type { AppendResult } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
@@ -29,7 +32,7 @@ import type { EngineHost } from "./host.ts";
 import { memoriesBeside } from "./memory-recall.ts";
 import { extractJob, mayExtract } from "./memory-settings.ts";
 import { type Recall, recallOf } from "./recall.ts";
-import { noteTokens, tokenRatio } from "./token-ratio.ts";
+import { noteTokens, ratioOf, ratioQuery, tokenRatio } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
 import { compactJob, enqueue } from "./work.ts";
 
@@ -156,11 +159,13 @@ async function assembleFor(host: EngineHost, session: Session, request: Assemble
     windowTokens: request.windowTokens,
   });
   const asked = request.budgetTokens ?? windowBudget(settings);
-  const [ratio, begin] = await Promise.all([tokenRatio(host, request.model), sessionBegin(host, session)]);
+  const { ratio, begin, opening, recorded } = await readForView(host, session, request.model);
   const budgetTokens = Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio);
-  const { record, ...beside } = await memoriesBeside(host, session, { prompt: request.prompt, budgetTokens });
+  const asking = { prompt: request.prompt, budgetTokens };
+  const { record, ...beside } = await memoriesBeside(host, session, asking, { opening, recorded });
   const view = await assemble(host, refOf(session), policyOf(settings), {
     budgetTokens,
+    opening,
     ...beside,
     provider: request.provider,
     prompt: settings.promptAware ? request.prompt : undefined,
@@ -169,6 +174,25 @@ async function assembleFor(host: EngineHost, session: Session, request: Assemble
   });
   if (request.record !== false) await record?.();
   return ratio === 1 ? view : { ...view, estimatedTokens: Math.ceil(view.estimatedTokens * ratio) };
+}
+
+/** Everything that a view is made from for most conversations, in one way to the store and back. */
+async function readForView({ store }: EngineHost, session: Session, model: string | undefined) {
+  const ref = refOf(session);
+  const { db } = store;
+  // The recalls come before the state that says how far they are wanted, so that none is missing.
+  const [recalls, ratios, begins, ...rows] = await store.readTogether([
+    recallsQuery(db, ref),
+    ratioQuery(db, model ?? ""),
+    beginQuery(db, session),
+    ...openingQueries(db, ref),
+  ]);
+  return {
+    ratio: ratioOf(ratios[0]),
+    begin: begins[0]?.seq ?? undefined,
+    opening: await openingOf(store, ref, rows),
+    recorded: recalls.map(recordedOf),
+  };
 }
 
 function budgetOf(host: EngineHost, session: Session, facts: TurnFacts): number {

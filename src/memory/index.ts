@@ -26,7 +26,15 @@ export {
 export { rebuildMemoryText } from "./rebuild.ts";
 export { type Block, blockOf } from "./recall/block.ts";
 export { type FindRequest, type FoundMemories, findMemories, type Hit } from "./recall/find.ts";
-export { type Recorded, recordedSince, recordRecall, samePrompt, turnsAgo } from "./recall/recorded.ts";
+export {
+  type Recorded,
+  recallsQuery,
+  recordedOf,
+  recordedSince,
+  recordRecall,
+  samePrompt,
+  turnsAgo,
+} from "./recall/recorded.ts";
 export { recallQuery, wantsRecall } from "./recall/when.ts";
 export { reflect } from "./reflect.ts";
 export { listReviews, type Review } from "./review.ts";

@@ -14,6 +14,7 @@ export {
 export { type Address, type DmScope, type RoutingSettings, routeAddress } from "./route.ts";
 export {
   agentOf,
+  beginQuery,
   type CreateSession,
   createSession,
   findSession,

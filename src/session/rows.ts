@@ -253,7 +253,12 @@ function keyOfName(name: string): SessionKey | undefined {
  * first session has its parent in another conversation, and sees what it was forked from.
  */
 export async function sessionBegin(host: SessionHost, session: Session): Promise<number | undefined> {
-  const row = await host.store.db
+  return (await beginQuery(host.store.db, session).executeTakeFirst())?.seq ?? undefined;
+}
+
+/** The same as a query, for whoever reads more with it. */
+export function beginQuery(db: Db, session: Session) {
+  return db
     .selectFrom("transcripts as own")
     .innerJoin("transcripts as before", (join) =>
       join
@@ -263,7 +268,5 @@ export async function sessionBegin(host: SessionHost, session: Session): Promise
     )
     .select("own.first_seq as seq")
     .where("own.agent", "=", session.agent)
-    .where("own.id", "=", session.transcript)
-    .executeTakeFirst();
-  return row?.seq ?? undefined;
+    .where("own.id", "=", session.transcript);
 }
