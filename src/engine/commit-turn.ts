@@ -1,3 +1,4 @@
+import type { Stood } from "../context/index.ts";
 import { type Message, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AlsoStatement, AppendResult } from "../store/index.ts";
@@ -25,7 +26,7 @@ export async function commitTurn(
   session: Session,
   key: string,
   messages: Message[],
-  facts: TurnFacts = {},
+  facts: TurnFacts & { stood?: Stood } = {},
   /** What else belongs to the turn, written with it or not at all; not for a turn that is known. */
   also: AlsoStatement[] = [],
 ): Promise<CommittedTurn> {

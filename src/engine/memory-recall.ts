@@ -40,8 +40,9 @@ export async function memoriesBeside(
   const { memory } = host.loaded.config;
   if (!memory.recall) return {};
   const { path, state, tail } = known.opening;
+  const covered = state?.covered_seq ?? 0;
   const since = async (from: number): Promise<readonly Recorded[]> =>
-    from > (state?.covered_seq ?? 0)
+    from > covered || covered === 0
       ? known.recorded.filter((one) => one.seq >= from)
       : recordedSince(store, session, from);
   const notes = async (from: number): Promise<ReadonlyMap<number, Note>> =>

@@ -17,7 +17,7 @@ import {
 } from "../turn/index.ts";
 import { packageFolder } from "../version.ts";
 import { commitTurn } from "./commit-turn.ts";
-import type { Context } from "./context.ts";
+import { assembleFor, type Context } from "./context.ts";
 import { describeLater } from "./describe-files.ts";
 import { type EngineHost, sessionSettings } from "./host.ts";
 import type { Memories } from "./memories.ts";
@@ -134,7 +134,10 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
         return result;
       },
       prepare: context.prepare,
-      assemble: context.assemble,
+      async assemble(session, request) {
+        const { view, stood } = await assembleFor(host, session, request);
+        return { ...view, stood };
+      },
       fitMidTurn: context.fitMidTurn,
       compact: context.compact,
       recoverFromOverflow: context.recoverFromOverflow,

@@ -4,7 +4,7 @@ export { decayCurve, type Worth, worthAt } from "./decay.ts";
 export type { Applied, DecisionKind } from "./decisions.ts";
 export { isWorthReading } from "./extract/rules.ts";
 export { type Extraction, type ExtractOptions, extractBatch } from "./extract/run.ts";
-export { hasUnseen } from "./extract/unseen.ts";
+export { hasUnseen, seenUpTo } from "./extract/unseen.ts";
 export { checkPath } from "./files/paths.ts";
 export { type FileVersion, fileHistory } from "./files/rows.ts";
 export { type FileCommand, runFileCommand } from "./files/run.ts";

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -24,6 +24,8 @@ export function readCredentialsFile(home: string): ReadonlyMap<string, string> {
 }
 
 function readPrivately(path: string): string | undefined {
+  // Most homes have none, and asking is cheaper than failing.
+  if (!existsSync(path)) return undefined;
   const descriptor = open(path);
   if (descriptor === undefined) return undefined;
   try {

@@ -10,7 +10,7 @@ import {
   type SessionKey,
   VarveError,
 } from "../domain/index.ts";
-import type { Db, Store, StoreTransaction, Tx } from "../store/index.ts";
+import { type Db, prepared, type Store, type StoreTransaction, type Tx } from "../store/index.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
 
 /** What every operation on sessions needs. */
@@ -37,15 +37,21 @@ export async function findSessionRow(db: Db | Tx, agent: string, key: string): P
   return selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key).executeTakeFirst();
 }
 
+const sessionNamed = prepared((db, { agent, key }: { agent: string; key: string }) =>
+  selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key),
+);
+const noticesFor = prepared((db, { agent, key }: { agent: string; key: string }) =>
+  db.selectFrom("notices").select("session_id").where("agent", "=", agent).where("key", "=", key),
+);
+
 /** A session, and whether notices wait for it. */
 export async function findNoticedSession(
   store: Store,
   agent: string,
   key: string,
 ): Promise<{ session: Session; hasNotices: boolean } | undefined> {
-  const sessions = selectSessions(store.db).where("sessions.agent", "=", agent).where("sessions.key", "=", key);
-  const notices = store.db.selectFrom("notices").select("session_id").where("agent", "=", agent).where("key", "=", key);
-  const [[row], waiting] = await store.readTogether([sessions, notices]);
+  const named = { agent, key };
+  const [[row], waiting] = await store.readTogether([sessionNamed(store.db, named), noticesFor(store.db, named)]);
   return row && { session: sessionFromRow(row), hasNotices: waiting.some((one) => one.session_id === row.session_id) };
 }
 

@@ -112,6 +112,8 @@ export interface AfterOptions {
   /** The parent of the first one, where the caller knows it. */
   parentId?: string | null;
   content?: ContentForm;
+  /** The session ids of all transcripts on the path, where the caller knows them. */
+  sessions?: ReadonlyMap<number, string>;
 }
 
 /** Entries of a path behind one of its entries, oldest first. */

@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import type { CompactResult, ContextView, Fitted } from "../context/index.ts";
+import type { CompactResult, ContextView, Fitted, Stood } from "../context/index.ts";
 import type { Clock, EntryDraft, JsonObject, Message, Random } from "../domain/index.ts";
 import type { Address, Received, SendDecision, Session } from "../session/index.ts";
 import type { AlsoStatement, Store } from "../store/index.ts";
@@ -13,6 +13,8 @@ export interface WindowFacts {
   observedTokens?: number;
   /** What had been estimated for it. */
   estimatedTokens?: number;
+  /** How the conversation stood when the view was made, unless more was said since. */
+  stood?: Stood;
 }
 
 /** A tool with the engine behind it. */
@@ -65,7 +67,7 @@ export interface TurnHost {
         prompt?: string;
         provider?: HygieneProvider;
       },
-    ): Promise<ContextView>;
+    ): Promise<ContextView & { stood?: Stood }>;
     fitMidTurn(session: Session, messages: Message[], facts: WindowFacts): Fitted;
     compact(
       session: Session,

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Clock, Random } from "../domain/index.ts";
-import type { Db, InboxTable, Store, Tx } from "../store/index.ts";
+import { type Db, type InboxTable, prepared, type Store, type Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
 
@@ -54,16 +54,19 @@ type OpenRow = Pick<InboxRow, "num" | "agent" | "key" | "state" | "turn" | "read
 /** Enough of the queue to find what is due; what is behind it is found when these are done. */
 const lookedAtMax = 2_000;
 
-/** A look without a lock: an idle process takes none, and who takes it knows what to take. */
-export async function lookAt({ store, clock }: InboxHost): Promise<Look> {
-  const now = clock.now();
-  const open: OpenRow[] = await store.db
+const openRows = prepared((db, { limit }: { limit: number }) =>
+  db
     .selectFrom("inbox")
     .select(["num", "agent", "key", "state", "turn", "ready_at", "lease_until"])
     .where(isOpen)
     .orderBy("num")
-    .limit(lookedAtMax)
-    .execute();
+    .limit(limit),
+);
+
+/** A look without a lock: an idle process takes none, and who takes it knows what to take. */
+export async function lookAt({ store, clock }: InboxHost): Promise<Look> {
+  const now = clock.now();
+  const [open] = await store.readTogether([openRows(store.db, { limit: lookedAtMax })]);
   const abandoned = open.find((row) => row.state === "running" && (row.lease_until ?? 0) <= now);
   if (abandoned) return { next: abandoned };
   // What came first in its conversation goes first, be it under way or not ready yet.

@@ -1,6 +1,6 @@
 import type { Entry } from "../../domain/index.ts";
-import type { Db, Store, Tx } from "../../store/index.ts";
-import { pathFrom, placeQuery, readAfter } from "../../transcript/index.ts";
+import { type Db, prepared, type Store, type Tx } from "../../store/index.ts";
+import { pathFrom, placeQuery, readAfter, transcriptsQuery } from "../../transcript/index.ts";
 
 export interface ConversationRef {
   agent: string;
@@ -22,11 +22,21 @@ const bytesMax = 60_000;
 
 /** The next entries behind the cursor of a conversation. What a fork inherits was read in its origin. */
 export async function readUnseen(store: Store, ref: ConversationRef): Promise<Unseen> {
-  const [[place], [cursor]] = await store.readTogether([placeQuery(store.db, ref), cursorQuery(store.db, ref)]);
+  const { db } = store;
+  const [[place], [cursor], ids] = await store.readTogether([
+    placeQuery(db, ref),
+    cursorQuery(db, ref),
+    transcriptsQuery(db, ref),
+  ]);
   const path = await pathFrom(store, ref, place);
   const inherited = Math.max(0, ...path.filter((one) => one.conversation !== ref.conversation).map((one) => one.upTo));
   const from = cursor?.seq ?? inherited;
-  const page = await readAfter(store, ref.agent, path, { after: from, limit: pageEntries + 1 });
+  const page = await readAfter(store, ref.agent, path, {
+    after: from,
+    limit: pageEntries + 1,
+    // What a fork inherits may be of other transcripts.
+    ...(path.length > 1 ? {} : { sessions: new Map(ids.map((row) => [row.id, row.session_id])) }),
+  });
   const entries: Entry[] = [];
   let size = 0;
   for (const entry of page.slice(0, pageEntries)) {
@@ -58,6 +68,9 @@ function cursorQuery(db: Db, ref: ConversationRef) {
     .where("agent", "=", ref.agent)
     .where("conversation", "=", ref.conversation);
 }
+
+/** Up to where a conversation was read for memories, for whoever reads more with it. */
+export const seenUpTo = prepared(cursorQuery);
 
 /** Moves the cursor; it changes nothing when another one has moved it meanwhile. */
 export function cursorMove(
