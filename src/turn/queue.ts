@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId, toVarveError, VarveError } from "../domain/index.ts";
+import { Bell, newId, toVarveError, VarveError } from "../domain/index.ts";
 import { acceptMessage, type NewMessage } from "./accept.ts";
-import { Bell } from "./bell.ts";
 import type { TurnEvent, TurnResult } from "./events.ts";
 import type { TurnHost } from "./host.ts";
 import { addressOf, checkInbound, type Inbound, isAddressed, isGroup, senderOf, sourceOf } from "./inbound.ts";
