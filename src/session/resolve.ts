@@ -64,7 +64,7 @@ export async function resolveSession(
     if (!found) {
       const transcript = { cwd: options.cwd };
       const row = await createSession(tx, host, { agent, key, keyText, transcript, displayName: options.displayName });
-      return { session: sessionFromRow(row), created: true };
+      return { session: sessionFromRow(row), created: true, hasNotices: false };
     }
     if (!interaction) return { session: sessionFromRow(found), created: false };
     const session = sessionFromRow(found);

@@ -165,7 +165,7 @@ export async function createSession(
   const now = host.clock.now();
   const conversation = given.conversation ?? (await newConversation(tx, host, agent, keyText));
   const opened = await openTranscript(tx, host, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
-  await tx.db
+  const row = await tx.db
     .insertInto("sessions")
     .values({
       agent,
@@ -188,10 +188,9 @@ export async function createSession(
       compaction_count: 0,
       metadata: JSON.stringify(given.metadata ?? {}),
     })
-    .execute();
-  const row = await findSessionRow(tx.db, agent, keyText);
-  if (!row) throw new VarveError("INTERNAL", `The session ${keyText} was written and cannot be read.`);
-  return row;
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { ...row, transcript: opened.transcript };
 }
 
 /** Which agent a key belongs to: the one it names, else the given default. */
