@@ -5,6 +5,7 @@ import { cleanForProvider, type HygieneProvider } from "../transcript/index.ts";
 import { checkBudget } from "./compact.ts";
 import { type ConversationRef, readSources, type StoredSummary } from "./dag.ts";
 import { type Frontier, loadFrontier } from "./frontier.ts";
+import type { Opening } from "./opening.ts";
 import { freshTail } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
 import { pruneOld, withoutHeartbeats } from "./prune.ts";
@@ -25,6 +26,8 @@ export interface AssembleOptions {
   withoutHeartbeats?: boolean;
   /** What was put beside messages of the branch before; it stays where it was put. */
   notes?: (from: number) => Promise<ReadonlyMap<number, Note>>;
+  /** What was read of it already. */
+  opening?: Opening;
   /** What is put beside the newest message now. */
   fresh?: Note;
   /** What became of what might have been put there. */
@@ -63,7 +66,7 @@ export async function assemble(
   options: AssembleOptions,
 ): Promise<ContextView> {
   checkBudget(options.budgetTokens);
-  const frontier = await loadFrontier(store, ref);
+  const frontier = await loadFrontier(store, ref, undefined, options.opening);
   const { fresh } = options;
   const budgetTokens = options.budgetTokens - (fresh?.tokens ?? 0);
   const choice = await choose(store, ref, frontier, policy, { ...options, budgetTokens });
@@ -223,7 +226,7 @@ async function rawWithin(
 ): Promise<{ raw: SeenEntry[]; complete: boolean; alone: Note[] }> {
   const begin = options.begin?.seq ?? 0;
   for (let count = 128; ; count *= 2) {
-    const newest = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax));
+    const newest = await newestRaw(store, ref, frontier, Math.min(count, rawPageMax), options.opening?.tail);
     const raw = seenOf(newest, frontier.prunedSeq, options).filter((one) => one.entry.seq >= begin);
     const tokens = sum(raw.map((one) => one.item.tokens));
     const complete = newest.length < Math.min(count, rawPageMax);

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type InferResult, sql } from "kysely";
 import type { Db, Store, Tx } from "../store/index.ts";
 import { activePath, type Segment } from "../transcript/index.ts";
 import { type ConversationRef, readSources, readSummaries, type StoredSummary } from "./dag.ts";
@@ -25,9 +25,11 @@ export async function loadFrontier(
   store: Store,
   ref: ConversationRef,
   known: Map<string, StoredSummary> = new Map(),
+  opening?: { path: Segment[]; state: StateRow | undefined },
 ): Promise<Frontier> {
-  const path = await activePath(store, ref);
-  const stored = await storedFrontier(store.db, ref, known);
+  const path = opening?.path ?? (await activePath(store, ref));
+  const state = opening ? opening.state : await stateQuery(store.db, ref).executeTakeFirst();
+  const stored = await storedFrontier(store.db, ref, known, state);
   const valid = await validPrefix(store, ref, path, stored.summaries);
   const moved =
     valid.length !== stored.summaries.length || valid.some((one, index) => one.id !== stored.summaries[index]?.id);
@@ -41,17 +43,23 @@ export async function loadFrontier(
   };
 }
 
+/** What a compaction left of a conversation's state. */
+export function stateQuery(db: Db, ref: ConversationRef) {
+  return db
+    .selectFrom("context_states")
+    .select(["version", "pruned_seq", "covered_seq"])
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation);
+}
+
+export type StateRow = InferResult<ReturnType<typeof stateQuery>>[number];
+
 async function storedFrontier(
   db: Db | Tx,
   ref: ConversationRef,
   known: Map<string, StoredSummary>,
+  state: StateRow | undefined,
 ): Promise<{ summaries: StoredSummary[]; version: number; prunedSeq: number }> {
-  const state = await db
-    .selectFrom("context_states")
-    .select(["version", "pruned_seq"])
-    .where("agent", "=", ref.agent)
-    .where("conversation", "=", ref.conversation)
-    .executeTakeFirst();
   if (!state) return { summaries: [], version: 0, prunedSeq: 0 };
   const items = await db
     .selectFrom("context_items")

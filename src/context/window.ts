@@ -1,6 +1,6 @@
 import { type Entry, type Message, toolCallsOf, toolResultsOf } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { readAfter, readTail } from "../transcript/index.ts";
+import { type Page, readAfter, readTail } from "../transcript/index.ts";
 import type { ConversationRef } from "./dag.ts";
 import type { Frontier } from "./frontier.ts";
 import type { MessageItem } from "./items.ts";
@@ -65,12 +65,15 @@ export async function newestRaw(
   ref: ConversationRef,
   frontier: Frontier,
   count: number,
+  /** The newest page, where it was read already. */
+  first?: Page,
 ): Promise<SaidEntry[]> {
   const said: SaidEntry[] = [];
   let before: number | undefined;
   while (said.length < count) {
     const limit = Math.min(1000, count - said.length + 8);
-    const page = await readTail(store, ref, { limit, before, content: "reference" });
+    const isFirst = before === undefined && first !== undefined;
+    const page = isFirst ? first : await readTail(store, ref, { limit, before, content: "reference" });
     const fresh = page.entries.filter((entry) => entry.seq > frontier.coveredSeq);
     said.unshift(...fresh.flatMap((entry) => saidOf(entry) ?? []));
     if (page.before === undefined || fresh.length < page.entries.length) break;

@@ -1,3 +1,4 @@
+export { Bell } from "./bell.ts";
 export { type Clock, type Random, systemClock, systemRandom } from "./clock.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {

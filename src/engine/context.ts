@@ -7,19 +7,24 @@ import {
   type Fitted,
   fitMidTurn,
   loadFrontier,
+  openingOf,
+  openingQueries,
   rawTokens,
   recallBlock,
   type Standing,
+  type Stood,
   type StoredSummary,
   standing,
+  stoodAt,
   summaryTokens,
   summaryTree,
   type TreeNode,
 } from "../context/index.ts";
 import type { Message } from "../domain/index.ts";
+import { recallsQuery, recordedOf, seenUpTo } from "../memory/index.ts";
 import { isContextOverflow } from "../models/index.ts";
-import { type Session, sessionBegin } from "../session/index.ts";
-import type { AppendResult } from "../store/index.ts";
+import { beginQuery, type Session } from "../session/index.ts";
+import { type AppendResult, prepared } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts } from "./compaction.ts";
@@ -29,7 +34,7 @@ import type { EngineHost } from "./host.ts";
 import { memoriesBeside } from "./memory-recall.ts";
 import { extractJob, mayExtract } from "./memory-settings.ts";
 import { type Recall, recallOf } from "./recall.ts";
-import { noteTokens, tokenRatio } from "./token-ratio.ts";
+import { noteTokens, ratioOf, ratioQuery, tokenRatio } from "./token-ratio.ts";
 import { refOf } from "./transcripts.ts";
 import { compactJob, enqueue } from "./work.ts";
 
@@ -123,7 +128,7 @@ export function contextOf(host: EngineHost): Context {
       if (!isContextOverflow(error)) return undefined;
       return compactUntilUnder(host, session, { ...facts, budgetTokens: budgetOf(host, session, facts) }, "overflow");
     },
-    assemble: (session, options = {}) => assembleFor(host, session, options),
+    assemble: async (session, options = {}) => (await assembleFor(host, session, options)).view,
     async recall(session, request) {
       const found = await recallBlock(host.find, refOf(session), { ...request, inView: new Set() });
       return typeof found?.message.content === "string" ? found.message.content : "";
@@ -149,18 +154,25 @@ export function contextOf(host: EngineHost): Context {
   };
 }
 
-async function assembleFor(host: EngineHost, session: Session, request: AssembleRequest): Promise<ContextView> {
+/** A view, and how the conversation stood when it was made. */
+export async function assembleFor(
+  host: EngineHost,
+  session: Session,
+  request: AssembleRequest,
+): Promise<{ view: ContextView; stood?: Stood }> {
   const settings = contextSettings(host.loaded.config, {
     session,
     model: request.model,
     windowTokens: request.windowTokens,
   });
   const asked = request.budgetTokens ?? windowBudget(settings);
-  const [ratio, begin] = await Promise.all([tokenRatio(host, request.model), sessionBegin(host, session)]);
+  const { ratio, begin, opening, recorded, seen } = await readForView(host, session, request.model);
   const budgetTokens = Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio);
-  const { record, ...beside } = await memoriesBeside(host, session, { prompt: request.prompt, budgetTokens });
+  const asking = { prompt: request.prompt, budgetTokens };
+  const { record, ...beside } = await memoriesBeside(host, session, asking, { opening, recorded });
   const view = await assemble(host, refOf(session), policyOf(settings), {
     budgetTokens,
+    opening,
     ...beside,
     provider: request.provider,
     prompt: settings.promptAware ? request.prompt : undefined,
@@ -168,7 +180,33 @@ async function assembleFor(host: EngineHost, session: Session, request: Assemble
     ...(begin === undefined ? {} : { begin: { seq: begin, retainDepth: settings.newSessionRetainDepth } }),
   });
   if (request.record !== false) await record?.();
-  return ratio === 1 ? view : { ...view, estimatedTokens: Math.ceil(view.estimatedTokens * ratio) };
+  const stood = stoodAt(opening, seen);
+  return { view: ratio === 1 ? view : { ...view, estimatedTokens: Math.ceil(view.estimatedTokens * ratio) }, stood };
+}
+
+const recalled = prepared(recallsQuery);
+const ratioFor = prepared((db, { model }: { model: string }) => ratioQuery(db, model));
+const begin = prepared(beginQuery);
+
+/** Everything that a view is made from for most conversations, in one way to the store and back. */
+async function readForView({ store }: EngineHost, session: Session, model: string | undefined) {
+  const ref = refOf(session);
+  const { db } = store;
+  // The recalls come before the state that says how far they are wanted, so that none is missing.
+  const [recalls, cursors, ratios, begins, ...rows] = await store.readTogether([
+    recalled(db, ref),
+    seenUpTo(db, ref),
+    ratioFor(db, { model: model ?? "" }),
+    begin(db, session),
+    ...openingQueries(db, ref),
+  ]);
+  return {
+    ratio: ratioOf(ratios[0]),
+    begin: begins[0]?.seq ?? undefined,
+    opening: await openingOf(store, ref, rows),
+    recorded: recalls.map(recordedOf),
+    seen: cursors[0]?.seq ?? 0,
+  };
 }
 
 function budgetOf(host: EngineHost, session: Session, facts: TurnFacts): number {

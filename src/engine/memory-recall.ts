@@ -1,4 +1,4 @@
-import type { AssembleOptions, Note, TraceItem } from "../context/index.ts";
+import type { AssembleOptions, Note, Opening, TraceItem } from "../context/index.ts";
 import { toolCallsOf } from "../domain/index.ts";
 import {
   type Block,
@@ -15,7 +15,6 @@ import {
   wantsRecall,
 } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
-import { headOf, readTail } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { memoryHost, readerOf } from "./memory-settings.ts";
 
@@ -37,24 +36,29 @@ export async function memoriesBeside(
   host: EngineHost,
   session: Session,
   request: { prompt?: string; budgetTokens: number },
+  known: { opening: Opening; recorded: readonly Recorded[] },
 ): Promise<Beside> {
   const { store } = host;
   const { memory } = host.loaded.config;
   if (!memory.recall) return {};
-  const head = await headOf(store, session);
-  const notes = async (from: number): Promise<ReadonlyMap<number, Note>> => {
-    const recorded = await recordedSince(store, session, from);
-    return new Map(recorded.map(({ seq, block, tokens }) => [seq, { text: block, tokens }]));
-  };
+  const { path, state, tail } = known.opening;
+  const covered = state?.covered_seq ?? 0;
+  const since = async (from: number): Promise<readonly Recorded[]> =>
+    from > covered || covered === 0
+      ? known.recorded.filter((one) => one.seq >= from)
+      : recordedSince(store, session, from);
+  const notes = async (from: number): Promise<ReadonlyMap<number, Note>> =>
+    new Map((await since(from)).map(({ seq, block, tokens }) => [seq, { text: block, tokens }]));
   const { prompt } = request;
   if (prompt === undefined || !wantsRecall(prompt)) return { notes };
-  const at = head ?? { branch: 0, seq: 0 };
-  const ref = { agent: session.agent, conversation: session.conversation, branch: at.branch };
-  const lately = await recordedSince(store, session, await turnsAgo(store, ref, memory.recallRepeatTurns));
+  const head = path.at(-1);
+  const at = { branch: head?.branch ?? 0, seq: head?.upTo ?? 0 };
+  const ago = (turns: number) => beginOfTurns(host, session, known.opening, turns);
+  const lately = await since(await ago(memory.recallRepeatTurns));
   const [last] = lately;
   // The same prompt of the same turn has its memories already.
-  if (last && samePrompt(last, prompt) && last.seq >= (await turnsAgo(store, ref, 2))) return { notes };
-  if (await awaitsResults(host, session)) return { notes };
+  if (last && samePrompt(last, prompt) && last.seq >= (await ago(2))) return { notes };
+  if (awaitsResults(tail)) return { notes };
   const before = lately.filter((one) => one.seq !== at.seq);
   const { block, trace } = await freshBlock(host, session, { ...request, prompt, before });
   const others = async (from: number) => new Map([...(await notes(from))].filter(([seq]) => seq !== at.seq));
@@ -105,8 +109,21 @@ function repeated(kind: "memory" | "note", id: string): TraceItem {
   return { kind, id, tokens: 0, in: false, why: "shown a few turns ago" };
 }
 
+/** The entry that the last so many turns begin with, from what was read where that is enough. */
+async function beginOfTurns(
+  { store }: EngineHost,
+  { agent, conversation }: Session,
+  { path, tail }: Opening,
+  turns: number,
+): Promise<number> {
+  const asked = tail.entries.filter((entry) => entry.type === "message" && entry.message.role === "user");
+  const isWhole = path.length === 1 && (tail.before === undefined || asked.length >= turns);
+  if (isWhole && turns >= 1) return asked.at(-turns)?.seq ?? 0;
+  return turnsAgo(store, { agent, conversation, branch: path.at(-1)?.branch ?? 0 }, turns);
+}
+
 /** Nothing may stand between a call of a tool and its result. */
-async function awaitsResults({ store }: EngineHost, session: Session): Promise<boolean> {
-  const [newest] = (await readTail(store, session, { limit: 1, content: "reference" })).entries;
+function awaitsResults({ entries }: Opening["tail"]): boolean {
+  const newest = entries.at(-1);
   return newest?.type === "message" && toolCallsOf(newest.message).length > 0;
 }

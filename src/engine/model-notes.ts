@@ -11,7 +11,7 @@ export interface ModelNotes {
   flush(): Promise<void>;
 }
 
-const delayMs = 250;
+const delayMs = 1_000;
 
 export function modelNotesOf(store: Store, clock: Clock, limits: ChainLimits): ModelNotes {
   let pending = new Map<string, ModelOutcome[]>();

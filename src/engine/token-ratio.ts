@@ -1,3 +1,4 @@
+import type { Db } from "../store/index.ts";
 import type { EngineHost } from "./host.ts";
 
 /** Beyond these a figure is a mistake, not a tokenizer. */
@@ -10,12 +11,15 @@ const leastTokens = 200;
 
 /** How many tokens a model's provider counts for one that was estimated; 1 when nothing is known of it. */
 export async function tokenRatio(host: EngineHost, model: string | undefined): Promise<number> {
-  if (model === undefined) return 1;
-  const row = await host.store.db
-    .selectFrom("token_ratios")
-    .select(["estimated", "reported"])
-    .where("model", "=", model)
-    .executeTakeFirst();
+  return model === undefined ? 1 : ratioOf(await ratioQuery(host.store.db, model).executeTakeFirst());
+}
+
+/** What is known of a model, for whoever reads more with it. */
+export function ratioQuery(db: Db, model: string) {
+  return db.selectFrom("token_ratios").select(["estimated", "reported"]).where("model", "=", model);
+}
+
+export function ratioOf(row: { estimated: number; reported: number } | undefined): number {
   if (!row || row.estimated < leastTokens) return 1;
   return Math.min(ratioMax, Math.max(ratioMin, row.reported / row.estimated));
 }

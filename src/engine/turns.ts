@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type JsonObject, printSessionKey, VarveError } from "../domain/index.ts";
-import { agentOf, countTokensIn, routeAddress, type Session } from "../session/index.ts";
+import { agentOf, routeAddress, type Session, tokensUpdate } from "../session/index.ts";
+import { alsoWrite } from "../store/index.ts";
 import type { BoundTool } from "../tools/index.ts";
 import { appendEntries } from "../transcript/index.ts";
 import {
@@ -16,7 +17,7 @@ import {
 } from "../turn/index.ts";
 import { packageFolder } from "../version.ts";
 import { commitTurn } from "./commit-turn.ts";
-import type { Context } from "./context.ts";
+import { assembleFor, type Context } from "./context.ts";
 import { describeLater } from "./describe-files.ts";
 import { type EngineHost, sessionSettings } from "./host.ts";
 import type { Memories } from "./memories.ts";
@@ -63,11 +64,8 @@ export function turnsOf(host: EngineHost, parts: Parts): Turns {
     },
   });
   const agentFor = (agent: string | undefined): string => agent ?? host.loaded.config.agent;
-  const accept = async (inbound: Inbound): Promise<Accepted> => {
-    const accepted = await queue.accept(inbound);
-    if (parts.background) queue.start();
-    return accepted;
-  };
+  let runs = parts.background;
+  const accept = (inbound: Inbound): Promise<Accepted> => queue.accept(inbound, { run: runs });
   const follow: Turns["follow"] = ({ id, agent }, signal) => queue.follow({ id, agent: agentFor(agent) }, signal);
   return {
     accept,
@@ -83,8 +81,14 @@ export function turnsOf(host: EngineHost, parts: Parts): Turns {
     },
     interrupt: (key, agent) => queue.interrupt(agentFor(agent), key),
     get: (id, agent) => queue.get(agentFor(agent), id),
-    start: () => queue.start(),
-    stop: (graceMs) => queue.stop(graceMs),
+    start() {
+      runs = true;
+      queue.start();
+    },
+    stop(graceMs) {
+      runs = parts.background;
+      return queue.stop(graceMs);
+    },
   };
 }
 
@@ -112,21 +116,28 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
         const key = routeAddress(address, settings);
         return { agent: agentOf(key, address.agent ?? settings.agent), key: printSessionKey(key) };
       },
-      receive: sessions.receive,
+      // What is said in a turn is appended with its time.
+      receive: (address, text, options) => sessions.receive(address, text, { ...options, touchedByAppend: true }),
       get: (key, agent) => sessions.get(key, agent),
       maySend: sessions.maySend,
       takeNotices: sessions.takeNotices,
-      countTokens: (tx, session, used) => countTokensIn(tx, clock.now(), session, used),
+      tokensUpdate: (session, used) => alsoWrite(tokensUpdate(store.db, clock.now(), session, used)),
       noteFlush: (session) => noteFlush(host, session),
     },
     context: {
       async append(session, entries, options) {
-        const result = await appendEntries(store, refOf(session), entries, host, undefined, options);
+        const result = await appendEntries(store, refOf(session), entries, host, undefined, {
+          ...options,
+          interactionAt: session.lastInteractionAt,
+        });
         await describeLater(host, session, result);
         return result;
       },
       prepare: context.prepare,
-      assemble: context.assemble,
+      async assemble(session, request) {
+        const { view, stood } = await assembleFor(host, session, request);
+        return { ...view, stood };
+      },
       fitMidTurn: context.fitMidTurn,
       compact: context.compact,
       recoverFromOverflow: context.recoverFromOverflow,

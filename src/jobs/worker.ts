@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, newId, type Random } from "../domain/index.ts";
+import { Bell, type Clock, newId, type Random } from "../domain/index.ts";
 import { extendJob, failJob, finishJob, type JobTable, leaseJob, type Store } from "../store/index.ts";
 
 /** A job that is not done and has not failed: it goes on at a time. */
@@ -37,7 +36,7 @@ export class JobWorker {
   private readonly options: Required<Omit<JobWorkerOptions, "onError">> & Pick<JobWorkerOptions, "onError">;
   private readonly owner: string;
   private readonly stopping = new AbortController();
-  private woken = new AbortController();
+  private readonly bell = new Bell();
   private running: Promise<void> | undefined;
 
   constructor(options: JobWorkerOptions) {
@@ -48,11 +47,12 @@ export class JobWorker {
   /** Begins, or looks again at once when it has begun. */
   start(): void {
     this.running ??= this.loop();
-    this.woken.abort();
+    this.bell.ring();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
+    this.bell.ring();
     await this.running;
   }
 
@@ -109,10 +109,9 @@ export class JobWorker {
         waitMs = idleMs;
         continue;
       }
-      const nap = AbortSignal.any([signal, this.woken.signal]);
-      await sleep(waitMs, undefined, { signal: nap, ref: false }).catch(() => undefined);
-      waitMs = this.woken.signal.aborted ? idleMs : Math.min(2 * waitMs, idleMs * idleGrowthMax);
-      this.woken = new AbortController();
+      if (signal.aborted) break;
+      const rang = await this.bell.wait(waitMs, { ref: false });
+      waitMs = rang ? idleMs : Math.min(2 * waitMs, idleMs * idleGrowthMax);
     }
   }
 }

@@ -2,8 +2,9 @@ export { type Accesses, accessesOf } from "./access.ts";
 export { type AdmissionName, admissionPresets } from "./admission.ts";
 export { decayCurve, type Worth, worthAt } from "./decay.ts";
 export type { Applied, DecisionKind } from "./decisions.ts";
+export { isWorthReading } from "./extract/rules.ts";
 export { type Extraction, type ExtractOptions, extractBatch } from "./extract/run.ts";
-export { hasUnseen } from "./extract/unseen.ts";
+export { hasUnseen, seenUpTo } from "./extract/unseen.ts";
 export { checkPath } from "./files/paths.ts";
 export { type FileVersion, fileHistory } from "./files/rows.ts";
 export { type FileCommand, runFileCommand } from "./files/run.ts";
@@ -25,7 +26,15 @@ export {
 export { rebuildMemoryText } from "./rebuild.ts";
 export { type Block, blockOf, noteId, type RecalledNote } from "./recall/block.ts";
 export { type FindRequest, type FoundMemories, findMemories, type Hit } from "./recall/find.ts";
-export { type Recorded, recordedSince, recordRecall, samePrompt, turnsAgo } from "./recall/recorded.ts";
+export {
+  type Recorded,
+  recallsQuery,
+  recordedOf,
+  recordedSince,
+  recordRecall,
+  samePrompt,
+  turnsAgo,
+} from "./recall/recorded.ts";
 export { recallQuery, wantsRecall } from "./recall/when.ts";
 export { reflect } from "./reflect.ts";
 export { listReviews, type Review } from "./review.ts";

@@ -7,16 +7,19 @@ const bytesMax = 32 * 1024 * 1024;
 export async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, init);
   if (response.body === null) return response;
+  const reader = response.body.getReader();
   let bytes = 0;
-  const bounded = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.byteLength;
-        if (bytes <= bytesMax) controller.enqueue(chunk);
-        else controller.error(new VarveError("MODEL_FAILED", `The answer is larger than ${bytesMax} bytes.`));
-      },
-    }),
-  );
+  const bounded = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      bytes += value.byteLength;
+      if (bytes <= bytesMax) return controller.enqueue(value);
+      await reader.cancel();
+      throw new VarveError("MODEL_FAILED", `The answer is larger than ${bytesMax} bytes.`);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
   const { status, statusText, headers } = response;
   return new Response(bounded, { status, statusText, headers });
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { VarveError } from "../domain/index.ts";
 
 const sizeMax = 256 * 1024;
@@ -30,6 +30,8 @@ export function readPrivately(
 }
 
 function open(path: string, unusable: (why: string, cause?: unknown) => VarveError): number | undefined {
+  // Most homes have none, and asking is cheaper than failing.
+  if (!existsSync(path)) return undefined;
   try {
     return openSync(path, "r");
   } catch (error) {

@@ -1,11 +1,5 @@
 import type { LanguageModelMiddleware } from "ai";
-
-type StreamPart =
-  Awaited<
-    ReturnType<Parameters<NonNullable<LanguageModelMiddleware["wrapStream"]>>[0]["doStream"]>
-  >["stream"] extends ReadableStream<infer Part>
-    ? Part
-    : never;
+import type { SdkStreamPart } from "./sdk.ts";
 
 /**
  * Takes what a provider's package warns of out of the stream, so that it becomes part of the answer. The SDK would make
@@ -16,10 +10,10 @@ export function warningsInto(warnings: string[]): LanguageModelMiddleware {
     specificationVersion: "v4",
     wrapStream: async ({ doStream }) => {
       const { stream, ...rest } = await doStream();
-      const quiet = new TransformStream<StreamPart, StreamPart>({
+      const quiet = new TransformStream<SdkStreamPart, SdkStreamPart>({
         transform(part, controller) {
           if (part.type !== "stream-start") return controller.enqueue(part);
-          warnings.push(...part.warnings.map(describe));
+          warnings.push(...part.warnings.map(describeWarning));
           controller.enqueue({ ...part, warnings: [] });
         },
       });
@@ -28,7 +22,13 @@ export function warningsInto(warnings: string[]): LanguageModelMiddleware {
   };
 }
 
-function describe(warning: { type: string; feature?: string; details?: string; message?: string }): string {
+/** In words for whoever reads the answer's notes. */
+export function describeWarning(warning: {
+  type: string;
+  feature?: string;
+  details?: string;
+  message?: string;
+}): string {
   const { type, feature, details, message } = warning;
   const about = feature === undefined ? type : `${feature} (${type})`;
   const said = message ?? details;

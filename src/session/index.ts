@@ -14,6 +14,7 @@ export {
 export { type Address, type DmScope, type RoutingSettings, routeAddress } from "./route.ts";
 export {
   agentOf,
+  beginQuery,
   type CreateSession,
   createSession,
   findSession,
@@ -26,4 +27,4 @@ export {
 } from "./rows.ts";
 export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
 export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
-export { addNotice, countTokens, countTokensIn, deleteSession, takeNotices, updateSession } from "./update.ts";
+export { addNotice, countTokens, deleteSession, takeNotices, tokensUpdate, updateSession } from "./update.ts";

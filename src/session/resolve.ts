@@ -2,7 +2,7 @@ import { printSessionKey, resetTypeOf } from "../domain/index.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
-import { agentOf, createSession, findSessionRow, lockName, type SessionHost } from "./rows.ts";
+import { agentOf, createSession, findNoticedSession, findSessionRow, lockName, type SessionHost } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 export interface SessionSettings extends RoutingSettings, ResetSettings {
@@ -15,6 +15,11 @@ export interface ResolveOptions {
    * extend a session's freshness and never open a new one because the old one expired.
    */
   interaction?: boolean;
+  /**
+   * Whether what is said next says itself when that was (`interactionAt` of the append). Then a session that is there and
+   * has not expired is only read.
+   */
+  touchedByAppend?: boolean;
   displayName?: string;
   cwd?: string;
 }
@@ -24,6 +29,8 @@ export interface Resolved {
   created: boolean;
   /** Set when the address's session had expired and this is the new one. */
   expired?: "daily" | "idle";
+  /** Whether notices wait for it, where that was looked at. */
+  hasNotices?: boolean;
 }
 
 /** The session an address belongs to: found, renewed when it expired, or made. */
@@ -37,6 +44,17 @@ export async function resolveSession(
   const agent = agentOf(key, address.agent ?? settings.agent);
   const keyText = printSessionKey(key);
   const interaction = options.interaction ?? true;
+  const expired = (session: Session, now: number) => {
+    const channel = session.channel ?? address.channel?.toLowerCase();
+    return expiry(ruleFor(settings, resetTypeOf(key), channel, isChat(address)), session, now, settings.timezone);
+  };
+  if (options.touchedByAppend) {
+    const now = host.clock.now();
+    const found = await findNoticedSession(host.store, agent, keyText);
+    if (found && expired(found.session, now) === undefined) {
+      return { ...found, session: { ...found.session, lastInteractionAt: now, updatedAt: now }, created: false };
+    }
+  }
   // What is said next makes it durable; a session in which nothing was said is made again when the power fails.
   const how = { durable: false };
   return host.store.transaction(async (tx) => {
@@ -46,21 +64,19 @@ export async function resolveSession(
     if (!found) {
       const transcript = { cwd: options.cwd };
       const row = await createSession(tx, host, { agent, key, keyText, transcript, displayName: options.displayName });
-      return { session: sessionFromRow(row), created: true };
+      return { session: sessionFromRow(row), created: true, hasNotices: false };
     }
     if (!interaction) return { session: sessionFromRow(found), created: false };
     const session = sessionFromRow(found);
-    const channel = session.channel ?? address.channel?.toLowerCase();
-    const rule = ruleFor(settings, resetTypeOf(key), channel, isChat(address));
-    const expired = expiry(rule, session, now, settings.timezone);
-    const current = expired ? await renewSession(tx, host, session, "new", expired) : session;
+    const because = expired(session, now);
+    const current = because ? await renewSession(tx, host, session, "new", because) : session;
     await tx.db
       .updateTable("sessions")
       .set({ last_interaction_at: now, updated_at: now })
       .where("agent", "=", agent)
       .where("key", "=", keyText)
       .execute();
-    return { session: { ...current, lastInteractionAt: now, updatedAt: now }, created: false, expired };
+    return { session: { ...current, lastInteractionAt: now, updatedAt: now }, created: false, expired: because };
   }, how);
 }
 

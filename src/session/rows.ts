@@ -10,7 +10,7 @@ import {
   type SessionKey,
   VarveError,
 } from "../domain/index.ts";
-import type { Db, Store, StoreTransaction, Tx } from "../store/index.ts";
+import { type Db, prepared, type Store, type StoreTransaction, type Tx } from "../store/index.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
 
 /** What every operation on sessions needs. */
@@ -35,6 +35,24 @@ export function selectSessions(db: Db | Tx) {
 
 export async function findSessionRow(db: Db | Tx, agent: string, key: string): Promise<SessionRow | undefined> {
   return selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key).executeTakeFirst();
+}
+
+const sessionNamed = prepared((db, { agent, key }: { agent: string; key: string }) =>
+  selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key),
+);
+const noticesFor = prepared((db, { agent, key }: { agent: string; key: string }) =>
+  db.selectFrom("notices").select("session_id").where("agent", "=", agent).where("key", "=", key),
+);
+
+/** A session, and whether notices wait for it. */
+export async function findNoticedSession(
+  store: Store,
+  agent: string,
+  key: string,
+): Promise<{ session: Session; hasNotices: boolean } | undefined> {
+  const named = { agent, key };
+  const [[row], waiting] = await store.readTogether([sessionNamed(store.db, named), noticesFor(store.db, named)]);
+  return row && { session: sessionFromRow(row), hasNotices: waiting.some((one) => one.session_id === row.session_id) };
 }
 
 /** What a change of a session locks first, so that two processes never renew the same one twice. */
@@ -147,7 +165,7 @@ export async function createSession(
   const now = host.clock.now();
   const conversation = given.conversation ?? (await newConversation(tx, host, agent, keyText));
   const opened = await openTranscript(tx, host, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
-  await tx.db
+  const row = await tx.db
     .insertInto("sessions")
     .values({
       agent,
@@ -170,10 +188,9 @@ export async function createSession(
       compaction_count: 0,
       metadata: JSON.stringify(given.metadata ?? {}),
     })
-    .execute();
-  const row = await findSessionRow(tx.db, agent, keyText);
-  if (!row) throw new VarveError("INTERNAL", `The session ${keyText} was written and cannot be read.`);
-  return row;
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { ...row, transcript: opened.transcript };
 }
 
 /** Which agent a key belongs to: the one it names, else the given default. */
@@ -241,7 +258,12 @@ function keyOfName(name: string): SessionKey | undefined {
  * first session has its parent in another conversation, and sees what it was forked from.
  */
 export async function sessionBegin(host: SessionHost, session: Session): Promise<number | undefined> {
-  const row = await host.store.db
+  return (await beginQuery(host.store.db, session).executeTakeFirst())?.seq ?? undefined;
+}
+
+/** The same as a query, for whoever reads more with it. */
+export function beginQuery(db: Db, session: Session) {
+  return db
     .selectFrom("transcripts as own")
     .innerJoin("transcripts as before", (join) =>
       join
@@ -251,7 +273,5 @@ export async function sessionBegin(host: SessionHost, session: Session): Promise
     )
     .select("own.first_seq as seq")
     .where("own.agent", "=", session.agent)
-    .where("own.id", "=", session.transcript)
-    .executeTakeFirst();
-  return row?.seq ?? undefined;
+    .where("own.id", "=", session.transcript);
 }

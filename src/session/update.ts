@@ -1,5 +1,5 @@
 import { newId, VarveError } from "../domain/index.ts";
-import type { StoreTransaction } from "../store/index.ts";
+import type { Db, Tx } from "../store/index.ts";
 import { findSessionRow, type SessionHost } from "./rows.ts";
 import { patchColumns, type Session, type SessionPatch, sessionFromRow } from "./session.ts";
 
@@ -40,17 +40,17 @@ export async function countTokens(
   session: Session,
   used: { input: number; output: number; context?: number },
 ): Promise<void> {
-  await host.store.transaction((tx) => countTokensIn(tx, host.clock.now(), session, used));
+  await host.store.transaction(({ db }) => tokensUpdate(db, host.clock.now(), session, used).execute());
 }
 
-/** The same, in a transaction of the caller's. */
-export async function countTokensIn(
-  { db }: StoreTransaction,
+/** The same as a statement, for whoever writes it with something else. */
+export function tokensUpdate(
+  db: Db | Tx,
   now: number,
   session: Session,
   used: { input: number; output: number; context?: number },
-): Promise<void> {
-  await db
+) {
+  return db
     .updateTable("sessions")
     .set((eb) => ({
       input_tokens: eb("input_tokens", "+", used.input),
@@ -60,8 +60,7 @@ export async function countTokensIn(
       updated_at: now,
     }))
     .where("agent", "=", session.agent)
-    .where("key", "=", session.key)
-    .execute();
+    .where("key", "=", session.key);
 }
 
 /** Leaves a notice for a session's next turn; it is dropped when the session rolls over first. */

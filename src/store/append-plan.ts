@@ -1,5 +1,5 @@
 import { VarveError } from "../domain/index.ts";
-import type { AppendBatch, AppendedEntry, EntryRow } from "./port.ts";
+import type { AppendBatch, AppendedEntry, AppendResult, EntryRow } from "./port.ts";
 import type { BranchTable } from "./schema.ts";
 
 export interface EntryPlace {
@@ -67,6 +67,16 @@ export function planAppend(batch: AppendBatch, log: LogState, nextSeq: () => num
 }
 
 /** Two contents with one id: nothing may be overwritten, so the caller keeps the new one inside its entry. */
+/** One of the statements of a batch found nothing to change. */
+export function batchRefused(): VarveError {
+  return new VarveError("REFUSED", "What the batch depends on has changed; nothing was written.");
+}
+
+/** What the batch of a name did, from where it was written down. */
+export function repeatedResult(stored: string): AppendResult {
+  return { ...(JSON.parse(stored) as AppendResult), repeated: true };
+}
+
 export function fileIdTaken(id: string): VarveError {
   return new VarveError("FILE_ID_TAKEN", `Another content is stored as ${id} already.`, {
     remedy: "Keep this one inside its message.",

@@ -1,3 +1,4 @@
+export { alsoWrite } from "./also.ts";
 export { dumpTables, restoreDump } from "./dump.ts";
 export { enqueueJob, extendJob, failJob, finishJob, leaseJob } from "./job-rows.ts";
 export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";
@@ -6,6 +7,7 @@ export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
 export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
+export { prepared } from "./prepared.ts";
 export type {
   BranchTable,
   ConversationTable,

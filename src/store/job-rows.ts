@@ -1,5 +1,5 @@
 import type { NewJob, Store, StoreTransaction } from "./port.ts";
-import type { Db, JobTable, Tx } from "./schema.ts";
+import type { JobTable } from "./schema.ts";
 
 /** Writes a job in the caller's transaction; one that waits under the same key already is enough, one that failed begins anew. */
 export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number): Promise<void> {
@@ -28,17 +28,18 @@ export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number)
 
 /** Holds a job for longer; false when it was lost to another worker. */
 export async function extendJob(store: Store, job: JobTable, until: number): Promise<boolean> {
-  return store.transaction(async ({ db }) => {
-    const held = await db
-      .updateTable("jobs")
-      .set({ lease_until: until })
-      .where("agent", "=", job.agent)
-      .where("id", "=", job.id)
-      .where("lease_owner", "=", job.lease_owner)
-      .where("attempts", "=", job.attempts)
-      .executeTakeFirst();
-    return Number(held.numUpdatedRows) === 1;
-  });
+  const [held] = await store.writeTogether([heldJob(store, job).set({ lease_until: until })], lost);
+  return held.changes === 1;
+}
+
+/** The row of a job, as long as its lease is the caller's. */
+function heldJob({ db }: Store, job: JobTable) {
+  return db
+    .updateTable("jobs")
+    .where("agent", "=", job.agent)
+    .where("id", "=", job.id)
+    .where("lease_owner", "=", job.lease_owner)
+    .where("attempts", "=", job.attempts);
 }
 
 /** Leases one job that is due, or whose worker died; two workers never get the same one. */
@@ -50,37 +51,42 @@ export async function leaseJob(
   leaseMs: number,
 ): Promise<JobTable | undefined> {
   if (kinds.length === 0) return undefined;
-  const dueIn = (db: Db | Tx) =>
-    db
-      .selectFrom("jobs")
-      .selectAll()
-      .where("kind", "in", kinds)
-      .where((where) =>
-        where.or([
-          where.and([where("state", "=", "waiting"), where("run_at", "<=", now)]),
-          where.and([where("state", "=", "running"), where("lease_until", "<=", now)]),
-        ]),
-      )
-      .orderBy("run_at")
-      .orderBy("id")
-      .limit(1);
+  const due = store.db
+    .selectFrom("jobs")
+    .select(["agent", "id"])
+    .where("kind", "in", kinds)
+    .where((where) =>
+      where.or([
+        where.and([where("state", "=", "waiting"), where("run_at", "<=", now)]),
+        where.and([where("state", "=", "running"), where("lease_until", "<=", now)]),
+      ]),
+    )
+    .orderBy("run_at")
+    .orderBy("id")
+    .limit(1);
   // A look without a lock: who has nothing to do leaves the writer in peace.
-  if ((await dueIn(store.db).executeTakeFirst()) === undefined) return undefined;
-  return store.transaction(async ({ db }) => {
-    let due = dueIn(db);
-    if (store.engine === "postgres") due = due.forUpdate().skipLocked();
-    const job = await due.executeTakeFirst();
-    if (!job) return undefined;
-    const leased = {
+  if ((await due.executeTakeFirst()) === undefined) return undefined;
+  const first = store.engine === "postgres" ? due.forUpdate().skipLocked() : due;
+  // Read once, whatever the plan is: read again it would be the next job.
+  const lease = store.db
+    .with(
+      (cte) => cte("due").materialized(),
+      () => first,
+    )
+    .updateTable("jobs")
+    .set((eb) => ({
       state: "running",
-      attempts: job.attempts + 1,
+      attempts: eb("attempts", "+", 1),
       lease_owner: owner,
       lease_until: now + leaseMs,
       updated_at: now,
-    };
-    await db.updateTable("jobs").set(leased).where("agent", "=", job.agent).where("id", "=", job.id).execute();
-    return { ...job, ...leased };
-  }, lost);
+    }))
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(refTuple("agent", "id"), "in", selectFrom("due").select(["due.agent", "due.id"]).$asTuple("agent", "id")),
+    )
+    .returningAll();
+  const [leased] = await store.writeTogether([lease], lost);
+  return leased.rows[0];
 }
 
 /** A lease, or the end of a job, that is lost with the power only has the job done again. */
@@ -88,16 +94,14 @@ const lost = { durable: false };
 
 /** Ends a job whose lease is still the caller's; false when it was lost to another worker. */
 export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
-  return store.transaction(async ({ db }) => {
-    const done = await db
-      .deleteFrom("jobs")
-      .where("agent", "=", job.agent)
-      .where("id", "=", job.id)
-      .where("lease_owner", "=", job.lease_owner)
-      .where("attempts", "=", job.attempts)
-      .executeTakeFirst();
-    return Number(done.numDeletedRows) === 1;
-  }, lost);
+  const done = store.db
+    .deleteFrom("jobs")
+    .where("agent", "=", job.agent)
+    .where("id", "=", job.id)
+    .where("lease_owner", "=", job.lease_owner)
+    .where("attempts", "=", job.attempts);
+  const [ended] = await store.writeTogether([done], lost);
+  return ended.changes === 1;
 }
 
 /** Puts a failed job back for later, or sets it aside for a person to see after its last attempt. */
@@ -108,21 +112,13 @@ export async function failJob(
   retryAt: number | undefined,
   now: number,
 ): Promise<void> {
-  await store.transaction(async ({ db }) => {
-    await db
-      .updateTable("jobs")
-      .set({
-        state: retryAt === undefined ? "failed" : "waiting",
-        run_at: retryAt ?? job.run_at,
-        lease_owner: null,
-        lease_until: null,
-        last_error: error,
-        updated_at: now,
-      })
-      .where("agent", "=", job.agent)
-      .where("id", "=", job.id)
-      .where("lease_owner", "=", job.lease_owner)
-      .where("attempts", "=", job.attempts)
-      .execute();
+  const put = heldJob(store, job).set({
+    state: retryAt === undefined ? "failed" : "waiting",
+    run_at: retryAt ?? job.run_at,
+    lease_owner: null,
+    lease_until: null,
+    last_error: error,
+    updated_at: now,
   });
+  await store.writeTogether([put]);
 }

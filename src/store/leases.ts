@@ -17,23 +17,29 @@ export async function takeLease(
   ttlMs: number,
 ): Promise<Lease | undefined> {
   const until = now + ttlMs;
-  return store.transaction(async ({ db }) => {
-    const taken = await sql<{ fence: number }>`
-      insert into leases (name, owner, until, fence) values (${name}, ${owner}, ${until}, 1)
-      on conflict (name) do update set owner = excluded.owner, until = excluded.until,
-        fence = leases.fence + case when leases.owner = excluded.owner then 0 else 1 end
-      where leases.owner = excluded.owner or leases.until <= ${now}
-      returning fence`.execute(db);
-    const fence = taken.rows[0]?.fence;
-    return fence === undefined ? undefined : { name, owner, until, fence };
-  });
+  const take = store.db
+    .insertInto("leases")
+    .values({ name, owner, until, fence: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .column("name")
+        .doUpdateSet({
+          owner,
+          until,
+          fence: sql<number>`leases.fence + case when leases.owner = excluded.owner then 0 else 1 end`,
+        })
+        .where((where) => where.or([where("leases.owner", "=", owner), where("leases.until", "<=", now)])),
+    )
+    .returning("fence");
+  const [taken] = await store.writeTogether([take]);
+  const fence = taken.rows[0]?.fence;
+  return fence === undefined ? undefined : { name, owner, until, fence };
 }
 
 /** Gives a lease back; one that another owner took meanwhile is left alone. */
 export async function dropLease(store: Store, lease: Lease): Promise<void> {
-  await store.transaction(async ({ db }) => {
-    await db.deleteFrom("leases").where("name", "=", lease.name).where("owner", "=", lease.owner).execute();
-  });
+  const drop = store.db.deleteFrom("leases").where("name", "=", lease.name).where("owner", "=", lease.owner);
+  await store.writeTogether([drop]);
 }
 
 export async function staleLeases(store: Store, now: number): Promise<Lease[]> {

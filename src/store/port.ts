@@ -1,3 +1,4 @@
+import type { Compilable } from "kysely";
 import type { Clock, Random } from "../domain/index.ts";
 import type { MemorySourceTable, MemorySupportTable, MemoryTable } from "./memory-schema.ts";
 import type { Db, Tx } from "./schema.ts";
@@ -14,6 +15,13 @@ export interface Store {
   readonly db: Db;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
+  /** Several reads that do not need each other's answers, in one way to the store and back. */
+  readTogether<const Queries extends readonly Compilable[]>(queries: Queries): Promise<RowsOf<Queries>>;
+  /** Some statements as one transaction, in one way to the store and back; none needs the answer of another. */
+  writeTogether<const Queries extends readonly Compilable[]>(
+    queries: Queries,
+    options?: TransactionOptions & { /** As `lock` of a transaction. */ lock?: string },
+  ): Promise<WrittenBy<Queries>>;
   /**
    * Writes a memory with everything that belongs to it, durably, in one call: most are written one by one. Unless some
    * may say the same: then they are the answer, and nothing is written.
@@ -66,6 +74,16 @@ export interface StoreTransaction {
   indexMemory(row: MemoryWords): Promise<void>;
   removeMemoryText(nums: number[]): Promise<void>;
 }
+
+/** The rows of each query. */
+export type RowsOf<Queries extends readonly Compilable[]> = {
+  [Index in keyof Queries]: Queries[Index] extends Compilable<infer Row> ? Row[] : never;
+};
+
+/** What each query returned, and how many rows a query that returns none has changed. */
+export type WrittenBy<Queries extends readonly Compilable[]> = {
+  [Index in keyof Queries]: { rows: RowsOf<Queries>[Index]; changes: number };
+};
 
 /** A memory before it has its number. */
 export interface NewMemoryRows {
@@ -153,6 +171,17 @@ export interface AppendBatch {
   jobs?: NewJob[];
   /** As of a transaction: off for what is durable elsewhere. */
   durable?: boolean;
+  /** Names the batch: of two under one name in a conversation the second changes nothing and returns what the first did. */
+  once?: string;
+  /** Statements that are written with the batch. */
+  also?: AlsoStatement[];
+}
+
+export interface AlsoStatement {
+  sql: string;
+  parameters: readonly unknown[];
+  /** Whether nothing of the batch is written, and `REFUSED` thrown, when it changes no row. */
+  mustChange?: boolean;
 }
 
 export interface AppendedEntry {
@@ -166,6 +195,8 @@ export interface AppendResult {
   entries: AppendedEntry[];
   appended: number;
   duplicates: number;
+  /** It was written before, under the same name. */
+  repeated?: true;
 }
 
 export interface NewJob {

@@ -22,9 +22,10 @@ export async function appendEntries(
   drafts: EntryDraft[],
   sources: Sources,
   jobs?: NewJob[],
-  options: Pick<AppendBatch, "durable"> = {},
+  options: Pick<AppendBatch, "durable" | "once" | "also" | "interactionAt"> = {},
 ): Promise<AppendResult> {
-  if (drafts.length === 0) return { entries: [], appended: 0, duplicates: 0 };
+  const isEmpty = drafts.length === 0 && options.once === undefined;
+  if (isEmpty) return { entries: [], appended: 0, duplicates: 0 };
   if (drafts.length > batchEntriesMax) throw new RangeError(`a batch holds at most ${batchEntriesMax} entries`);
   return insideWhenTaken(sources, (using) => {
     const entries = drafts.map((draft) => encodeEntry(draft, using));

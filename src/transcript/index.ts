@@ -41,20 +41,17 @@ export {
   type StoredFile,
 } from "./large-content/files.ts";
 export { type FileHead, fileReference } from "./large-content/reference.ts";
+export { activePath, ancestorsOf, headOf, inherits, pathFrom, placeQuery, type Segment } from "./path.ts";
 export {
-  activePath,
-  ancestorsOf,
   findEntry,
-  headOf,
-  inherits,
   type Page,
   readAfter,
   readEntries,
   readTail,
-  type Segment,
   type TailOptions,
   walkBranch,
   walkConversation,
 } from "./read.ts";
 export { type ScannedMessage, scanMessages } from "./scan.ts";
 export { textOfEntry, textOfParts } from "./text.ts";
+export { tipOf, tipQuery, transcriptsQuery } from "./tip.ts";

@@ -3,15 +3,9 @@ import type { Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
 import { decodeEntry, type StoredEntry } from "./codec.ts";
 import { type ContentForm, readPayloads } from "./decode.ts";
+import { activePath, headOf, parentSegment, type Segment } from "./path.ts";
 
-type Row = StoredEntry & { transcript: number; conversation: number; branch: number };
-
-/** A stretch of the way from an entry to its root: one branch, up to an entry. */
-export interface Segment {
-  conversation: number;
-  branch: number;
-  upTo: number;
-}
+export type Row = StoredEntry & { transcript: number; conversation: number; branch: number };
 
 export interface TailOptions {
   /** How many entries at most. */
@@ -34,7 +28,17 @@ export interface Page {
 }
 
 const seqsAtOnce = 500;
-const columns = ["seq", "id", "kind", "time", "tokens", "payload", "transcript", "conversation", "branch"] as const;
+export const columns = [
+  "seq",
+  "id",
+  "kind",
+  "time",
+  "tokens",
+  "payload",
+  "transcript",
+  "conversation",
+  "branch",
+] as const;
 
 /** The last entries of the active branch. Reads only what it returns, however long the history is. */
 export async function readTail(
@@ -66,8 +70,20 @@ export async function readTail(
     );
     segment = rows.length < wanted ? await parentSegment(store.db, ref.agent, segment) : undefined;
   }
-  const more = rows.length > options.limit;
-  const entries = await decodeAscending(store, ref.agent, rows.reverse(), { content: options.content });
+  return pageOf(store, ref.agent, rows.reverse(), options.limit, options.content);
+}
+
+/** A page of rows of which there may be one too many, which tells the parent of the first. */
+export async function pageOf(
+  store: Store,
+  agent: string,
+  rows: Row[],
+  limit: number,
+  content: ContentForm | undefined,
+  sessions?: ReadonlyMap<number, string>,
+): Promise<Page> {
+  const more = rows.length > limit;
+  const entries = await decodeAscending(store, agent, rows, { content, sessions });
   if (more) entries.shift();
   const first = entries[0];
   return more && first ? { entries, before: first.seq } : { entries };
@@ -90,24 +106,14 @@ export async function* walkBranch(
   }
 }
 
-/** The way from the root to the head, oldest stretch first. */
-export async function activePath(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<Segment[]> {
-  const head = await headOf(store, ref);
-  const path: Segment[] = [];
-  let segment: Segment | undefined = head && { conversation: ref.conversation, branch: head.branch, upTo: head.seq };
-  while (segment) {
-    path.unshift(segment);
-    segment = await parentSegment(store.db, ref.agent, segment);
-  }
-  return path;
-}
-
 export interface AfterOptions {
   after: number;
   limit: number;
   /** The parent of the first one, where the caller knows it. */
   parentId?: string | null;
   content?: ContentForm;
+  /** The session ids of all transcripts on the path, where the caller knows them. */
+  sessions?: ReadonlyMap<number, string>;
 }
 
 /** Entries of a path behind one of its entries, oldest first. */
@@ -229,65 +235,13 @@ export async function readEntries(
   }));
 }
 
-export async function headOf(
-  store: Store,
-  ref: Omit<TranscriptRef, "transcript">,
-): Promise<{ branch: number; seq: number } | undefined> {
-  const row = await store.db
-    .selectFrom("conversations")
-    .select(["head_branch", "head_seq"])
-    .where("agent", "=", ref.agent)
-    .where("id", "=", ref.conversation)
-    .executeTakeFirst();
-  return row?.head_branch == null || row.head_seq === null ? undefined : { branch: row.head_branch, seq: row.head_seq };
-}
-
-/** Whether a conversation is this one, or one that it was forked from. */
-export async function inherits(store: Store, ref: Omit<TranscriptRef, "transcript">, from: number): Promise<boolean> {
-  return ref.conversation === from || (await ancestorsOf(store, ref)).includes(from);
-}
-
-/** The conversations that one was forked from, the nearest first. */
-export async function ancestorsOf(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<number[]> {
-  const ancestors: number[] = [];
-  for (let at: number | undefined = ref.conversation; at !== undefined; ) {
-    const first: { parent_conversation: number | null } | undefined = await store.db
-      .selectFrom("branches")
-      .select("parent_conversation")
-      .where("agent", "=", ref.agent)
-      .where("conversation", "=", at)
-      .where("branch", "=", 1)
-      .executeTakeFirst();
-    const parent: number | undefined = first?.parent_conversation ?? undefined;
-    at = parent === undefined || parent === at || ancestors.includes(parent) ? undefined : parent;
-    if (at !== undefined) ancestors.push(at);
-  }
-  return ancestors;
-}
-
-async function parentSegment(db: Db, agent: string, segment: Segment): Promise<Segment | undefined> {
-  const row = await db
-    .selectFrom("branches")
-    .select(["parent_conversation", "parent_branch", "fork_seq"])
-    .where("agent", "=", agent)
-    .where("conversation", "=", segment.conversation)
-    .where("branch", "=", segment.branch)
-    .executeTakeFirst();
-  if (!row || row.parent_conversation === null || row.parent_branch === null || row.fork_seq === null) return undefined;
-  return {
-    conversation: row.parent_conversation,
-    branch: row.parent_branch,
-    upTo: Math.min(row.fork_seq, segment.upTo),
-  };
-}
-
 async function decodeAscending(
   store: Store,
   agent: string,
   rows: Row[],
-  options: { parentId?: string | null; content?: ContentForm },
+  options: { parentId?: string | null; content?: ContentForm; sessions?: ReadonlyMap<number, string> },
 ): Promise<Entry[]> {
-  const sessions = await sessionIds(store.db, agent, rows);
+  const sessions = options.sessions ?? (await sessionIds(store.db, agent, rows));
   const payloads = await readPayloads(store, agent, rows, options.content ?? "original");
   let parent = options.parentId ?? null;
   return rows.map((row, index) => {

@@ -1,8 +1,8 @@
 import type { Config } from "../config/index.ts";
-import type { CompactResult, ContextView, Fitted } from "../context/index.ts";
+import type { CompactResult, ContextView, Fitted, Stood } from "../context/index.ts";
 import type { Clock, EntryDraft, JsonObject, Message, Random } from "../domain/index.ts";
 import type { Address, Received, SendDecision, Session } from "../session/index.ts";
-import type { Store, StoreTransaction } from "../store/index.ts";
+import type { AlsoStatement, Store } from "../store/index.ts";
 import type { HygieneProvider } from "../transcript/index.ts";
 
 /** What is known of a turn's model when its context is made and kept. */
@@ -13,6 +13,8 @@ export interface WindowFacts {
   observedTokens?: number;
   /** What had been estimated for it. */
   estimatedTokens?: number;
+  /** How the conversation stood when the view was made, unless more was said since. */
+  stood?: Stood;
 }
 
 /** A tool with the engine behind it. */
@@ -45,11 +47,8 @@ export interface TurnHost {
     get(key: string, agent: string): Promise<Session>;
     maySend(session: Session): SendDecision;
     takeNotices(session: Session): Promise<{ time: number; text: string }[]>;
-    countTokens(
-      tx: StoreTransaction,
-      session: Session,
-      used: { input: number; output: number; context?: number },
-    ): Promise<void>;
+    /** What counts the tokens of a turn, to be written with its end. */
+    tokensUpdate(session: Session, used: { input: number; output: number; context?: number }): AlsoStatement;
     noteFlush(session: Session): Promise<void>;
   };
   readonly context: {
@@ -68,7 +67,7 @@ export interface TurnHost {
         prompt?: string;
         provider?: HygieneProvider;
       },
-    ): Promise<ContextView>;
+    ): Promise<ContextView & { stood?: Stood }>;
     fitMidTurn(session: Session, messages: Message[], facts: WindowFacts): Fitted;
     compact(
       session: Session,
@@ -85,7 +84,7 @@ export interface TurnHost {
       key: string,
       messages: Message[],
       facts: WindowFacts,
-      also: (tx: StoreTransaction) => Promise<void>,
+      also: AlsoStatement[],
     ): Promise<void>;
     overview(session: Session): Promise<{ summaries: readonly unknown[]; summaryTokens: number; rawTokens: number }>;
   };

@@ -1,5 +1,6 @@
-import { type Clock, newId, type Random } from "../domain/index.ts";
-import type { InboxTable, Store, StoreTransaction, Tx } from "../store/index.ts";
+import { sql } from "kysely";
+import type { Clock, Random } from "../domain/index.ts";
+import { type Db, type InboxTable, prepared, type Store, type Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
 
@@ -33,62 +34,12 @@ export interface Progress {
 
 /** One lock for all of the queue: choosing a turn is a few reads, and two must not choose the same. */
 const lockName = "turns";
-/** However fast somebody types, what they began is answered within so many times the wait. */
-const debounceRoundsMax = 10;
+/**
+ * Rows that wait or run. It is written out, not passed along: the index of these rows is used only for a condition that
+ * is word for word its own, and without it everything that was ever answered would be looked through.
+ */
+export const isOpen = sql<boolean>`state in ('waiting', 'running')`;
 const groupMax = 100;
-
-/** Takes a message in, durably. One that is known is left alone. */
-export async function acceptMessage(
-  host: InboxHost,
-  message: {
-    agent: string;
-    key: string;
-    sender: string;
-    source: string;
-    inbound: Inbound & { id: string };
-    waitMs: number;
-  },
-): Promise<{ row: InboxRow; duplicate: boolean }> {
-  const { agent, key, sender, source, inbound, waitMs } = message;
-  return host.store.transaction(async (tx) => {
-    await tx.lock(`inbox ${agent} ${key}`);
-    const now = host.clock.now();
-    const row = await tx.db
-      .insertInto("inbox")
-      .values({
-        agent,
-        id: newId(host.clock, host.random),
-        source,
-        key,
-        sender,
-        payload: JSON.stringify(inbound),
-        state: "waiting",
-        attempts: 0,
-        ready_at: now + waitMs,
-        accepted_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) => conflict.columns(["agent", "source"]).doNothing())
-      .returningAll()
-      .executeTakeFirst();
-    if (!row) {
-      const known = tx.db.selectFrom("inbox").selectAll().where("agent", "=", agent).where("source", "=", source);
-      return { row: await known.executeTakeFirstOrThrow(), duplicate: true };
-    }
-    if (waitMs > 0) {
-      await tx.db
-        .updateTable("inbox")
-        .set({ ready_at: now + waitMs })
-        .where("agent", "=", agent)
-        .where("key", "=", key)
-        .where("sender", "=", sender)
-        .where("state", "=", "waiting")
-        .where("accepted_at", ">", now - debounceRoundsMax * waitMs)
-        .execute();
-    }
-    return { row, duplicate: false };
-  });
-}
 
 /** What the queue holds now: what may be taken, and when to look again. */
 export interface Look {
@@ -103,16 +54,19 @@ type OpenRow = Pick<InboxRow, "num" | "agent" | "key" | "state" | "turn" | "read
 /** Enough of the queue to find what is due; what is behind it is found when these are done. */
 const lookedAtMax = 2_000;
 
+const openRows = prepared((db, { limit }: { limit: number }) =>
+  db
+    .selectFrom("inbox")
+    .select(["num", "agent", "key", "state", "turn", "ready_at", "lease_until"])
+    .where(isOpen)
+    .orderBy("num")
+    .limit(limit),
+);
+
 /** A look without a lock: an idle process takes none, and who takes it knows what to take. */
 export async function lookAt({ store, clock }: InboxHost): Promise<Look> {
   const now = clock.now();
-  const open: OpenRow[] = await store.db
-    .selectFrom("inbox")
-    .select(["num", "agent", "key", "state", "turn", "ready_at", "lease_until"])
-    .where("state", "in", ["waiting", "running"])
-    .orderBy("num")
-    .limit(lookedAtMax)
-    .execute();
+  const [open] = await store.readTogether([openRows(store.db, { limit: lookedAtMax })]);
   const abandoned = open.find((row) => row.state === "running" && (row.lease_until ?? 0) <= now);
   if (abandoned) return { next: abandoned };
   // What came first in its conversation goes first, be it under way or not ready yet.
@@ -184,7 +138,7 @@ export async function claimTurn(
   };
 }
 
-function leasedAs(turn: string, attempts: number, owner: string, now: number, leaseMs: number) {
+export function leasedAs(turn: string, attempts: number, owner: string, now: number, leaseMs: number) {
   return { state: "running", turn, attempts, lease_owner: owner, lease_until: now + leaseMs, updated_at: now };
 }
 
@@ -206,7 +160,7 @@ async function groupOf(db: Tx, seen: OpenRow, now: number): Promise<InboxRow[]> 
     .selectAll()
     .where("agent", "=", seen.agent)
     .where("key", "=", seen.key)
-    .where("state", "in", ["waiting", "running"])
+    .where(isOpen)
     .orderBy("num")
     .limit(groupMax)
     .execute();
@@ -227,37 +181,28 @@ function standsAlone({ payload }: InboxRow): boolean {
 }
 
 /** Holds a turn for longer; false when another process has taken it over. */
-export async function extendTurn(host: InboxHost, { agent, turn, owner }: Claimed, leaseMs: number): Promise<boolean> {
-  const now = host.clock.now();
-  const held = await host.store.transaction(
-    ({ db }) =>
-      db
-        .updateTable("inbox")
-        .set({ lease_until: now + leaseMs })
-        .where("agent", "=", agent)
-        .where("turn", "=", turn)
-        .where("state", "=", "running")
-        .where("lease_owner", "=", owner)
-        .executeTakeFirst(),
-    { durable: false },
-  );
-  return Number(held.numUpdatedRows) > 0;
+export async function extendTurn(host: InboxHost, claimed: Claimed, leaseMs: number): Promise<boolean> {
+  const lease = { lease_until: host.clock.now() + leaseMs };
+  const [held] = await host.store.writeTogether([heldRows(host.store.db, claimed).set(lease)], { durable: false });
+  return held.changes > 0;
 }
 
-export async function noteProgress(
-  host: InboxHost,
-  { agent, turn, owner }: Claimed,
-  progress: Progress,
-): Promise<void> {
-  await host.store.transaction(async ({ db }) => {
-    await db
-      .updateTable("inbox")
-      .set({ progress: JSON.stringify(progress) })
-      .where("agent", "=", agent)
-      .where("turn", "=", turn)
-      .where("lease_owner", "=", owner)
-      .execute();
-  });
+export async function noteProgress(host: InboxHost, claimed: Claimed, progress: Progress): Promise<void> {
+  await host.store.writeTogether([heldRows(host.store.db, claimed).set({ progress: JSON.stringify(progress) })]);
+}
+
+/** The rows of a turn, by their numbers, as long as this process holds them. */
+function heldRows(db: Db | Tx, { messages, turn, owner }: Claimed) {
+  return db
+    .updateTable("inbox")
+    .where(
+      "num",
+      "in",
+      messages.map(({ row }) => row.num),
+    )
+    .where("turn", "=", turn)
+    .where("state", "=", "running")
+    .where("lease_owner", "=", owner);
 }
 
 /** Messages that came for a conversation while its turn runs, made part of it. */
@@ -272,6 +217,7 @@ export async function joinTurn(host: InboxHost, claimed: Claimed, leaseMs: numbe
       .selectAll()
       .where("agent", "=", agent)
       .where("key", "=", key)
+      .where(isOpen)
       .where("state", "=", "waiting")
       .orderBy("num")
       .limit(groupMax)
@@ -296,6 +242,7 @@ export async function isAwaited({ store }: InboxHost, { agent, key }: Claimed): 
     .select("num")
     .where("agent", "=", agent)
     .where("key", "=", key)
+    .where(isOpen)
     .where("state", "=", "waiting")
     .limit(1)
     .executeTakeFirst();
@@ -303,53 +250,37 @@ export async function isAwaited({ store }: InboxHost, { agent, key }: Claimed): 
 }
 
 /**
- * Ends a turn in the caller's transaction, with whatever else is written there. False when another process has taken it
- * over: then nothing may be written, because the other one will.
+ * Ends a turn, with whatever else is written with it. It changes nothing when another process has taken the turn over:
+ * then nothing may be written, because the other one will.
  */
-export async function endTurn(
-  tx: StoreTransaction,
-  claimed: Claimed,
-  result: TurnResult,
-  now: number,
-): Promise<boolean> {
-  const ended = await tx.db
-    .updateTable("inbox")
-    .set({
-      state: "done",
-      payload: "",
-      progress: null,
-      lease_owner: null,
-      lease_until: null,
-      result: JSON.stringify(result),
-      updated_at: now,
-    })
-    .where("agent", "=", claimed.agent)
-    .where("turn", "=", claimed.turn)
-    .where("state", "=", "running")
-    .where("lease_owner", "=", claimed.owner)
-    .executeTakeFirst();
-  return Number(ended.numUpdatedRows) > 0;
+export function endOfTurn(db: Db | Tx, claimed: Claimed, result: TurnResult, now: number) {
+  return heldRows(db, claimed).set({
+    state: "done",
+    payload: "",
+    progress: null,
+    lease_owner: null,
+    lease_until: null,
+    result: JSON.stringify(result),
+    updated_at: now,
+  });
+}
+
+/** Ends a turn by itself; false when another process has taken it over. */
+export async function endTurn({ store, clock }: InboxHost, claimed: Claimed, result: TurnResult): Promise<boolean> {
+  const [ended] = await store.writeTogether([endOfTurn(store.db, claimed, result, clock.now())]);
+  return ended.changes > 0;
 }
 
 /** Gives a turn back, for any process to begin it again; this attempt does not count unless it has to wait. */
-export async function handOver(host: InboxHost, { agent, turn, owner }: Claimed, waitMs = 0): Promise<void> {
-  const now = host.clock.now();
-  await host.store.transaction(async ({ db }) => {
-    await db
-      .updateTable("inbox")
-      .set((eb) => ({
-        state: "running",
-        lease_owner: null,
-        lease_until: now + waitMs,
-        attempts: eb("attempts", "-", waitMs === 0 ? 1 : 0),
-        updated_at: now,
-      }))
-      .where("agent", "=", agent)
-      .where("turn", "=", turn)
-      .where("state", "=", "running")
-      .where("lease_owner", "=", owner)
-      .execute();
-  });
+export async function handOver({ store, clock }: InboxHost, claimed: Claimed, waitMs = 0): Promise<void> {
+  const now = clock.now();
+  const given = heldRows(store.db, claimed).set((eb) => ({
+    lease_owner: null,
+    lease_until: now + waitMs,
+    attempts: eb("attempts", "-", waitMs === 0 ? 1 : 0),
+    updated_at: now,
+  }));
+  await store.writeTogether([given]);
 }
 
 export async function readMessage({ store }: InboxHost, agent: string, id: string): Promise<InboxRow | undefined> {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId, toVarveError, VarveError } from "../domain/index.ts";
+import { Bell, newId, toVarveError, VarveError } from "../domain/index.ts";
+import { acceptMessage, type NewMessage } from "./accept.ts";
 import type { TurnEvent, TurnResult } from "./events.ts";
 import type { TurnHost } from "./host.ts";
 import { addressOf, checkInbound, type Inbound, isAddressed, isGroup, senderOf, sourceOf } from "./inbound.ts";
 import {
-  acceptMessage,
   type Claimed,
   claimTurn,
   endTurn,
@@ -69,9 +69,12 @@ export class TurnQueue {
   readonly #owner: string;
   readonly #running = new Map<string, Running>();
   readonly #work = new Set<Promise<void>>();
-  readonly #listeners = new Set<(turn: Running, event: TurnEvent) => void>();
+  /** Who follows each message. */
+  readonly #listeners = new Map<string, Set<(turn: Running, event: TurnEvent) => void>>();
+  readonly #bell = new Bell();
+  /** Messages that are being written down, with their turns. */
+  readonly #taking = new Set<Promise<unknown>>();
   #stopping = new AbortController();
-  #woken = new AbortController();
   #loop: Promise<void> | undefined;
   readonly #observer: QueueObserver;
 
@@ -81,8 +84,11 @@ export class TurnQueue {
     this.#observer = observer;
   }
 
-  /** Takes a message in: when this returns, it will be answered, whatever becomes of this process. */
-  async accept(inbound: Inbound): Promise<Accepted> {
+  /**
+   * Takes a message in: when this returns, it will be answered, whatever becomes of this process. With `run` it is run
+   * here, when there is room for it.
+   */
+  async accept(inbound: Inbound, { run = false } = {}): Promise<Accepted> {
     checkInbound(inbound);
     const { config, clock, random } = this.#host;
     const { agent, key } = this.#host.sessions.keyOf(addressOf(inbound));
@@ -94,17 +100,31 @@ export class TurnQueue {
     };
     const isCommand = /^\s*\//.test(inbound.text);
     const waitMs = isCommand || !addressed ? 0 : (inbound.debounceMs ?? config.turn.debounceMs);
-    const sender = senderOf(inbound);
-    const { row, duplicate } = await acceptMessage(this.#host, {
-      agent,
-      key,
-      sender,
-      source: sourceOf(known),
-      inbound: known,
-      waitMs,
-    });
-    if (!duplicate && addressed && config.turn.whileBusy === "interrupt") this.interrupt(agent, key);
+    const id = newId(clock, random);
+    const message = { id, agent, key, sender: senderOf(inbound), source: sourceOf(known), inbound: known, waitMs };
+    const { row, duplicate, claimed } = await this.#take(message, run);
+    if (!duplicate && addressed && config.turn.whileBusy === "interrupt" && !claimed) this.interrupt(agent, key);
+    if (run && !claimed) this.start();
     return { id: row.id, agent, key, duplicate };
+  }
+
+  /** Writes a message down, and begins its turn at once where nothing is before it and there is room. */
+  async #take(message: NewMessage, run: boolean): ReturnType<typeof acceptMessage> {
+    const { maxConcurrent, leaseMs } = this.#host.config.turn;
+    const hasRoom = this.#work.size + this.#taking.size < maxConcurrent;
+    const isFree = run && message.waitMs === 0 && hasRoom && !this.#stopping.signal.aborted;
+    if (!isFree) return acceptMessage(this.#host, message);
+    this.#loop ??= this.#run();
+    const taking = acceptMessage(this.#host, message, { owner: this.#owner, leaseMs }).then((accepted) => {
+      if (accepted.claimed) this.#begin(accepted.claimed);
+      return accepted;
+    });
+    this.#taking.add(taking);
+    try {
+      return await taking;
+    } finally {
+      this.#taking.delete(taking);
+    }
   }
 
   /** Where a message is now. */
@@ -124,7 +144,6 @@ export class TurnQueue {
     let wake = (): void => undefined;
     let seen: Running | undefined;
     const take = (running: Running, event: TurnEvent): void => {
-      if (!running.claimed.messages.some(({ row }) => row.agent === agent && row.id === id)) return;
       // Whoever comes in the middle is told what was before; what comes next is in order behind it.
       if (seen !== running) pending.push(...running.events.filter((one) => one !== event));
       seen = running;
@@ -132,7 +151,9 @@ export class TurnQueue {
       wake();
     };
     const onAbort = (): void => wake();
-    this.#listeners.add(take);
+    const name = `${agent} ${id}`;
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(take));
     signal?.addEventListener("abort", onAbort);
     try {
       for (const running of this.#running.values()) {
@@ -164,7 +185,8 @@ export class TurnQueue {
         });
       }
     } finally {
-      this.#listeners.delete(take);
+      listeners.delete(take);
+      if (listeners.size === 0) this.#listeners.delete(name);
       signal?.removeEventListener("abort", onAbort);
     }
   }
@@ -174,14 +196,15 @@ export class TurnQueue {
     // Who is about to stop takes no more.
     if (this.#stopping.signal.aborted) return;
     this.#loop ??= this.#run();
-    this.#woken.abort();
+    this.#bell.ring();
   }
 
   /** Takes no more turns, waits a while for those under way, and hands over the others. */
   async stop(graceMs = this.#host.config.turn.graceMs): Promise<void> {
     this.#stopping.abort();
-    this.#woken.abort();
+    this.#bell.ring();
     await this.#loop;
+    await Promise.allSettled(this.#taking);
     if (this.#work.size > 0) {
       const ended = Promise.all(this.#work);
       const timer = new AbortController();
@@ -211,22 +234,25 @@ export class TurnQueue {
     const { signal } = this.#stopping;
     const { maxConcurrent } = this.#host.config.turn;
     for (let waitMs = idleMs; !signal.aborted; ) {
-      const { claimed, napMs } = this.#work.size < maxConcurrent ? await this.#look(waitMs) : { napMs: waitMs };
+      const hasRoom = this.#work.size + this.#taking.size < maxConcurrent;
+      const { claimed, napMs } = hasRoom ? await this.#look(waitMs) : { napMs: waitMs };
       if (claimed) {
         waitMs = idleMs;
-        const work: Promise<void> = this.#runOne(claimed).finally(() => {
-          this.#work.delete(work);
-          this.#woken.abort();
-        });
-        this.#work.add(work);
+        this.#begin(claimed);
         continue;
       }
-      const nap = this.#woken;
-      await sleep(napMs, undefined, { signal: nap.signal, ref: this.#work.size > 0 }).catch(() => undefined);
-      waitMs = nap.signal.aborted ? idleMs : Math.min(2 * waitMs, idleMsMax);
-      this.#woken = new AbortController();
-      if (signal.aborted) this.#woken.abort();
+      if (signal.aborted) break;
+      const rang = await this.#bell.wait(napMs, { ref: this.#work.size > 0 });
+      waitMs = rang ? idleMs : Math.min(2 * waitMs, idleMsMax);
     }
+  }
+
+  #begin(claimed: Claimed): void {
+    const work: Promise<void> = this.#runOne(claimed).finally(() => {
+      this.#work.delete(work);
+      this.#bell.ring();
+    });
+    this.#work.add(work);
   }
 
   /** A turn, or how long to wait for one: no longer than until the next message is due. */
@@ -300,9 +326,7 @@ export class TurnQueue {
       notes: [],
       error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
     };
-    await this.#host.store.transaction(async (tx) => {
-      if (!(await endTurn(tx, claimed, result, this.#host.clock.now()))) throw new TurnLost();
-    });
+    if (!(await endTurn(this.#host, claimed, result))) throw new TurnLost();
     return result;
   }
 
@@ -326,7 +350,9 @@ export class TurnQueue {
     if (event.type === "restarted") running.said = "";
     running.events.push(event);
     if (running.events.length > eventsKept) running.events.shift();
-    for (const listener of this.#listeners) listener(running, event);
+    for (const { row } of running.claimed.messages) {
+      for (const listener of this.#listeners.get(`${row.agent} ${row.id}`) ?? []) listener(running, event);
+    }
     if (event.type === "ended") this.#observer.onEnded(running.claimed.agent, event.result);
   }
 }

@@ -8,6 +8,7 @@
  */
 import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
+import { alsoWrite } from "../store/index.ts";
 import { isSilentReply } from "../transcript/index.ts";
 import { answerTurn } from "./answer.ts";
 import { findCommand, runCommand } from "./commands.ts";
@@ -15,12 +16,12 @@ import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
 import type { TurnHost, WindowFacts } from "./host.ts";
 import { addressOf, messageOf } from "./inbound.ts";
-import { type Claimed, endTurn, noteProgress } from "./inbox.ts";
+import { type Claimed, endOfTurn, endTurn, noteProgress } from "./inbox.ts";
 import { textOf } from "./text.ts";
 import { type Answered, Interrupted, isStoreFailure, type Live, type Turn, TurnLost } from "./turn.ts";
 
 export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Promise<TurnResult> {
-  const { turn, reset } = await receive(host, claimed);
+  const { turn, reset, hasNotices } = await receive(host, claimed);
   const command = findCommand(turn.prompt);
   if (command) {
     const reply = await runCommand(host, turn.session, command, live.signal);
@@ -29,7 +30,7 @@ export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Pro
   if (reset !== undefined && turn.messages.length === 0) {
     return endWith(host, turn, { status: "command", reply: resetReply(reset) });
   }
-  await hear(host, turn);
+  await hear(host, turn, hasNotices);
   if (isOverheard(claimed)) return endWith(host, turn, { status: "stored", reply: "" });
   const policy = host.sessions.maySend(turn.session);
   if (!policy.allowed)
@@ -46,12 +47,16 @@ export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Pro
 }
 
 /** The session of the message. A trigger or an expiry opens a new one, once, however often the turn begins. */
-async function receive(host: TurnHost, claimed: Claimed): Promise<{ turn: Turn; reset?: "new" | "reset" }> {
+async function receive(
+  host: TurnHost,
+  claimed: Claimed,
+): Promise<{ turn: Turn; reset?: "new" | "reset"; hasNotices: boolean }> {
   const [first] = claimed.messages;
   if (!first) throw new VarveError("INTERNAL", "A turn without a message was claimed.");
   const { progress } = claimed;
   let session: Session;
   let { text, reset } = progress;
+  let hasNotices = true;
   if (progress.sessionId === undefined) {
     const received = await host.sessions.receive(
       { ...addressOf(first.inbound), agent: claimed.agent },
@@ -63,6 +68,7 @@ async function receive(host: TurnHost, claimed: Claimed): Promise<{ turn: Turn; 
     session = received.session;
     text = received.text;
     reset = received.reset;
+    hasNotices = received.hasNotices ?? true;
     // What a trigger did must not be done again; everything else may.
     if (reset !== undefined) await noteProgress(host, claimed, { sessionId: session.sessionId, text, reset });
   } else session = await host.sessions.get(claimed.key, claimed.agent);
@@ -72,12 +78,12 @@ async function receive(host: TurnHost, claimed: Claimed): Promise<{ turn: Turn; 
     return isEmpty ? [] : [messageOf(inbound, said, { id: row.id, time: row.accepted_at })];
   });
   const prompt = messages.map(textOf).filter(Boolean).join("\n\n");
-  return { turn: { claimed, session, messages, prompt }, reset };
+  return { turn: { claimed, session, messages, prompt }, reset, hasNotices };
 }
 
 /** The messages go into the transcript before anything is done about them, behind what was left for the session. */
-async function hear(host: TurnHost, { session, messages }: Turn): Promise<void> {
-  const notices = await host.sessions.takeNotices(session);
+async function hear(host: TurnHost, { session, messages }: Turn, hasNotices: boolean): Promise<void> {
+  const notices = hasNotices ? await host.sessions.takeNotices(session) : [];
   const entries: EntryDraft[] = [
     ...notices.map(({ time, text }): EntryDraft => {
       const message: Message = { role: "system", content: text, time };
@@ -125,10 +131,13 @@ async function commit(
   facts: WindowFacts,
   used?: { input: number; output: number; context?: number },
 ): Promise<void> {
-  await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, async (tx) => {
-    if (!(await endTurn(tx, claimed, result, host.clock.now()))) throw new TurnLost();
-    if (used) await host.sessions.countTokens(tx, session, used);
-  });
+  const end = alsoWrite(endOfTurn(host.store.db, claimed, result, host.clock.now()), true);
+  const count = used ? [host.sessions.tokensUpdate(session, used)] : [];
+  try {
+    await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, [end, ...count]);
+  } catch (error) {
+    throw error instanceof VarveError && error.code === "REFUSED" ? new TurnLost() : error;
+  }
 }
 
 /** Ends a turn that no model has a part in. */
@@ -150,9 +159,7 @@ async function endWith(
       },
     ]);
   }
-  await host.store.transaction(async (tx) => {
-    if (!(await endTurn(tx, turn.claimed, result, host.clock.now()))) throw new TurnLost();
-  });
+  if (!(await endTurn(host, turn.claimed, result))) throw new TurnLost();
   return result;
 }
 

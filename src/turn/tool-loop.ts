@@ -1,4 +1,4 @@
-import { type Fitted, fitMidTurn } from "../context/index.ts";
+import { type Fitted, fitMidTurn, type Stood } from "../context/index.ts";
 import { type Message, type Part, type ToolCallPart, toolCallsOf, toVarveError } from "../domain/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { silentReplyGate } from "../transcript/index.ts";
@@ -21,6 +21,7 @@ interface Prompt {
   system: string;
   messages: Message[];
   estimatedTokens: number;
+  stood?: Stood;
 }
 
 /**
@@ -74,6 +75,7 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Liv
         facts: {
           ...facts,
           estimatedTokens: prompt.estimatedTokens,
+          ...(step === 1 ? { stood: prompt.stood } : {}),
           ...(answer.usage ? { observedTokens: answer.usage.inputTokens } : {}),
         },
         ...(counted ? { usage } : {}),
@@ -129,6 +131,7 @@ async function assemblePrompt(host: TurnHost, turn: Turn, plan: Plan): Promise<P
     system,
     messages: fitted.messages,
     estimatedTokens: Math.max(view.estimatedTokens, fitted.tokens) + besideTokens,
+    stood: view.stood,
   };
 }
 

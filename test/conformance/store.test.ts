@@ -7,6 +7,7 @@ import { systemRandom } from "../../src/domain/index.ts";
 import { openVarve, restoreBackup } from "../../src/engine.ts";
 import { JobWorker } from "../../src/jobs/index.ts";
 import {
+  alsoWrite,
   dropLease,
   enqueueJob,
   leaseJob,
@@ -143,6 +144,46 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     expect(await found("flight friday")).toEqual([0]);
     expect(await found("北京")).toEqual([1]);
     await varve.close();
+  });
+
+  test("a batch with a name is written once, and with what it depends on or not at all", async () => {
+    const values = { created_at: 0, updated_at: 0, branch_count: 0, entry_count: 0, message_count: 0, tokens: 0 };
+    await store.transaction(({ db }) =>
+      db
+        .insertInto("conversations")
+        .values({ agent: "once", id: 9_000, key: "k", ...values })
+        .execute(),
+    );
+    const ref = { agent: "once", conversation: 9_000, transcript: 1, now: 1 };
+    const entry = (id: string) => ({
+      ...{ id, kind: "user", time: 1, tokens: 2, payload: "{}", words: "", countsAsMessage: true },
+    });
+    const rename = (from: string, to: string) =>
+      alsoWrite(
+        store.db.updateTable("conversations").set({ key: to }).where("id", "=", 9_000).where("key", "=", from),
+        true,
+      );
+    const write = (id: string, also = rename("k", "l")) =>
+      store.append({ ...ref, entries: [entry(id)], once: "turn", also: [also] });
+    const keyAndEntries = async () => {
+      const rows = await store.readTogether([
+        store.db.selectFrom("conversations").select("key").where("id", "=", 9_000),
+        store.db.selectFrom("entries").select("id").where("agent", "=", "once").where("conversation", "=", 9_000),
+      ]);
+      return { key: rows[0][0]?.key, entries: rows[1].map((row) => row.id) };
+    };
+    await expect(write("a", rename("nothing", "l"))).rejects.toMatchObject({ code: "REFUSED" });
+    expect(await keyAndEntries()).toEqual({ key: "k", entries: [] });
+    // At once, so that they share a transaction where an engine does that.
+    const [refused, first, second] = await Promise.allSettled([
+      store.append({ ...ref, entries: [entry("x")], also: [rename("nothing", "l")] }),
+      write("a"),
+      write("b", rename("never asked", "m")),
+    ]);
+    expect(refused).toMatchObject({ status: "rejected", reason: { code: "REFUSED" } });
+    expect(first).toMatchObject({ value: { appended: 1, entries: [{ id: "a", status: "appended" }] } });
+    expect(second).toMatchObject({ value: { appended: 1, entries: [{ id: "a" }], repeated: true } });
+    expect(await keyAndEntries()).toEqual({ key: "l", entries: ["a"] });
   });
 
   test("a transaction that throws leaves nothing, and the next one works", async () => {

@@ -122,7 +122,6 @@ export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
     const agent = agentFor(caller, c.req.valid("query").agent);
     refuseForeignKey(inbound.session, agent);
     const accepted = await varve.turns.accept({ ...inbound, agent });
-    varve.turns.start();
     const isStream = wanted ?? c.req.header("accept")?.includes("text/event-stream") ?? false;
     if (isStream) {
       return streamSSE(

@@ -1,8 +1,9 @@
+import type { Message } from "../../domain/index.ts";
 import { categories } from "../memory.ts";
 import { rougeL } from "../similarity.ts";
 import type { Found } from "./candidate.ts";
 import { factOf, isExplicit } from "./facts.ts";
-import { isRecallQuestion, type Spoken, sentencesOf } from "./spoken.ts";
+import { isRecallQuestion, type Spoken, sentencesOf, spokenOf } from "./spoken.ts";
 
 const explicitConfidence = 0.95;
 const statedConfidence = 0.7;
@@ -47,6 +48,13 @@ export function asksToRemember(spoken: readonly Spoken[]): boolean {
   return spoken.some(
     (one) => one.role === "user" && sentencesOf(one).some(({ start, end }) => isExplicit(one.text.slice(start, end))),
   );
+}
+
+/** Whether so much was said that it is worth reading: enough of it, or somebody asked to have something remembered. */
+export function isWorthReading(messages: readonly Message[], everyMessages: number): boolean {
+  if (messages.length >= everyMessages) return true;
+  const place = { id: "", seq: 0, parentId: null, sessionId: "", time: 0, tokens: 0 };
+  return asksToRemember(messages.flatMap((message) => spokenOf({ ...place, type: "message", message }, "") ?? []));
 }
 
 /** A sentence is worth more the more its category is, and when it is short enough to be a fact. */

@@ -9,7 +9,7 @@ import { type ExtractionPolicy, type Gathered, gather } from "./candidates.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
 import { asksToRemember } from "./rules.ts";
 import { spokenOf } from "./spoken.ts";
-import { type ConversationRef, moveCursor, readUnseen } from "./unseen.ts";
+import { type ConversationRef, cursorMove, readUnseen } from "./unseen.ts";
 
 export interface ExtractOptions {
   ref: ConversationRef;
@@ -105,8 +105,13 @@ async function write(
   { ref, scope }: ExtractOptions,
 ): Promise<Pick<Extraction, "applied" | "held" | "rejected"> | undefined> {
   const place: Place = { agent: ref.agent, scope };
+  if (items.length === 0) {
+    const [moved] = await host.store.writeTogether([cursorMove(host.store.db, ref, unseen, host.clock.now())]);
+    return moved.rows.length === 0 ? undefined : { applied: [], held: 0, rejected: 0 };
+  }
   return host.store.transaction(async (tx) => {
-    if (!(await moveCursor(tx, ref, unseen, host.clock.now()))) return undefined;
+    const moved = await cursorMove(tx.db, ref, unseen, host.clock.now()).executeTakeFirst();
+    if (!moved) return undefined;
     await tx.lock(`memories ${scope}`);
     const applied: Applied[] = [];
     const byIndex: (string | undefined)[] = [];

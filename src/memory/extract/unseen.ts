@@ -1,6 +1,6 @@
 import type { Entry } from "../../domain/index.ts";
-import type { Store, StoreTransaction } from "../../store/index.ts";
-import { activePath, readAfter } from "../../transcript/index.ts";
+import { type Db, prepared, type Store, type Tx } from "../../store/index.ts";
+import { pathFrom, placeQuery, readAfter, transcriptsQuery } from "../../transcript/index.ts";
 
 export interface ConversationRef {
   agent: string;
@@ -22,10 +22,21 @@ const bytesMax = 60_000;
 
 /** The next entries behind the cursor of a conversation. What a fork inherits was read in its origin. */
 export async function readUnseen(store: Store, ref: ConversationRef): Promise<Unseen> {
-  const path = await activePath(store, ref);
+  const { db } = store;
+  const [[place], [cursor], ids] = await store.readTogether([
+    placeQuery(db, ref),
+    cursorQuery(db, ref),
+    transcriptsQuery(db, ref),
+  ]);
+  const path = await pathFrom(store, ref, place);
   const inherited = Math.max(0, ...path.filter((one) => one.conversation !== ref.conversation).map((one) => one.upTo));
-  const from = (await cursorOf(store, ref)) ?? inherited;
-  const page = await readAfter(store, ref.agent, path, { after: from, limit: pageEntries + 1 });
+  const from = cursor?.seq ?? inherited;
+  const page = await readAfter(store, ref.agent, path, {
+    after: from,
+    limit: pageEntries + 1,
+    // What a fork inherits may be of other transcripts.
+    ...(path.length > 1 ? {} : { sessions: new Map(ids.map((row) => [row.id, row.session_id])) }),
+  });
   const entries: Entry[] = [];
   let size = 0;
   for (const entry of page.slice(0, pageEntries)) {
@@ -43,38 +54,39 @@ export async function hasUnseen(store: Store, ref: ConversationRef): Promise<boo
     .select("seq")
     .where("agent", "=", ref.agent)
     .where("conversation", "=", ref.conversation)
-    .where("seq", ">", (await cursorOf(store, ref)) ?? 0)
+    .where("seq", ">", (await cursorQuery(store.db, ref).executeTakeFirst())?.seq ?? 0)
     .where("kind", "in", ["user", "assistant"])
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
 }
 
-async function cursorOf(store: Pick<Store, "db"> | Pick<StoreTransaction, "db">, ref: ConversationRef) {
-  const row = await store.db
+function cursorQuery(db: Db, ref: ConversationRef) {
+  return db
     .selectFrom("memory_cursors")
     .select("seq")
     .where("agent", "=", ref.agent)
-    .where("conversation", "=", ref.conversation)
-    .executeTakeFirst();
-  return row?.seq;
+    .where("conversation", "=", ref.conversation);
 }
 
-/** Moves the cursor, inside the transaction of a batch; false when another one has moved it meanwhile. */
-export async function moveCursor(
-  tx: StoreTransaction,
-  ref: ConversationRef,
+/** Up to where a conversation was read for memories, for whoever reads more with it. */
+export const seenUpTo = prepared(cursorQuery);
+
+/** Moves the cursor; it changes nothing when another one has moved it meanwhile. */
+export function cursorMove(
+  db: Db | Tx,
+  { agent, conversation }: ConversationRef,
   { from, to }: Pick<Unseen, "from" | "to">,
   now: number,
-): Promise<boolean> {
-  await tx.lock(`memory cursor ${ref.agent} ${ref.conversation}`);
-  const at = await cursorOf(tx, ref);
-  if (at !== undefined && at !== from) return false;
-  const next = { agent: ref.agent, conversation: ref.conversation, seq: to, updated_at: now };
-  await tx.db
+) {
+  return db
     .insertInto("memory_cursors")
-    .values(next)
-    .onConflict((conflict) => conflict.columns(["agent", "conversation"]).doUpdateSet({ seq: to, updated_at: now }))
-    .execute();
-  return true;
+    .values({ agent, conversation, seq: to, updated_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["agent", "conversation"])
+        .doUpdateSet({ seq: to, updated_at: now })
+        .where("memory_cursors.seq", "=", from),
+    )
+    .returning("seq");
 }

@@ -116,7 +116,10 @@ async function byWords(
   const words = indexTerms(query);
   if (words.length === 0) return [];
   const { counts, of } = await store.countMemoryWords(words, countMax);
-  const counted = words.map((word, index) => ({ phrase: word, weight: 1, count: counts[index] ?? 0 }));
+  // A word that no memory holds finds none.
+  const counted = words
+    .map((word, index) => ({ phrase: word, weight: 1, count: counts[index] ?? 0 }))
+    .filter((word) => word.count > 0);
   const base = { scopes: seen, category, limit: most, ...(includeHistory ? {} : { validAt: at }) };
   for (const choice of chooseWords(counted, of, most, rowsMax)) {
     const phrases = choice.words.map((word) => word.phrase);

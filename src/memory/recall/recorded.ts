@@ -1,4 +1,5 @@
-import type { Store } from "../../store/index.ts";
+import { type InferResult, sql } from "kysely";
+import type { Db, Store } from "../../store/index.ts";
 
 /** What was put beside a message, and why. */
 export interface Recorded {
@@ -45,7 +46,28 @@ export async function recordedSince(
     .orderBy("seq", "desc")
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ ...row, memories: JSON.parse(row.memories) as string[] }));
+  return rows.map(recordedOf);
+}
+
+/** The newest of them behind what a compaction has covered, for whoever reads more with it. */
+export function recallsQuery(db: Db, ref: { agent: string; conversation: number }) {
+  return db
+    .selectFrom("memory_recalls")
+    .selectAll()
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where(
+      "seq",
+      ">",
+      sql<number>`coalesce((select covered_seq from context_states
+        where agent = ${ref.agent} and conversation = ${ref.conversation}), 0)`,
+    )
+    .orderBy("seq", "desc")
+    .limit(1_000);
+}
+
+export function recordedOf(row: InferResult<ReturnType<typeof recallsQuery>>[number]): Recorded {
+  return { ...row, memories: JSON.parse(row.memories) as string[] };
 }
 
 /** The entry of a branch that its last so many turns begin with; 0 when it had fewer. */

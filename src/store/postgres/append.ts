@@ -1,5 +1,12 @@
-import { sql } from "kysely";
-import { type AppendPlan, type EntryPlace, fileIdTaken, planAppend } from "../append-plan.ts";
+import { CompiledQuery, sql } from "kysely";
+import {
+  type AppendPlan,
+  batchRefused,
+  type EntryPlace,
+  fileIdTaken,
+  planAppend,
+  repeatedResult,
+} from "../append-plan.ts";
 import type { AppendBatch, AppendResult, FileRow } from "../port.ts";
 import type { Tx } from "../schema.ts";
 
@@ -17,6 +24,12 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
     .forUpdate()
     .executeTakeFirst();
   if (!log) throw new Error(`conversation ${conversation} of agent ${agent} does not exist`);
+  const known = await knownResult(tx, batch);
+  if (known) return known;
+  for (const also of batch.also ?? []) {
+    const { numAffectedRows } = await tx.executeQuery(CompiledQuery.raw(also.sql, [...also.parameters]));
+    if (also.mustChange && Number(numAffectedRows ?? 0) === 0) throw batchRefused();
+  }
 
   const ids = new Set(batch.entries.flatMap((entry) => (entry.parentId ? [entry.id, entry.parentId] : [entry.id])));
   const places = await findPlaces(tx, agent, conversation, [...ids]);
@@ -44,11 +57,31 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
     },
   );
   await writePlan(tx, batch, plan);
-  return {
+  const result: AppendResult = {
     entries: plan.entries,
     appended: plan.rows.length,
     duplicates: plan.entries.length - plan.rows.length,
   };
+  if (batch.once !== undefined) {
+    await tx
+      .insertInto("turns")
+      .values({ agent, conversation, key: batch.once, result: JSON.stringify(result), created_at: batch.now })
+      .execute();
+  }
+  return result;
+}
+
+/** The conversation is locked by now: nobody else writes a batch of this name meanwhile. */
+async function knownResult(tx: Tx, { agent, conversation, once }: AppendBatch): Promise<AppendResult | undefined> {
+  if (once === undefined) return undefined;
+  const row = await tx
+    .selectFrom("turns")
+    .select("result")
+    .where("agent", "=", agent)
+    .where("conversation", "=", conversation)
+    .where("key", "=", once)
+    .executeTakeFirst();
+  return row && repeatedResult(row.result);
 }
 
 async function findPlaces(

@@ -2,12 +2,12 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
+import { type Compilable, Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
 import pg from "pg";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
-import type { OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
+import type { OpenStoreOptions, RowsOf, Store, StoreCall, StoreTransaction, WrittenBy } from "../port.ts";
 import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
@@ -99,6 +99,27 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           return appendInTransaction(tx, batch);
         }),
       ),
+    writeTogether: async <Queries extends readonly Compilable[]>(
+      queries: Queries,
+      { durable = true, lock }: { durable?: boolean; lock?: string } = {},
+    ) =>
+      exclusively(async (tx) => {
+        if (!durable) await relax(tx);
+        if (lock !== undefined) await transactionOver(tx).lock(lock);
+        const written: { rows: unknown[]; changes: number }[] = [];
+        for (const query of queries) {
+          const { rows, numAffectedRows } = await tx.executeQuery(query.compile());
+          written.push({ rows, changes: Number(numAffectedRows ?? 0) });
+        }
+        return written as WrittenBy<Queries>;
+      }),
+    readTogether: async <Queries extends readonly Compilable[]>(queries: Queries) =>
+      // One connection for all of them: others wait for theirs.
+      db.connection().execute(async (connection) => {
+        const found: unknown[][] = [];
+        for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
+        return found as RowsOf<Queries>;
+      }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),

@@ -1,4 +1,4 @@
-import { fileIdTaken, planAppend } from "../append-plan.ts";
+import { batchRefused, fileIdTaken, planAppend, repeatedResult } from "../append-plan.ts";
 import type { AppendBatch, AppendResult, FileRow, NewJob } from "../port.ts";
 import type { Statements } from "./statements.ts";
 
@@ -11,6 +11,16 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
     conversation,
   ) as { head_branch: number | null; head_seq: number | null; branch_count: number } | undefined;
   if (!log) throw new Error(`conversation ${conversation} of agent ${agent} does not exist`);
+  if (batch.once !== undefined) {
+    const known = statements.get(
+      "select result from turns where agent = ? and conversation = ? and key = ?",
+      ...[agent, conversation, batch.once],
+    ) as { result: string } | undefined;
+    if (known) return repeatedResult(known.result);
+  }
+  for (const { sql, parameters, mustChange } of batch.also ?? []) {
+    if (statements.execute(sql, parameters).changes === 0 && mustChange) throw batchRefused();
+  }
   const counter = statements.get("select value from counters where name = 'entry_seq'") as { value: number };
   let lastSeq = counter.value;
 
@@ -98,11 +108,18 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
     );
   }
   for (const job of batch.jobs ?? []) insertJob(statements, job, batch.now);
-  return {
+  const result: AppendResult = {
     entries: plan.entries,
     appended: plan.rows.length,
     duplicates: plan.entries.length - plan.rows.length,
   };
+  if (batch.once !== undefined) {
+    statements.run(
+      "insert into turns (agent, conversation, key, result, created_at) values (?, ?, ?, ?, ?)",
+      ...[agent, conversation, batch.once, JSON.stringify(result), batch.now],
+    );
+  }
+  return result;
 }
 
 function insertFile(statements: Statements, batch: AppendBatch, seq: number, file: FileRow): void {

@@ -1,4 +1,4 @@
-import { VarveError } from "../../domain/index.ts";
+import { type ErrorCode, errorCodes, VarveError } from "../../domain/index.ts";
 
 /** What SQLite says, as what happened to the user and what to do. */
 export function sqliteError(error: unknown, file: string): Error {
@@ -6,6 +6,8 @@ export function sqliteError(error: unknown, file: string): Error {
   const { message, code } = error as { message?: string; code?: string };
   const text = message ?? String(error);
   const cause = error;
+  // What was thrown on the other side of the thread is plain data here.
+  if (code !== undefined && Object.hasOwn(errorCodes, code)) return new VarveError(code as ErrorCode, text, { cause });
   if (code?.startsWith("SQLITE_BUSY") || code?.startsWith("SQLITE_LOCKED")) {
     return new VarveError(
       "STORE_BUSY",

@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "kysely";
+import { type Compilable, sql } from "kysely";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.ts";
@@ -11,11 +11,13 @@ import type {
   MemoryTextMatch,
   NewMemoryRows,
   OpenStoreOptions,
+  RowsOf,
   Store,
   StoreCall,
   StoreTransaction,
   TransactionOptions,
   TwinQuery,
+  WrittenBy,
 } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
@@ -159,6 +161,17 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertInside)), how),
     append: (batch) => append(batch, true),
+    writeTogether: async <Queries extends readonly Compilable[]>(queries: Queries, { durable = true } = {}) => {
+      await gate;
+      const statements = queries.map(statementOf);
+      const call = () => writable().call({ op: "writeAll", statements, durable });
+      return (await tapped("write", () => retryBusy(call))) as WrittenBy<Queries>;
+    },
+    readTogether: async <Queries extends readonly Compilable[]>(queries: Queries) => {
+      const statements = queries.map(statementOf);
+      const answers = await tapped("read", () => reader().call({ op: "executeAll", statements }));
+      return (answers as { rows: unknown[] }[]).map(({ rows }) => rows) as RowsOf<Queries>;
+    },
     insertMemory,
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),
@@ -288,6 +301,11 @@ async function identify(db: ReturnType<typeof kyselyOver>, file: string): Promis
     });
   }
   if (names.size === 0) chmodSync(file, 0o600);
+}
+
+function statementOf(query: Compilable): { sql: string; parameters: readonly unknown[] } {
+  const { sql: text, parameters } = query.compile();
+  return { sql: text, parameters };
 }
 
 function callOf(text: string, fallback: StoreCall): StoreCall {

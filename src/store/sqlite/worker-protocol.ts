@@ -9,6 +9,8 @@ export interface WorkerData {
 
 export type WorkerCall =
   | { op: "execute"; sql: string; parameters: readonly unknown[] }
+  | { op: "executeAll"; statements: readonly { sql: string; parameters: readonly unknown[] }[] }
+  | { op: "writeAll"; statements: readonly { sql: string; parameters: readonly unknown[] }[]; durable: boolean }
   | { op: "append"; batch: AppendBatch; ownTransaction: boolean }
   | { op: "insertMemory"; memory: NewMemoryRows; unless?: TwinQuery; ownTransaction: boolean }
   | { op: "matchTwins"; query: TwinQuery }

@@ -4,6 +4,7 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
+import type { MemoryTextMatch } from "../port.ts";
 import { appendInTransaction } from "./append.ts";
 import { insertMemory } from "./insert-memory.ts";
 import { configureReader, configureWriter } from "./pragmas.ts";
@@ -47,22 +48,34 @@ function execute(text: string, parameters: readonly unknown[]): unknown {
   return statements.execute(text === relaxedBegin ? "begin immediate" : text, parameters);
 }
 
-type Write = Extract<WorkerRequest, { op: "append" | "insertMemory" }>;
+type Write = Extract<WorkerRequest, { op: "append" | "insertMemory" | "writeAll" }>;
 
 /** A write that is a transaction of its own. */
 function isWhole(request: WorkerRequest): request is Write {
+  if (request.op === "writeAll") return true;
   return (request.op === "append" || request.op === "insertMemory") && request.ownTransaction;
 }
 
 function isDurable(request: Write): boolean {
+  if (request.op === "writeAll") return request.durable;
   return request.op === "insertMemory" || request.batch.durable !== false;
 }
 
 function run(request: Write): unknown {
-  if (request.op === "append") return appendInTransaction(statements, request.batch);
-  // Looked for where it is written: of two that say the same at once, the second finds the first.
-  const like = request.unless ? twins.find(request.unless) : [];
-  if (like.length === 0) insertMemory(statements, request.memory);
+  switch (request.op) {
+    case "append":
+      return appendInTransaction(statements, request.batch);
+    case "insertMemory":
+      return insertUnlessTwin(request);
+    case "writeAll":
+      return request.statements.map(({ sql, parameters }) => statements.execute(sql, parameters));
+  }
+}
+
+/** Looked for where it is written: of two that say the same at once, the second finds the first. */
+function insertUnlessTwin({ memory, unless }: Extract<Write, { op: "insertMemory" }>): MemoryTextMatch[] {
+  const like = unless ? twins.find(unless) : [];
+  if (like.length === 0) insertMemory(statements, memory);
   return like;
 }
 
@@ -70,9 +83,12 @@ async function answer(request: WorkerRequest): Promise<unknown> {
   switch (request.op) {
     case "execute":
       return execute(request.sql, request.parameters);
+    case "executeAll":
+      return request.statements.map(({ sql, parameters }) => execute(sql, parameters));
     case "append":
     case "insertMemory":
-      return write(() => run(request), request.ownTransaction, isDurable(request));
+    case "writeAll":
+      return write(() => run(request), request.op === "writeAll" || request.ownTransaction, isDurable(request));
     case "matchTwins":
       return twins.find(request.query);
     case "rollback":

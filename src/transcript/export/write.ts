@@ -1,6 +1,7 @@
 import { type Entry, redactSecrets } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { findEntry, headOf, readTail, walkBranch, walkConversation } from "../read.ts";
+import { headOf } from "../path.ts";
+import { findEntry, readTail, walkBranch, walkConversation } from "../read.ts";
 import { htmlEntry, htmlFooter, htmlHeader } from "./html.ts";
 import { type ExportHeader, jsonlHeader, jsonlLine } from "./jsonl.ts";
 import { markdownEntry, markdownHeader } from "./markdown.ts";

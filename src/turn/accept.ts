@@ -1,0 +1,101 @@
+import { prepared } from "../store/index.ts";
+import type { Inbound } from "./inbound.ts";
+import { type Claimed, type InboxHost, type InboxRow, isOpen, leasedAs } from "./inbox.ts";
+
+export interface NewMessage {
+  id: string;
+  agent: string;
+  key: string;
+  sender: string;
+  source: string;
+  inbound: Inbound & { id: string };
+  waitMs: number;
+}
+
+/** However fast somebody types, what they began is answered within so many times the wait. */
+const debounceRoundsMax = 10;
+
+interface NewRow extends Pick<NewMessage, "agent" | "id" | "source" | "key" | "sender"> {
+  payload: string;
+  now: number;
+  readyAt: number;
+}
+
+const inserted = prepared((db, { agent, id, source, key, sender, payload, now, readyAt }: NewRow) =>
+  db
+    .insertInto("inbox")
+    .values({
+      ...{ agent, id, source, key, sender, payload, state: "waiting", attempts: 0 },
+      ...{ ready_at: readyAt, accepted_at: now, updated_at: now },
+    })
+    .onConflict((conflict) => conflict.columns(["agent", "source"]).doNothing())
+    .returningAll(),
+);
+
+type Leased = ReturnType<typeof leasedAs> & Pick<NewMessage, "agent" | "id" | "key">;
+
+/** Takes the turn of a message when nothing else of its conversation waits or runs. */
+const taken = prepared((db, given: Leased) => {
+  const { agent, id, key, state, turn, attempts, lease_owner, lease_until, updated_at } = given;
+  const others = db
+    .selectFrom("inbox")
+    .select("num")
+    .where("agent", "=", agent)
+    .where("key", "=", key)
+    .where(isOpen)
+    .where("id", "!=", id);
+  return db
+    .updateTable("inbox")
+    .set({ state, turn, attempts, lease_owner, lease_until, updated_at })
+    .where("agent", "=", agent)
+    .where("id", "=", id)
+    .where(({ not, exists }) => not(exists(others)))
+    .returning("num");
+});
+
+/** What the same sender said just before waits for what comes now; what was known before puts nobody off. */
+const putOff = prepared((db, { agent, id, key, sender, readyAt, since }: NewRow & { since: number }) =>
+  db
+    .updateTable("inbox")
+    .set({ ready_at: readyAt })
+    .where("agent", "=", agent)
+    .where("key", "=", key)
+    .where("sender", "=", sender)
+    .where(isOpen)
+    .where("state", "=", "waiting")
+    .where("accepted_at", ">", since)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom("inbox as own").select("own.num").where("own.agent", "=", agent).where("own.id", "=", id)),
+    ),
+);
+
+/**
+ * Takes a message in, durably. One that is known is left alone. Where its conversation has nothing else to do, whoever
+ * accepts it may take its turn with the same stroke.
+ */
+export async function acceptMessage(
+  { store, clock }: InboxHost,
+  message: NewMessage,
+  taker?: { owner: string; leaseMs: number },
+): Promise<{ row: InboxRow; duplicate: boolean; claimed?: Claimed }> {
+  const { agent, id, source, key, sender, inbound, waitMs } = message;
+  const now = clock.now();
+  const row = { agent, id, source, key, sender, payload: JSON.stringify(inbound), now, readyAt: now + waitMs };
+  const leased = leasedAs(id, 1, taker?.owner ?? "", now, taker?.leaseMs ?? 0);
+  const insert = inserted(store.db, row);
+  const lock = `inbox ${agent} ${key}`;
+  const [made, mine] = await (waitMs > 0
+    ? store.writeTogether([insert, putOff(store.db, { ...row, since: now - debounceRoundsMax * waitMs })], { lock })
+    : taker
+      ? store.writeTogether([insert, taken(store.db, { ...leased, agent, id, key })], { lock })
+      : store.writeTogether([insert], { lock }));
+  const [written] = made.rows;
+  if (!written) {
+    const known = store.db.selectFrom("inbox").selectAll().where("agent", "=", agent).where("source", "=", source);
+    return { row: await known.executeTakeFirstOrThrow(), duplicate: true };
+  }
+  if (!taker || (mine?.rows.length ?? 0) === 0) return { row: written, duplicate: false };
+  const messages = [{ row: { ...written, ...leased }, inbound }];
+  const claimed = { agent, turn: id, key, owner: taker.owner, attempt: 1, messages, progress: {} };
+  return { row: written, duplicate: false, claimed };
+}
