@@ -9,7 +9,7 @@ export interface TwinWords {
 /** So few matches are compared one by one sooner than another word is asked for. */
 const rowsWanted = 8;
 /** Counting further costs time and tells little: a word that so many hold is common. */
-export const countedMax = 1_000;
+export const countedMax = 256;
 /** Of a common word so many are looked at, the newest where the index has an order; an older twin may be missed. */
 export const heldMax = { quick: 1_000, thorough: 20_000 };
 /** So many may be twins and are compared. */

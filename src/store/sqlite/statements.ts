@@ -27,6 +27,13 @@ export class Statements {
     return this.prepare(text).get(...parameters);
   }
 
+  /** The first column of every row. */
+  column(text: string, ...parameters: unknown[]): unknown[] {
+    return this.prepare(text)
+      .pluck()
+      .all(...parameters);
+  }
+
   run(text: string, ...parameters: unknown[]): void {
     this.prepare(text).run(...parameters);
   }

@@ -3,8 +3,8 @@ import { countedMax, heldMax, type TwinWords, twinsMax, twinWords } from "../twi
 import type { Statements } from "./statements.ts";
 import { quote } from "./text-search.ts";
 
-const count = "select count(*) as n from (select 1 from memory_text where words match ? limit ?)";
-const holders = "select rowid as num from memory_text where words match ? order by rowid desc limit ?";
+const count = "select count(*) from (select 1 from memory_text where words match ? limit ?)";
+const holders = "select rowid from memory_text where words match ? order by rowid desc limit ?";
 const believed = "m.scope = ? and m.invalidated_at is null";
 const match = `select m.id as id, m.abstract as abstract, 0 as score
   from memory_text t cross join memories m on m.num = t.rowid
@@ -41,10 +41,9 @@ export class Twins {
   private holdSome({ scope, thorough }: TwinQuery, { words, least }: TwinWords): MemoryTextMatch[] {
     const held = new Map<number, number>();
     for (const word of words) {
-      for (const row of this.rows(holders, quote(word), thorough ? heldMax.thorough : heldMax.quick)) {
-        const { num } = row as { num: number };
-        held.set(num, (held.get(num) ?? 0) + 1);
-      }
+      const most = thorough ? heldMax.thorough : heldMax.quick;
+      const nums = this.statements.column(holders, quote(word), most) as number[];
+      for (const num of nums) held.set(num, (held.get(num) ?? 0) + 1);
     }
     const nums = [...held].flatMap(([num, times]) => (times >= least ? [num] : []));
     if (nums.length === 0) return [];
@@ -55,9 +54,9 @@ export class Twins {
     const known = this.counts.get(word);
     // What nothing held may be held since: leaving it out would miss a twin.
     if (known) return known;
-    const { n } = this.statements.get(count, quote(word), countedMax) as { n: number };
-    this.counts.set(word, n);
-    return n;
+    const [made] = this.statements.column(count, quote(word), countedMax) as [number];
+    this.counts.set(word, made);
+    return made;
   }
 
   private rows(text: string, ...parameters: unknown[]): unknown[] {
