@@ -1,5 +1,5 @@
 import { Bell, type Clock, newId, type Random } from "../domain/index.ts";
-import { extendJob, failJob, finishJob, type JobTable, leaseJob, type Store } from "../store/index.ts";
+import { extendJob, failJob, finishJob, type JobTable, leaseJob, returnJob, type Store } from "../store/index.ts";
 
 /** A job that is not done and has not failed: it goes on at a time. */
 export interface Postponed {
@@ -76,6 +76,11 @@ export class JobWorker {
       if (postponed) await failJob(store, job, postponed.because, postponed.againAt, clock.now());
       else await finishJob(store, job);
     } catch (error) {
+      // Nothing is wrong with a job that its process had no time for.
+      if (this.stopping.signal.aborted) {
+        await returnJob(store, job, clock.now());
+        return true;
+      }
       this.options.onError?.(job, error);
       const message = error instanceof Error ? error.message : String(error);
       await failJob(store, job, message, this.retryAt(job), clock.now());

@@ -1,6 +1,6 @@
 export { alsoWrite } from "./also.ts";
 export { dumpTables, restoreDump } from "./dump.ts";
-export { enqueueJob, extendJob, failJob, finishJob, leaseJob } from "./job-rows.ts";
+export { enqueueJob, extendJob, failJob, finishJob, leaseJob, returnJob } from "./job-rows.ts";
 export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";
 export type { MemorySourceTable, MemoryTable } from "./memory-schema.ts";
 export { type Migration, schemaVersion } from "./migrate.ts";

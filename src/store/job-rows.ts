@@ -122,3 +122,15 @@ export async function failJob(
   });
   await store.writeTogether([put]);
 }
+
+/** Gives back a job that was begun and left, as if it had not been begun: whoever works next does it. */
+export async function returnJob(store: Store, job: JobTable, now: number): Promise<void> {
+  const given = heldJob(store, job).set({
+    state: "waiting",
+    attempts: job.attempts - 1,
+    lease_owner: null,
+    lease_until: null,
+    updated_at: now,
+  });
+  await store.writeTogether([given], lost);
+}

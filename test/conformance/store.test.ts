@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,7 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/domain/index.ts";
 import { openVarve, restoreBackup } from "../../src/engine.ts";
-import { JobWorker } from "../../src/jobs/index.ts";
+import { type JobHandler, JobWorker } from "../../src/jobs/index.ts";
 import {
   alsoWrite,
   dropLease,
@@ -110,6 +111,43 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     }
     const row = await store.db.selectFrom("jobs").selectAll().where("kind", "=", "bad").executeTakeFirst();
     expect(row).toMatchObject({ state: "failed", attempts: 3, last_error: "never" });
+  });
+
+  test("a job that its worker had no time for is given back, and nothing is held against it", async () => {
+    await store.transaction((tx) =>
+      enqueueJob(
+        tx,
+        { agent: "main", id: "long", kind: "long", key: "long", payload: "null", runAt: clock.now() },
+        clock.now(),
+      ),
+    );
+    const errors: unknown[] = [];
+    const worker = (long: JobHandler) =>
+      new JobWorker({
+        store,
+        clock,
+        random: systemRandom,
+        handlers: { long },
+        onError: (_, error) => errors.push(error),
+      });
+    const begun = Promise.withResolvers<void>();
+    const stopped = worker(async (_, signal) => {
+      begun.resolve();
+      await once(signal, "abort");
+      signal.throwIfAborted();
+    });
+    stopped.start();
+    await begun.promise;
+    await stopped.stop();
+    const row = await store.db.selectFrom("jobs").selectAll().where("kind", "=", "long").executeTakeFirst();
+    expect(row).toMatchObject({ state: "waiting", attempts: 0, last_error: null, lease_owner: null });
+    let done = 0;
+    expect(
+      await worker(async () => {
+        done += 1;
+      }).workOnce(),
+    ).toBe(true);
+    expect([done, errors]).toEqual([1, []]);
   });
 
   test("words are found with their stems, in scripts without spaces, and syntax is only text", async () => {
