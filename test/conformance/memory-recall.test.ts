@@ -70,6 +70,17 @@ onEveryEngine("memory in view", (get) => {
     expect(shown.at(-1)).toMatchObject({ prompt, block });
   });
 
+  test("a prompt with characters that no database takes brings up what it asks for, once", async () => {
+    const { varve } = get();
+    const session = await open("nul");
+    await keep("nul", "My flight to Lisbon is flight TP533, seat 14C.");
+    await turn(session, "Good morning to you.", "Good morning.");
+    const prompt = "Which seat do I have \u0000 on my flight to Lisbon \ud800?";
+    const first = await varve.context.assemble(session, { budgetTokens: 8_000, prompt });
+    expect(blocks(first.messages)).toHaveLength(1);
+    expect((await varve.context.assemble(session, { budgetTokens: 8_000, prompt })).messages).toEqual(first.messages);
+  });
+
   test("after eight turns it comes again, and a look that is not recorded leaves no trace", async () => {
     const { varve } = get();
     const session = await open("hana");

@@ -20,7 +20,7 @@ const promptCharsMax = 2_000;
 /** Writes down what a prompt brought up. The same place is written once for each prompt. */
 export async function recordRecall(store: Store, recalled: Recorded): Promise<void> {
   const { memories, prompt, ...rest } = recalled;
-  const row = { ...rest, prompt: prompt.slice(0, promptCharsMax).toWellFormed(), memories: JSON.stringify(memories) };
+  const row = { ...rest, prompt: keptOf(prompt), memories: JSON.stringify(memories) };
   await store.transaction(({ db }) =>
     db
       .insertInto("memory_recalls")
@@ -92,5 +92,10 @@ export async function turnsAgo(
 }
 
 export function samePrompt(recorded: Pick<Recorded, "prompt">, prompt: string): boolean {
-  return recorded.prompt === prompt.slice(0, promptCharsMax).toWellFormed();
+  return recorded.prompt === keptOf(prompt);
+}
+
+/** Its beginning, without what no database takes. */
+function keptOf(prompt: string): string {
+  return prompt.slice(0, promptCharsMax).toWellFormed().replaceAll("\u0000", "\ufffd");
 }
