@@ -26,7 +26,7 @@ import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
 import { type Turns, turnsOf } from "./engine/turns.ts";
 import { type WatchRequest, watchPaths } from "./engine/watch.ts";
 import { type Work, workOf } from "./engine/work.ts";
-import { accessesOf, MemoryShelf, type MemoryVectors } from "./memory/index.ts";
+import { createAccessCounter, MemoryVectorCache, type MemoryVectors } from "./memory/index.ts";
 import type { Embedder } from "./models/index.ts";
 import { embeddedText } from "./search/index.ts";
 import { openStore, type StoreTap } from "./store/index.ts";
@@ -114,7 +114,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     tap: options.tap,
   });
   const listeners = new Set<(event: EngineEvent) => void>();
-  const accesses = accessesOf({ store, clock, random }, accessDebounceMs);
+  const accesses = createAccessCounter({ store, clock, random }, accessDebounceMs);
   const host: EngineHost = {
     loaded,
     accesses,
@@ -139,7 +139,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const earlier = new EarlierEmbedders(host, options.models?.earlierEmbedders);
   const { search, embedder, close: closeSearch } = await openSearch(host, own, earlier);
   const vectors = options.memoryVectors ?? (embedder && vectorsBy(embedder));
-  if (vectors) host.memoryShelf = new MemoryShelf(host, vectors, earlierVectors(earlier));
+  if (vectors) host.memoryShelf = new MemoryVectorCache(host, vectors, earlierVectors(earlier));
   const work = workOf(host);
   let closing: Promise<void> | undefined;
   const sessions = sessionsOf(host);
@@ -220,7 +220,7 @@ export type {
   Expansion,
   GrepMatch,
   GrepResult,
-  Standing,
+  SummaryPrefix,
   TraceItem,
   TreeNode,
 } from "./context/index.ts";
@@ -253,8 +253,8 @@ export {
 export type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "./models/index.ts";
 export { isContextOverflow } from "./models/index.ts";
 export {
-  type CatchUpResult,
   type Confidence,
+  type EmbedPendingResult,
   type Profile,
   type PruneResult,
   profiles,
@@ -284,6 +284,7 @@ export {
   cleanForProvider,
   type ExportFormat,
   exportFormats,
+  getEntryText,
   type HygieneChange,
   type HygieneProvider,
   type HygieneRule,
@@ -294,7 +295,6 @@ export {
   type SilentReplyGate,
   silentReplyGate,
   sourceNames,
-  textOfEntry,
 } from "./transcript/index.ts";
 export type { Accepted, Attachment, Inbound, MessageState, TurnEvent, TurnResult, TurnStatus } from "./turn/index.ts";
 export { version } from "./version.ts";

@@ -1,4 +1,4 @@
-import { openVarve, type SearchRequest, type Session, textOfEntry, type Varve } from "../engine.ts";
+import { getEntryText, openVarve, type SearchRequest, type Session, type Varve } from "../engine.ts";
 import { queriesOf } from "./conversation.ts";
 import { type BenchResult, percentile, round, timed } from "./result.ts";
 import { SyntheticEmbedder } from "./synthetic-embedder.ts";
@@ -40,9 +40,9 @@ export async function benchHybrid(
 async function vectorRecall(varve: Varve, session: Session, embedder: SyntheticEmbedder): Promise<number> {
   const request: SearchRequest = {
     kinds: ["message"],
-    legs: ["vector"],
+    retrievers: ["vector"],
     profile: "classic",
-    without: ["minScore", "rerank", "recency", "length", "decay", "hardMinScore", "noise", "diversity"],
+    skipStages: ["minScore", "rerank", "recency", "length", "decay", "hardMinScore", "noise", "diversity"],
     limit: depth,
   };
   embedder.plain = true;
@@ -70,7 +70,7 @@ async function nearestExactly(
   for await (const page of varve.transcripts.walk(session)) {
     for (const entry of page) {
       if (entry.type !== "message") continue;
-      const vector = embedder.vectorOf(textOfEntry(entry));
+      const vector = embedder.vectorOf(getEntryText(entry));
       for (const one of best) {
         const cosine = dot(one.vector, vector);
         if (one.hits.length === depth && cosine <= (one.hits.at(-1)?.cosine ?? 0)) continue;

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Message } from "../domain/index.ts";
-import { openVarve, textOfEntry } from "../engine.ts";
+import { getEntryText, openVarve } from "../engine.ts";
 import { conversation } from "./conversation.ts";
 import { EventLoopWatch } from "./event-loop.ts";
 import { Floor } from "./floor.ts";
@@ -116,7 +116,7 @@ async function benchSingles(
 function prepare(count: number, from: number): { message: Message; text: string }[] {
   return [...conversation(count, from)].map((message) => ({
     message,
-    text: textOfEntry({ type: "message", message }),
+    text: getEntryText({ type: "message", message }),
   }));
 }
 

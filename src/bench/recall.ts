@@ -29,7 +29,7 @@ export interface RecallBenchOptions {
 }
 
 /** Nothing but the ranking itself: what is compared is which words and vectors count, not the stages after. */
-const bare: SearchRequest["without"] = [
+const bare: SearchRequest["skipStages"] = [
   "minScore",
   "rerank",
   "recency",
@@ -39,8 +39,8 @@ const bare: SearchRequest["without"] = [
   "diversity",
 ];
 const ways: Record<string, SearchRequest> = {
-  "bm25-tuned": { legs: ["lexical"], profile: "classic", without: bare },
-  "vector-only": { legs: ["vector"], profile: "classic", without: bare },
+  "bm25-tuned": { retrievers: ["lexical"], profile: "classic", skipStages: bare },
+  "vector-only": { retrievers: ["vector"], profile: "classic", skipStages: bare },
   classic: { profile: "classic" },
 };
 const plain = "bm25-or";

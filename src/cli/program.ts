@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { exportFormats, profiles, sourceNames, version } from "../engine.ts";
-import { addDoors } from "./doors-program.ts";
 import { examples } from "./examples.ts";
+import { addIntegrations } from "./integrations-program.ts";
 import { addMemory } from "./memory-program.ts";
 
 /** Every command, with what it does loaded only when it runs: a command starts fast because it loads little. */
@@ -21,7 +21,7 @@ export function buildProgram(): Command {
   addMemory(program);
   addCare(program);
   addConfig(program);
-  addDoors(program);
+  addIntegrations(program);
   addChat(program);
   addBench(program);
   addDemo(program);
@@ -210,7 +210,7 @@ function addGrep(program: Command): void {
 }
 
 function addCare(program: Command): void {
-  const load = () => import("./commands/care.ts");
+  const load = () => import("./commands/maintenance.ts");
   program
     .command("status")
     .description("what is kept where, and how it is")

@@ -59,7 +59,7 @@ export function configPath(home: string): string {
 }
 
 /** The home folder: where everything lives, whatever the settings in it say. */
-export function homeOf(options: Pick<LoadOptions, "home" | "env"> = {}): string {
+export function resolveHome(options: Pick<LoadOptions, "home" | "env"> = {}): string {
   const env = options.env ?? process.env;
   return resolve(expandTilde(options.home ?? (env.VARVE_HOME || join(homedir(), ".varve"))));
 }
@@ -67,7 +67,7 @@ export function homeOf(options: Pick<LoadOptions, "home" | "env"> = {}): string 
 /** The layers, the strongest first. */
 function readLayers(options: LoadOptions): { home: string; file: string; layers: Layer[] } {
   const env = options.env ?? process.env;
-  const home = homeOf(options);
+  const home = resolveHome(options);
   const file = configPath(home);
   const text = readConfigFile(file);
   const layers = [optionLayer(options.overrides ?? {}), envLayer(env)];

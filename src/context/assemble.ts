@@ -5,7 +5,6 @@ import { cleanForProvider, type HygieneProvider } from "../transcript/index.ts";
 import { checkBudget } from "./compact.ts";
 import { type ConversationRef, readSources, type StoredSummary } from "./dag.ts";
 import { type Frontier, loadFrontier } from "./frontier.ts";
-import type { Opening } from "./opening.ts";
 import { freshTail } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
 import { pruneOld, withoutHeartbeats } from "./prune.ts";
@@ -13,7 +12,8 @@ import { type FindPassages, recallBlock } from "./recall.ts";
 import { summaryXml } from "./summary-xml.ts";
 import { systemPromptAddition } from "./system-prompt.ts";
 import type { TraceItem } from "./trace.ts";
-import { newestRaw, type SaidEntry } from "./window.ts";
+import type { ViewSnapshot } from "./view-snapshot.ts";
+import { type MessageEntry, newestRaw } from "./window.ts";
 
 export interface AssembleOptions {
   budgetTokens: number;
@@ -27,7 +27,7 @@ export interface AssembleOptions {
   /** What was put beside messages of the branch before; it stays where it was put. */
   notes?: (from: number) => Promise<ReadonlyMap<number, Note>>;
   /** What was read of it already. */
-  opening?: Opening;
+  opening?: ViewSnapshot;
   /** What is put beside the newest message now. */
   fresh?: Note;
   /** What became of what might have been put there. */
@@ -108,7 +108,7 @@ function noteMessage({ text }: Note): Message {
 }
 
 /** A message with the notes around it: both are in view, or neither. */
-type SeenEntry = SaidEntry & { before?: Note[]; after?: Note[] };
+type SeenEntry = MessageEntry & { before?: Note[]; after?: Note[] };
 
 interface Choice {
   summaries: StoredSummary[];
@@ -138,7 +138,7 @@ async function choose(
     raw.map((one) => one.item),
     { ...policy, freshTailMaxTokens: tailMax },
   );
-  const xml = await xmlOf(store, ref, standing);
+  const xml = await renderSummaries(store, ref, standing);
   const xmlTokens = new Map([...xml].map(([id, text]) => [id, estimateTokens(text)]));
   const all = sum(raw.map((one) => one.item.tokens)) + sum([...xmlTokens.values()]);
   const fits = all <= budget && complete;
@@ -194,7 +194,7 @@ function leftBehind(all: readonly StoredSummary[], standing: readonly StoredSumm
 }
 
 /** Each summary as the model reads it; a condensed one names the summaries it was made from. */
-export async function xmlOf(
+export async function renderSummaries(
   store: Store,
   ref: ConversationRef,
   summaries: StoredSummary[],
@@ -209,7 +209,7 @@ export async function xmlOf(
 }
 
 /** A result whose call did not fit goes with it: the first message must not answer what nobody sees. */
-function startOfPair(raw: SaidEntry[], from: number): number {
+function startOfPair(raw: MessageEntry[], from: number): number {
   let start = from;
   const calls = new Set<string>();
   for (const one of raw.slice(from)) for (const call of one.item.calls) calls.add(call);
@@ -244,7 +244,7 @@ async function rawWithin(
  * in front of all. What stands before messages that are not read here is out of view with them.
  */
 function withNotes(
-  raw: SaidEntry[],
+  raw: MessageEntry[],
   notes: ReadonlyMap<number, Note>,
   isWhole: boolean,
 ): { raw: SeenEntry[]; alone: Note[] } {
@@ -263,12 +263,12 @@ function withNotes(
 }
 
 /** What a compaction made of the messages before it: old tool results cut short, idle heartbeats gone. */
-function seenOf(said: SaidEntry[], prunedSeq: number, options: AssembleOptions): SaidEntry[] {
+function seenOf(said: MessageEntry[], prunedSeq: number, options: AssembleOptions): MessageEntry[] {
   const pruned = pruneOld(said, prunedSeq);
   return options.withoutHeartbeats ? withoutHeartbeats(pruned, prunedSeq) : pruned;
 }
 
-function traced(one: SaidEntry): Pick<TraceItem, "kind" | "id" | "tokens"> {
+function traced(one: MessageEntry): Pick<TraceItem, "kind" | "id" | "tokens"> {
   return { kind: "message", id: `msg#${one.entry.seq}`, tokens: one.item.tokens };
 }
 

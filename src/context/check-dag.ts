@@ -2,7 +2,7 @@ import type { Store } from "../store/index.ts";
 import { readAfter } from "../transcript/index.ts";
 import { type ConversationRef, readSources, readSummaries, type StoredSummary } from "./dag.ts";
 import { loadFrontier } from "./frontier.ts";
-import { messageOf } from "./window.ts";
+import { getEntryMessage } from "./window.ts";
 
 /** Every invariant of the summary DAG, for every conversation that has one; an empty list is health. */
 export async function checkDag(store: Store): Promise<{ faults: string[]; checked: number }> {
@@ -24,7 +24,7 @@ async function checkConversation(store: Store, ref: ConversationRef): Promise<st
     const page = await readAfter(store, ref.agent, frontier.path, { after, limit: 1000, content: "reference" });
     if (page.length === 0) break;
     onBranch.push(
-      ...page.filter((entry) => entry.seq <= frontier.coveredSeq && messageOf(entry)).map((entry) => entry.seq),
+      ...page.filter((entry) => entry.seq <= frontier.coveredSeq && getEntryMessage(entry)).map((entry) => entry.seq),
     );
     after = page.at(-1)?.seq ?? after;
   }

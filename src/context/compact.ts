@@ -10,7 +10,7 @@ import { prunableUpTo } from "./prune.ts";
 import { publish } from "./publish.ts";
 import type { Summarise } from "./summarise.ts";
 import { SweepBuffer } from "./sweep-buffer.ts";
-import { newestRaw, rawTokens, type SaidEntry } from "./window.ts";
+import { type MessageEntry, newestRaw, rawTokens } from "./window.ts";
 
 export interface CompactHost {
   store: Store;
@@ -189,9 +189,9 @@ async function leafPass(
 async function withTail(
   frontier: Frontier,
   policy: CompactionPolicy,
-  oldest: SaidEntry[],
+  oldest: MessageEntry[],
   buffer: SweepBuffer,
-): Promise<SaidEntry[]> {
+): Promise<MessageEntry[]> {
   const count = Math.min(policy.freshTailCount, 1000) + 16;
   const newest = await buffer.newestOf(frontier, count);
   const last = oldest.at(-1)?.item.seq ?? 0;

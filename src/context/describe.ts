@@ -74,7 +74,7 @@ export async function summaryTree(store: Store, agent: string, roots: StoredSumm
 }
 
 /** The leaves that stand for some messages, in the order of the messages, each once; messages not summarised have none. */
-export async function leavesOf(
+export async function findLeaves(
   store: Store,
   agent: string,
   messages: { conversation: number; seq: number }[],
@@ -99,7 +99,7 @@ export async function leavesOf(
 }
 
 /** The messages under some summaries, however deep they lie. */
-export async function entriesUnder(
+export async function listCoveredEntries(
   store: Store,
   agent: string,
   ids: string[],

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { VarveError } from "../domain/index.ts";
 import type { Generate, GenerateRequest } from "../models/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { type SummariseInput, summarise } from "./escalate.ts";
 import type { ExtractiveTurn } from "./extractive/candidates.ts";
 import { chunkRatio, splitTurns } from "./split-turns.ts";
+import { type SummariseInput, summariseWithFallback } from "./summarise-with-fallback.ts";
 import { aggressiveTarget, normalTarget } from "./targets.ts";
 import { turnsText } from "./turns-text.ts";
 
@@ -49,7 +49,7 @@ describe("the targets", () => {
 describe("summarising", () => {
   it("takes the first good answer", async () => {
     const { asked, generate } = model(good);
-    const done = await summarise(talk(100), {
+    const done = await summariseWithFallback(talk(100), {
       generate: async (request) => ({ text: String(await generate(request)), model: "m1" }),
     });
     expect(done).toMatchObject({ content: good, level: "normal", model: "m1", faults: [], calls: 1 });
@@ -59,30 +59,37 @@ describe("summarising", () => {
   it("asks again with the faults named, once, and then more briefly", async () => {
     const faulty = good.replace("Files: none\n", "");
     const retried = model(faulty, good);
-    expect(await summarise(talk(100), retried)).toMatchObject({ level: "normal", calls: 2 });
+    expect(await summariseWithFallback(talk(100), retried)).toMatchObject({ level: "normal", calls: 2 });
     expect(retried.asked[1]?.user).toContain("There is no line");
     const brief = model(faulty, faulty, good);
-    expect(await summarise(talk(100), brief)).toMatchObject({ content: good, level: "aggressive", calls: 3 });
+    expect(await summariseWithFallback(talk(100), brief)).toMatchObject({
+      content: good,
+      level: "aggressive",
+      calls: 3,
+    });
     expect(brief.asked[2]).toMatchObject({ temperature: 0.1, level: "aggressive" });
   });
 
   it("goes straight to the next level when an answer is empty, too long or failed", async () => {
     for (const answer of ["", " \n", good.repeat(200), new Error("500")]) {
-      expect(await summarise(talk(100), model(answer, good))).toMatchObject({ level: "aggressive", calls: 2 });
-      const extracted = await summarise(talk(100), model(answer));
+      expect(await summariseWithFallback(talk(100), model(answer, good))).toMatchObject({
+        level: "aggressive",
+        calls: 2,
+      });
+      const extracted = await summariseWithFallback(talk(100), model(answer));
       expect(extracted).toMatchObject({ level: "extractive", calls: 2 });
       expect(extracted.faults.length).toBeGreaterThan(0);
     }
   });
 
   it("needs no model", async () => {
-    const done = await summarise(talk(200));
+    const done = await summariseWithFallback(talk(200));
     expect(done).toMatchObject({ level: "extractive", calls: 0, faults: [] });
     expect(done.tokens).toBeLessThanOrEqual(512);
   });
 
   it("keeps a tiny input as it is, and says so", async () => {
-    const done = await summarise(talk(1));
+    const done = await summariseWithFallback(talk(1));
     expect(done).toMatchObject({ level: "extractive", content: turnsText(talk(1).turns) });
     expect(done.faults[0]).toContain("too small");
   });
@@ -91,13 +98,19 @@ describe("summarising", () => {
     const denied = new Error("401");
     const aborted = new VarveError("ABORTED", "stopped");
     const timeout = new DOMException("late", "TimeoutError");
-    await expect(summarise(talk(100), { ...model(denied), isFatal: (error) => error === denied })).rejects.toBe(denied);
-    await expect(summarise(talk(100), model(aborted))).rejects.toBe(aborted);
-    await expect(summarise(talk(100), { generate: () => Promise.reject(timeout) })).rejects.toBe(timeout);
-    await expect(summarise(talk(100), { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+    await expect(
+      summariseWithFallback(talk(100), { ...model(denied), isFatal: (error) => error === denied }),
+    ).rejects.toBe(denied);
+    await expect(summariseWithFallback(talk(100), model(aborted))).rejects.toBe(aborted);
+    await expect(summariseWithFallback(talk(100), { generate: () => Promise.reject(timeout) })).rejects.toBe(timeout);
+    await expect(summariseWithFallback(talk(100), { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "ABORTED",
+    });
     const never: Generate = () => new Promise(() => undefined);
     const signal = AbortSignal.timeout(20);
-    await expect(summarise(talk(100), { generate: never, signal })).rejects.toMatchObject({ code: "ABORTED" });
+    await expect(summariseWithFallback(talk(100), { generate: never, signal })).rejects.toMatchObject({
+      code: "ABORTED",
+    });
   });
 });
 
@@ -113,7 +126,7 @@ describe("an input larger than the window", () => {
       seen.push(request.user);
       return good;
     };
-    const done = await summarise(talk(1_000), { generate, windowTokens: 8_000 });
+    const done = await summariseWithFallback(talk(1_000), { generate, windowTokens: 8_000 });
     expect(done).toMatchObject({ content: good, level: "normal" });
     expect(busiest).toBeLessThanOrEqual(3);
     expect(seen.length).toBeGreaterThan(3);
@@ -127,7 +140,10 @@ describe("an input larger than the window", () => {
   it("has messages above half of the window named", async () => {
     const { asked, generate } = model(good);
     const large = turn(0, "Salt and rope. ".repeat(3_000));
-    const done = await summarise({ ...talk(60), turns: [large, ...talk(60).turns] }, { generate, windowTokens: 8_000 });
+    const done = await summariseWithFallback(
+      { ...talk(60), turns: [large, ...talk(60).turns] },
+      { generate, windowTokens: 8_000 },
+    );
     expect(done.faults[0]).toContain("named, not summarised");
     expect(asked.some((request) => request.user.includes("too large to be summarised"))).toBe(true);
   });
@@ -170,7 +186,7 @@ describe("whatever a model does", () => {
           let calls = 0;
           const generate: Generate = (request) => (models[calls++ % models.length] as Generate)(request);
           const turns = texts.map((text, index) => turn(index, text));
-          const done = await summarise({ turns, depth }, { generate, windowTokens });
+          const done = await summariseWithFallback({ turns, depth }, { generate, windowTokens });
           const input = turnsText(turns);
           if (done.content !== input) expect(done.tokens).toBeLessThan(estimateTokens(input));
           else

@@ -32,7 +32,7 @@ export function firstMessageIndex(items: readonly ContextItem[]): number {
   return found === -1 ? items.length : found;
 }
 
-export function tokensOf(items: readonly ContextItem[], from = 0, to = items.length): number {
+export function sumTokens(items: readonly ContextItem[], from = 0, to = items.length): number {
   let tokens = 0;
   for (let index = from; index < to; index += 1) tokens += items[index]?.tokens ?? 0;
   return tokens;

@@ -1,11 +1,11 @@
-import { type Clock, type Entry, partsOf } from "../domain/index.ts";
+import { type Clock, type Entry, getParts } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { filesOfEntries, textOfEntry } from "../transcript/index.ts";
+import { findEntryFiles, getEntryText } from "../transcript/index.ts";
 import type { ConversationRef, StoredSummary, SummarySource } from "./dag.ts";
 import type { Summarise, SummaryTurn } from "./summarise.ts";
 import { summaryId } from "./summary-id.ts";
-import type { SaidEntry } from "./window.ts";
+import type { MessageEntry } from "./window.ts";
 
 export interface MadeSummary {
   node: StoredSummary;
@@ -23,17 +23,17 @@ interface MakeOptions {
 export async function leafNode(
   host: { store: Store; clock: Clock; summarise: Summarise },
   ref: ConversationRef,
-  said: SaidEntry[],
+  said: MessageEntry[],
   previous: StoredSummary | undefined,
   options: MakeOptions,
 ): Promise<MadeSummary> {
   const turns = said.map(({ entry, message }): SummaryTurn => {
-    const calls = partsOf(message).flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
+    const calls = getParts(message).flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
     return {
       time: entry.time,
       speaker: message.name ?? message.role,
       role: message.role,
-      text: textOfEntry(entry),
+      text: getEntryText(entry),
       ...(calls.length > 0 ? { toolNames: calls } : {}),
     };
   });
@@ -65,7 +65,7 @@ export async function leafNode(
     descendantTokens: 0,
     sourceMessageTokens: said.reduce((sum, one) => sum + one.item.tokens, 0),
     sourceMessageCount: said.length,
-    fileIds: await filesOfEntries(
+    fileIds: await findEntryFiles(
       host.store,
       ref.agent,
       said.map(({ entry }) => entry.seq),
@@ -145,5 +145,5 @@ export async function condensedNode(
 
 function lastRequest(entries: Entry[]): string | undefined {
   const last = entries.findLast((entry) => entry.type === "message" && entry.message.role === "user");
-  return last && textOfEntry(last);
+  return last && getEntryText(last);
 }

@@ -1,4 +1,4 @@
-import { type Message, type Part, toolResultsOf } from "../domain/index.ts";
+import { getToolResults, type Message, type Part } from "../domain/index.ts";
 import { estimateMessageTokens } from "../tokens/index.ts";
 import { trimResult } from "./prune.ts";
 
@@ -40,7 +40,7 @@ export function fitMidTurn(messages: Message[], budgetTokens: number, trims = tr
 
 /** The last resort: of all results but the newest, only that they were there. */
 function cleared(messages: Message[]): Message[] {
-  const withResults = messages.flatMap((message, index) => (toolResultsOf(message).length > 0 ? [index] : []));
+  const withResults = messages.flatMap((message, index) => (getToolResults(message).length > 0 ? [index] : []));
   const kept = new Set(withResults.slice(-resultsKept));
   return messages.map((message, index) => {
     if (kept.has(index) || typeof message.content === "string") return message;
@@ -49,7 +49,7 @@ function cleared(messages: Message[]): Message[] {
       const { raw: _, ...rest } = part;
       return { ...rest, output: "[cleared to fit the window; the whole is in the transcript]" };
     });
-    return toolResultsOf(message).length > 0 ? { ...message, content } : message;
+    return getToolResults(message).length > 0 ? { ...message, content } : message;
   });
 }
 

@@ -1,4 +1,4 @@
-import { type ContextItem, firstMessageIndex, type SummaryItem, tokensOf } from "./items.ts";
+import { type ContextItem, firstMessageIndex, type SummaryItem, sumTokens } from "./items.ts";
 import type { CompactionPolicy } from "./policy.ts";
 import { findToolPairs, isRequest, type ToolPairs } from "./tool-pairs.ts";
 
@@ -52,7 +52,7 @@ export function planCondensedPass(
 
 /** Whether the raw messages outside the fresh tail are enough for a leaf, and one can be made. */
 export function leafDue(items: readonly ContextItem[], policy: CompactionPolicy): boolean {
-  const raw = tokensOf(items, firstMessageIndex(items), freshTail(items, policy));
+  const raw = sumTokens(items, firstMessageIndex(items), freshTail(items, policy));
   return raw >= policy.leafChunkTokens && planLeafPass(items, policy) !== undefined;
 }
 
@@ -90,7 +90,7 @@ function fanoutAt(depth: number, policy: CompactionPolicy, hard: boolean): numbe
 /** A long run is taken in portions that a summariser can read, but never in fewer than the fan-out. */
 function boundRun(items: readonly ContextItem[], run: Run, fanout: number, policy: CompactionPolicy): number {
   let to = run.from + fanout;
-  let tokens = tokensOf(items, run.from, to);
+  let tokens = sumTokens(items, run.from, to);
   while (to < run.to) {
     tokens += items[to]?.tokens ?? 0;
     if (tokens > policy.leafChunkTokens) break;

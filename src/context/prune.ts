@@ -1,6 +1,6 @@
 import type { Message, Part, ToolResultPart } from "../domain/index.ts";
 import { estimateMessageTokens } from "../tokens/index.ts";
-import type { SaidEntry } from "./window.ts";
+import type { MessageEntry } from "./window.ts";
 
 /** Above this a tool result that was pruned shows its beginning and its end only. */
 const softTrimCharacters = 4_000;
@@ -9,7 +9,7 @@ const keptCharacters = 1_500;
 const protectedTurns = 3;
 
 /** The last entry whose tool results may be cut short: everything before the last few assistant turns. */
-export function prunableUpTo(said: readonly SaidEntry[]): number {
+export function prunableUpTo(said: readonly MessageEntry[]): number {
   let turns = 0;
   for (let index = said.length - 1; index >= 0; index -= 1) {
     if (said[index]?.message.role === "assistant") turns += 1;
@@ -19,11 +19,11 @@ export function prunableUpTo(said: readonly SaidEntry[]): number {
 }
 
 /** The messages with old tool results cut short. Each says what was cut and where the whole of it is. */
-export function pruneOld(said: readonly SaidEntry[], upTo: number): SaidEntry[] {
+export function pruneOld(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
   return said.map((one) => (one.entry.seq <= upTo ? pruned(one) : one));
 }
 
-function pruned(one: SaidEntry): SaidEntry {
+function pruned(one: MessageEntry): MessageEntry {
   const { message, entry } = one;
   if (typeof message.content === "string") return one;
   const content = message.content.map((part) =>
@@ -63,8 +63,8 @@ function withoutRaw<T extends { raw?: unknown }>(part: T): T {
 const heartbeatOk = /^\s*HEARTBEAT_OK\s*$/;
 
 /** Leaves out heartbeats that found nothing to say, with the message that asked for them. */
-export function withoutHeartbeats(said: readonly SaidEntry[], upTo: number): SaidEntry[] {
-  const dropped = new Set<SaidEntry>();
+export function withoutHeartbeats(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
+  const dropped = new Set<MessageEntry>();
   for (const [index, one] of said.entries()) {
     const { message, entry } = one;
     if (entry.seq > upTo || message.role !== "assistant" || !heartbeatOk.test(plainText(message))) continue;

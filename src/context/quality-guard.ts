@@ -1,5 +1,5 @@
 import { estimateTokens } from "../tokens/index.ts";
-import { cues, cuesOf } from "./extractive/lexicon.ts";
+import { cues, getCues } from "./extractive/lexicon.ts";
 import { scanWords } from "./extractive/words.ts";
 import { findIdentifiers } from "./identifiers.ts";
 import { findForeignLanguage } from "./language.ts";
@@ -125,7 +125,7 @@ function requestFaults(content: string, request: string | undefined): string[] {
 function contentWords(text: string): Set<number> {
   const words = new Set<number>();
   scanWords(text, (slot, _shape, length) => {
-    if (length > 1 && (cuesOf(slot) & (cues.stop | cues.filler)) === 0) words.add(slot);
+    if (length > 1 && (getCues(slot) & (cues.stop | cues.filler)) === 0) words.add(slot);
   });
   return words;
 }

@@ -1,10 +1,10 @@
 import type { Entry, Message } from "../domain/index.ts";
 import { queryWords, type Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { readEntries, textOfEntry } from "../transcript/index.ts";
+import { getEntryText, readEntries } from "../transcript/index.ts";
 import type { ConversationRef } from "./dag.ts";
 import type { TraceItem } from "./trace.ts";
-import { messageOf } from "./window.ts";
+import { getEntryMessage } from "./window.ts";
 
 /** A message of the past that has to do with a question. */
 export interface Passage {
@@ -104,10 +104,10 @@ export async function recallBlock(
 
 /** A message of the past on one line, with its citation. */
 export function passageLine(entry: Entry): string {
-  const message = messageOf(entry);
+  const message = getEntryMessage(entry);
   const speaker = message?.name ?? message?.role ?? entry.type;
   const time = new Date(entry.time).toISOString().slice(0, 16);
-  return `[msg#${entry.seq} ${time} ${escapeTag(speaker)}] ${escapeTag(textOfEntry(entry))}\n`;
+  return `[msg#${entry.seq} ${time} ${escapeTag(speaker)}] ${escapeTag(getEntryText(entry))}\n`;
 }
 
 function wrap(lines: string): string {

@@ -1,7 +1,7 @@
 import type { EscalationLevel, Role } from "../domain/index.ts";
 import type { Generate } from "../models/index.ts";
-import { summarise } from "./escalate.ts";
 import { promptVersion } from "./prompts.ts";
+import { summariseWithFallback } from "./summarise-with-fallback.ts";
 
 /** A message or a summary, as a summariser reads it. */
 export interface SummaryTurn {
@@ -52,9 +52,12 @@ export interface SummariserSettings {
   windowTokens?: number;
 }
 
-export function summariserOf({ timeZone, ...options }: SummariserSettings): Summarise {
+export function createSummariser({ timeZone, ...options }: SummariserSettings): Summarise {
   return async ({ instructions, signal, ...request }) => {
-    const written = await summarise({ ...request, customInstructions: instructions, timeZone }, { ...options, signal });
+    const written = await summariseWithFallback(
+      { ...request, customInstructions: instructions, timeZone },
+      { ...options, signal },
+    );
     const { content, level, model, faults, calls } = written;
     return { content, level, promptVersion, faults, calls, ...(model === undefined ? {} : { model }) };
   };

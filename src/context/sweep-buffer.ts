@@ -1,7 +1,7 @@
 import type { Store } from "../store/index.ts";
 import type { ConversationRef, StoredSummary } from "./dag.ts";
 import type { Frontier } from "./frontier.ts";
-import { newestRaw, oldestRaw, type SaidEntry } from "./window.ts";
+import { type MessageEntry, newestRaw, oldestRaw } from "./window.ts";
 
 /**
  * What a sweep read ahead: the messages behind the summaries, and the newest ones. Passes follow each other closely, so
@@ -10,8 +10,8 @@ import { newestRaw, oldestRaw, type SaidEntry } from "./window.ts";
 export class SweepBuffer {
   /** The summaries that were read, by id. */
   readonly summaries = new Map<string, StoredSummary>();
-  private oldest: SaidEntry[] = [];
-  private newest: SaidEntry[] = [];
+  private oldest: MessageEntry[] = [];
+  private newest: MessageEntry[] = [];
   private branch = "";
   private head = 0;
   private newestCount = 0;
@@ -25,7 +25,7 @@ export class SweepBuffer {
   }
 
   /** The oldest messages behind the summaries, more than `tokens` of them where there are so many. */
-  async oldestBehind(frontier: Frontier, tokens: number): Promise<SaidEntry[]> {
+  async oldestBehind(frontier: Frontier, tokens: number): Promise<MessageEntry[]> {
     this.checkBranch(frontier);
     this.oldest = this.oldest.filter((one) => one.entry.seq > frontier.coveredSeq);
     const held = this.oldest.reduce((sum, one) => sum + one.item.tokens, 0);
@@ -37,7 +37,7 @@ export class SweepBuffer {
     return this.oldest;
   }
 
-  async newestOf(frontier: Frontier, count: number): Promise<SaidEntry[]> {
+  async newestOf(frontier: Frontier, count: number): Promise<MessageEntry[]> {
     this.checkBranch(frontier);
     const head = frontier.path.at(-1)?.upTo ?? 0;
     if (head !== this.head || count > this.newestCount) {

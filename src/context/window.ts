@@ -1,4 +1,4 @@
-import { type Entry, type Message, toolCallsOf, toolResultsOf } from "../domain/index.ts";
+import { type Entry, getToolCalls, getToolResults, type Message } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Page, readAfter, readTail } from "../transcript/index.ts";
 import type { ConversationRef } from "./dag.ts";
@@ -8,19 +8,19 @@ import type { MessageItem } from "./items.ts";
 const pageEntries = 200;
 
 /** The message an entry puts before the model, if it does. */
-export function messageOf(entry: Entry): Message | undefined {
+export function getEntryMessage(entry: Entry): Message | undefined {
   return entry.type === "message" || entry.type === "custom_message" ? entry.message : undefined;
 }
 
-export interface SaidEntry {
+export interface MessageEntry {
   entry: Entry;
   message: Message;
   item: MessageItem;
 }
 
 /** An entry as the planner sees it. */
-export function saidOf(entry: Entry): SaidEntry | undefined {
-  const message = messageOf(entry);
+export function toMessageEntry(entry: Entry): MessageEntry | undefined {
+  const message = getEntryMessage(entry);
   if (!message) return undefined;
   const aborted = message.stopReason === "aborted" || message.stopReason === "error";
   const item: MessageItem = {
@@ -28,8 +28,8 @@ export function saidOf(entry: Entry): SaidEntry | undefined {
     seq: entry.seq,
     tokens: entry.tokens,
     role: message.role,
-    calls: toolCallsOf(message).map((call) => call.callId),
-    results: toolResultsOf(message).map((result) => result.callId),
+    calls: getToolCalls(message).map((call) => call.callId),
+    results: getToolResults(message).map((result) => result.callId),
     time: entry.time,
     ...(aborted ? { aborted } : {}),
   };
@@ -42,14 +42,14 @@ export async function oldestRaw(
   ref: ConversationRef,
   frontier: Frontier,
   tokens: number,
-): Promise<SaidEntry[]> {
-  const said: SaidEntry[] = [];
+): Promise<MessageEntry[]> {
+  const said: MessageEntry[] = [];
   let held = 0;
   for (let after = frontier.coveredSeq; held <= tokens; ) {
     const page = await readAfter(store, ref.agent, frontier.path, { after, limit: pageEntries, content: "reference" });
     if (page.length === 0) break;
     for (const entry of page) {
-      const one = saidOf(entry);
+      const one = toMessageEntry(entry);
       if (!one) continue;
       said.push(one);
       held += one.item.tokens;
@@ -67,15 +67,15 @@ export async function newestRaw(
   count: number,
   /** The newest page, where it was read already. */
   first?: Page,
-): Promise<SaidEntry[]> {
-  const said: SaidEntry[] = [];
+): Promise<MessageEntry[]> {
+  const said: MessageEntry[] = [];
   let before: number | undefined;
   while (said.length < count) {
     const limit = Math.min(1000, count - said.length + 8);
     const isFirst = before === undefined && first !== undefined;
     const page = isFirst ? first : await readTail(store, ref, { limit, before, content: "reference" });
     const fresh = page.entries.filter((entry) => entry.seq > frontier.coveredSeq);
-    said.unshift(...fresh.flatMap((entry) => saidOf(entry) ?? []));
+    said.unshift(...fresh.flatMap((entry) => toMessageEntry(entry) ?? []));
     if (page.before === undefined || fresh.length < page.entries.length) break;
     before = page.before;
   }

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import { Bell } from "./bell.ts";
+import { WakeSignal } from "./wake-signal.ts";
 
 it("ends a wait when it rings, and the next one when nobody waited", async () => {
-  const bell = new Bell();
+  const bell = new WakeSignal();
   const waiting = bell.wait(600_000);
-  bell.ring();
+  bell.wake();
   expect(await waiting).toBe(true);
-  bell.ring();
-  bell.ring();
+  bell.wake();
+  bell.wake();
   expect(await bell.wait(600_000)).toBe(true);
   expect(await bell.wait(1)).toBe(false);
 });

@@ -1,4 +1,3 @@
-export { Bell } from "./bell.ts";
 export { type Clock, type Random, systemClock, systemRandom } from "./clock.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {
@@ -12,24 +11,25 @@ export {
 } from "./errors.ts";
 export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
-export { type Message, partsOf, type Role, roles, toolCallsOf, toolResultsOf } from "./message.ts";
+export { getParts, getToolCalls, getToolResults, type Message, type Role, roles } from "./message.ts";
 export type * from "./part.ts";
 export { redactSecrets } from "./redact.ts";
 export {
   type ChatType,
-  channelOf,
-  chatTypeOf,
+  getChannel,
+  getChatType,
+  getResetType,
   keyLengthMax,
   parseSessionKey,
   printSessionKey,
   type ResetType,
   type RoomType,
-  resetTypeOf,
   type SessionKey,
   type ThreadRef,
 } from "./session-key.ts";
 export { isStopWord } from "./stop-words.ts";
 export type { EscalationLevel, SummaryNode } from "./summary.ts";
+export { WakeSignal } from "./wake-signal.ts";
 export { dayIn, wallClock } from "./wall-clock.ts";
 export {
   fromAnthropic,

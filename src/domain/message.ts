@@ -28,14 +28,14 @@ export interface Message {
 }
 
 /** The parts of a message; plain text is one text part. */
-export function partsOf(message: Pick<Message, "content">): Part[] {
+export function getParts(message: Pick<Message, "content">): Part[] {
   return typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
 }
 
-export function toolCallsOf(message: Pick<Message, "content">): ToolCallPart[] {
-  return partsOf(message).filter((part) => part.type === "tool_call");
+export function getToolCalls(message: Pick<Message, "content">): ToolCallPart[] {
+  return getParts(message).filter((part) => part.type === "tool_call");
 }
 
-export function toolResultsOf(message: Pick<Message, "content">): ToolResultPart[] {
-  return partsOf(message).filter((part) => part.type === "tool_result");
+export function getToolResults(message: Pick<Message, "content">): ToolResultPart[] {
+  return getParts(message).filter((part) => part.type === "tool_result");
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseSessionKey, printSessionKey, resetTypeOf, type SessionKey } from "./session-key.ts";
+import { getResetType, parseSessionKey, printSessionKey, type SessionKey } from "./session-key.ts";
 
 const word = fc
   .stringMatching(/^[a-z0-9][a-z0-9_.@+-]{0,12}$/)
@@ -96,7 +96,7 @@ describe("a session key", () => {
   });
 
   test("a thread has its own kind of reset", () => {
-    expect(resetTypeOf(parseSessionKey("agent:a:s:group:g:topic:1"))).toBe("thread");
-    expect(resetTypeOf(parseSessionKey("agent:a:s:room:g"))).toBe("group");
+    expect(getResetType(parseSessionKey("agent:a:s:group:g:topic:1"))).toBe("thread");
+    expect(getResetType(parseSessionKey("agent:a:s:room:g"))).toBe("group");
   });
 });

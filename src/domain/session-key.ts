@@ -146,7 +146,7 @@ function printUnchecked(key: SessionKey): string {
 export type ChatType = "direct" | "group" | "room";
 
 /** What kind of chat a key names; channels and rooms are both places that many people read. */
-export function chatTypeOf(key: SessionKey): ChatType {
+export function getChatType(key: SessionKey): ChatType {
   if (key.kind !== "group") return "direct";
   return key.room === "group" ? "group" : "room";
 }
@@ -154,11 +154,11 @@ export function chatTypeOf(key: SessionKey): ChatType {
 export type ResetType = "direct" | "group" | "thread";
 
 /** Which kind of reset rule applies to a key. */
-export function resetTypeOf(key: SessionKey): ResetType {
+export function getResetType(key: SessionKey): ResetType {
   if (key.kind !== "group") return "direct";
   return key.thread === undefined ? "group" : "thread";
 }
 
-export function channelOf(key: SessionKey): string | undefined {
+export function getChannel(key: SessionKey): string | undefined {
   return "channel" in key ? key.channel : undefined;
 }

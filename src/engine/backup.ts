@@ -14,7 +14,7 @@ import type { LoadedConfig } from "../config/index.ts";
 import { type Clock, type Random, VarveError } from "../domain/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
 import { isPostgres, openStore, restoreDump, type Store } from "../store/index.ts";
-import { wordsOfRows } from "../transcript/index.ts";
+import { indexWordsForRows } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 import { backupFolder } from "./status.ts";
 
@@ -153,7 +153,7 @@ async function restoreFromDump(
       );
     }
     await store.transaction((tx) => restoreDump(tx, store.engine, file));
-    await store.rebuildText((rows) => wordsOfRows(store, rows));
+    await store.rebuildText((rows) => indexWordsForRows(store, rows));
     await rebuildMemoryText(store);
     return { from: file, kept, messages: await countMessages(store) };
   } finally {

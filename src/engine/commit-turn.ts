@@ -1,7 +1,7 @@
-import type { Stood } from "../context/index.ts";
+import type { ConversationSnapshot } from "../context/index.ts";
 import { type Message, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
-import type { AlsoStatement, AppendResult } from "../store/index.ts";
+import type { AppendResult, AttachedStatement } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
 import type { TurnFacts } from "./compaction.ts";
 import { describeLater } from "./describe-files.ts";
@@ -26,15 +26,15 @@ export async function commitTurn(
   session: Session,
   key: string,
   messages: Message[],
-  facts: TurnFacts & { stood?: Stood } = {},
+  facts: TurnFacts & { stood?: ConversationSnapshot } = {},
   /** What else belongs to the turn, written with it or not at all; not for a turn that is known. */
-  also: AlsoStatement[] = [],
+  also: AttachedStatement[] = [],
 ): Promise<CommittedTurn> {
   checkKey(key);
   const jobs = await workBehind(host, session, messages, facts);
   const result = await appendEntries(host.store, refOf(session), messages.map(messageDraft), host, jobs, {
-    once: key,
-    also,
+    idempotencyKey: key,
+    attached: also,
   });
   const { repeated, ...written } = result;
   if (!repeated) {

@@ -3,13 +3,13 @@ import {
   type CompactionPolicy,
   type CompactResult,
   compact,
-  compactionDue,
+  findCompactionTrigger,
   manualPolicy,
   messagesSince,
   type Summarise,
 } from "../context/index.ts";
 import { hasUnseen } from "../memory/index.ts";
-import { addNotice, type Session, sessionBegin } from "../session/index.ts";
+import { addNotice, readSessionStart, type Session } from "../session/index.ts";
 import { enqueueJob } from "../store/index.ts";
 import { appendEntries } from "../transcript/index.ts";
 import { bootstrapTokens, type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
@@ -153,7 +153,11 @@ export async function compactAfterTurn(
   const settings = contextSettings(host.loaded.config, { session, ...facts });
   const policy = policyOf(settings);
   const { windowTokens } = settings;
-  const due = await compactionDue(host.store, session, { policy, windowTokens, observedTokens: facts.observedTokens });
+  const due = await findCompactionTrigger(host.store, session, {
+    policy,
+    windowTokens,
+    observedTokens: facts.observedTokens,
+  });
   if (due.work === "none") return undefined;
   const request = { signal };
   if (due.work === "sweep") {
@@ -172,7 +176,7 @@ export async function compactLeftBehind(
   session: Session,
   signal?: AbortSignal,
 ): Promise<CompactResult | undefined> {
-  const begin = await sessionBegin(host, session);
+  const begin = await readSessionStart(host, session);
   if (begin === undefined) return undefined;
   const settings = contextSettings(host.loaded.config, { session });
   const since = await messagesSince(host.store, session, begin);
@@ -188,7 +192,7 @@ export async function compactImported(
 ): Promise<CompactResult | undefined> {
   const settings = contextSettings(host.loaded.config, { session });
   const policy = { ...policyOf(settings), freshTailMaxTokens: bootstrapTokens(settings) };
-  const due = await compactionDue(host.store, session, { policy, windowTokens: settings.windowTokens });
+  const due = await findCompactionTrigger(host.store, session, { policy, windowTokens: settings.windowTokens });
   if (due.work === "none") return undefined;
   return sweep(host, session, settings, "import", { policy, builtInOnly: true, request: { signal } });
 }

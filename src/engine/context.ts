@@ -4,27 +4,27 @@ import {
   assemble,
   type CompactResult,
   type ContextView,
+  type ConversationSnapshot,
   type Fitted,
   fitMidTurn,
   loadFrontier,
-  openingOf,
-  openingQueries,
+  loadSummaryPrefix,
   rawTokens,
+  readViewSnapshot,
   recallBlock,
-  type Standing,
-  type Stood,
   type StoredSummary,
-  standing,
-  stoodAt,
+  type SummaryPrefix,
   summaryTokens,
   summaryTree,
   type TreeNode,
+  takeConversationSnapshot,
+  viewSnapshotQueries,
 } from "../context/index.ts";
 import type { Message } from "../domain/index.ts";
-import { recallsQuery, recordedOf, seenUpTo } from "../memory/index.ts";
+import { extractionCursorQuery, recallFromRow, recallsQuery } from "../memory/index.ts";
 import { isContextOverflow } from "../models/index.ts";
-import { beginQuery, type Session } from "../session/index.ts";
-import { type AppendResult, prepared } from "../store/index.ts";
+import { type Session, sessionStartQuery } from "../session/index.ts";
+import { type AppendResult, prepareQuery } from "../store/index.ts";
 import { appendEntries, messageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts } from "./compaction.ts";
@@ -86,7 +86,7 @@ export interface Context extends Recall {
   compact(session: Session, request?: CompactRequest): Promise<CompactResult>;
   overview(session: Session): Promise<ContextOverview>;
   /** What stands for the older part of the conversation, for callers that keep the newer part themselves. */
-  standing(session: Session): Promise<Standing>;
+  standing(session: Session): Promise<SummaryPrefix>;
   /** How many tokens a model's provider counts for one that is estimated here. */
   tokenRatio(model: string): Promise<number>;
   /** Notes what a provider counted for a prompt that was estimated, so that the estimates for its model get better. */
@@ -144,7 +144,7 @@ export function contextOf(host: EngineHost): Context {
       };
     },
     ...recallOf(host),
-    standing: (session) => standing(store, refOf(session)),
+    standing: (session) => loadSummaryPrefix(store, refOf(session)),
     tokenRatio: (model) => tokenRatio(host, model),
     noteTokens: (facts) => noteTokens(host, facts),
     async tree(session) {
@@ -159,7 +159,7 @@ export async function assembleFor(
   host: EngineHost,
   session: Session,
   request: AssembleRequest,
-): Promise<{ view: ContextView; stood?: Stood }> {
+): Promise<{ view: ContextView; stood?: ConversationSnapshot }> {
   const settings = contextSettings(host.loaded.config, {
     session,
     model: request.model,
@@ -180,31 +180,31 @@ export async function assembleFor(
     ...(begin === undefined ? {} : { begin: { seq: begin, retainDepth: settings.newSessionRetainDepth } }),
   });
   if (request.record !== false) await record?.();
-  const stood = stoodAt(opening, seen);
+  const stood = takeConversationSnapshot(opening, seen);
   return { view: ratio === 1 ? view : { ...view, estimatedTokens: Math.ceil(view.estimatedTokens * ratio) }, stood };
 }
 
-const recalled = prepared(recallsQuery);
-const ratioFor = prepared((db, { model }: { model: string }) => ratioQuery(db, model));
-const begin = prepared(beginQuery);
+const recalled = prepareQuery(recallsQuery);
+const ratioFor = prepareQuery((db, { model }: { model: string }) => ratioQuery(db, model));
+const begin = prepareQuery(sessionStartQuery);
 
 /** Everything that a view is made from for most conversations, in one way to the store and back. */
 async function readForView({ store }: EngineHost, session: Session, model: string | undefined) {
   const ref = refOf(session);
   const { db } = store;
   // The recalls come before the state that says how far they are wanted, so that none is missing.
-  const [recalls, cursors, ratios, begins, ...rows] = await store.readTogether([
+  const [recalls, cursors, ratios, begins, ...rows] = await store.readBatch([
     recalled(db, ref),
-    seenUpTo(db, ref),
+    extractionCursorQuery(db, ref),
     ratioFor(db, { model: model ?? "" }),
     begin(db, session),
-    ...openingQueries(db, ref),
+    ...viewSnapshotQueries(db, ref),
   ]);
   return {
     ratio: ratioOf(ratios[0]),
     begin: begins[0]?.seq ?? undefined,
-    opening: await openingOf(store, ref, rows),
-    recorded: recalls.map(recordedOf),
+    opening: await readViewSnapshot(store, ref, rows),
+    recorded: recalls.map(recallFromRow),
     seen: cursors[0]?.seq ?? 0,
   };
 }

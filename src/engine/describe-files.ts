@@ -2,7 +2,7 @@ import { newId } from "../domain/index.ts";
 import type { JobHandler } from "../jobs/index.ts";
 import type { Session } from "../session/index.ts";
 import { type AppendResult, enqueueJob } from "../store/index.ts";
-import { filesOfEntries, findFile, noteFile, readFileContents } from "../transcript/index.ts";
+import { findEntryFiles, findFile, noteFile, readFileContents } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 
 export const describeFileKind = "describe file";
@@ -14,7 +14,7 @@ const noteTokens = 300;
 export async function describeLater(host: EngineHost, session: Session, result: AppendResult): Promise<void> {
   if (!host.models.largeFile) return;
   const fresh = result.entries.filter((entry) => entry.status !== "duplicate").map((entry) => entry.seq);
-  const files = await filesOfEntries(host.store, session.agent, fresh);
+  const files = await findEntryFiles(host.store, session.agent, fresh);
   if (files.length === 0) return;
   const now = host.clock.now();
   await host.store.transaction(async (tx) => {

@@ -8,9 +8,9 @@ import {
   checkLog,
   type Finding,
   fixCounters,
+  indexWordsForRows,
   legacyStoreName,
   parseLegacyStore,
-  wordsOfRows,
 } from "../transcript/index.ts";
 import { backupNow } from "./backup.ts";
 import type { EngineHost } from "./host.ts";
@@ -111,7 +111,7 @@ async function mend(host: EngineHost, finding: Finding, options: DoctorOptions):
 }
 
 async function rebuildText(host: EngineHost): Promise<string> {
-  const { entries } = await host.store.rebuildText((rows) => wordsOfRows(host.store, rows));
+  const { entries } = await host.store.rebuildText((rows) => indexWordsForRows(host.store, rows));
   const { memories } = await rebuildMemoryText(host.store);
   return `full-text index built anew from ${entries} entries and ${memories} memories`;
 }

@@ -1,9 +1,9 @@
 import {
   endGrant,
-  entriesUnder,
   type Grant,
   giveGrant,
   holdExpansion,
+  listCoveredEntries,
   type Passage,
   passageLine,
   releaseExpansion,
@@ -103,7 +103,7 @@ async function gather(
   const found = await host.find({ agent, conversations, prompt, limit: candidates });
   const ids = request.summaryIds ?? [];
   if (ids.length === 0) return { passages: found, beyond: 0 };
-  const seqs = await entriesUnder(host.store, agent, ids, conversations);
+  const seqs = await listCoveredEntries(host.store, agent, ids, conversations);
   const inside = new Set(seqs);
   const fitting = found.filter(({ entry }) => inside.has(entry.seq));
   const known = new Set(fitting.map(({ entry }) => entry.seq));

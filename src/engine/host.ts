@@ -1,7 +1,7 @@
 import type { LoadedConfig } from "../config/index.ts";
 import type { FindPassages } from "../context/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
-import type { Accesses, MemoryShelf, RecalledNote } from "../memory/index.ts";
+import type { AccessCounter, MemoryVectorCache, RecalledNote } from "../memory/index.ts";
 import type { SessionSettings } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineEvent } from "./events.ts";
@@ -26,9 +26,9 @@ export interface EngineHost {
   /** Content above this many tokens is stored beside its message. */
   largeContentTokens: number;
   /** The vectors of memories; words alone are compared where it is absent. */
-  memoryShelf?: MemoryShelf;
+  memoryShelf?: MemoryVectorCache;
   /** Counts how often memories are used. */
-  accesses: Accesses;
+  accesses: AccessCounter;
   /** What was said about a question, the most fitting first. */
   find: FindPassages;
   /** The parts of notes and files that a prompt is about. */

@@ -4,11 +4,11 @@ import { VarveError } from "../domain/index.ts";
 import {
   type Applied,
   checkPath,
+  computeWorth,
   decayCurve,
   decideReview,
   type Evidence,
   type Extraction,
-  evidenceOf,
   type FileCommand,
   type FileVersion,
   type FindRequest,
@@ -17,29 +17,29 @@ import {
   findMemories,
   forgetMemory,
   getMemory,
-  historyOf,
-  keepUp,
   listMemories,
   listReviews,
   type Memory,
   type MemoryFilter,
+  type MemoryMaintenance,
   type MemoryPage,
   type MemoryPatch,
   type MemoryStats,
+  maintainMemories,
   type NewMemory,
   purgeMemory,
   type Reader,
-  type Recorded,
+  type RecordedRecall,
   type Review,
-  recordedSince,
+  readEvidence,
+  readHistory,
+  readRecallsSince,
+  readStats,
   runFileCommand,
   sourcesFor,
-  statsOf,
   storeMemory,
-  type Upkeep,
   updateMemory,
   type Worth,
-  worthAt,
   writeScope,
 } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
@@ -109,14 +109,14 @@ export interface Memories {
   /** Every version of such a file, the oldest first. */
   fileHistory(path: string, request?: AskedBy & { scope?: string }): Promise<FileVersion[]>;
   /** What was shown in a session, the newest first. */
-  shown(session: Session): Promise<Recorded[]>;
+  shown(session: Session): Promise<RecordedRecall[]>;
   /**
    * Reads what the last day left unread, looks back on it where there is a model, moves tiers and merges what says the
    * same; then brings the mirror of `memory.mirror` up to date. `varve maintain` does it.
    */
   maintain(options?: {
     signal?: AbortSignal;
-  }): Promise<Upkeep & { sessions: number; reflections: number; mirror?: Mirrored }>;
+  }): Promise<MemoryMaintenance & { sessions: number; reflections: number; mirror?: Mirrored }>;
   /** Writes memories as Markdown into a folder, after bringing in what people changed there. */
   mirror(folder?: string, request?: AskedBy): Promise<Mirrored>;
 }
@@ -139,8 +139,8 @@ export function memoriesOf(host: EngineHost): Memories {
     const now = host.clock.now();
     return {
       memory,
-      ...(await evidenceOf(store, memory)),
-      worth: worthAt(memory, now),
+      ...(await readEvidence(store, memory)),
+      worth: computeWorth(memory, now),
       curve: decayCurve(memory, now, curveDays),
     };
   };
@@ -168,7 +168,7 @@ export function memoriesOf(host: EngineHost): Memories {
     async named(words, { as, scopes } = {}) {
       return idForm.test(words) ? words : theOneMeant(host, reader({ as }), { query: words, scopes });
     },
-    history: (id, request) => historyOf(store.db, reader(request), id),
+    history: (id, request) => readHistory(store.db, reader(request), id),
     update: (id, patch, request) => updateMemory(memoryHost(host), reader(request), id, patch),
     async forget(what, { as, purge = false } = {}) {
       const by = reader({ as });
@@ -177,17 +177,17 @@ export function memoriesOf(host: EngineHost): Memories {
       const { versions } = await purgeMemory(host, by, id);
       return { memories: versions, purged: true, backups: backupsOf(host) };
     },
-    stats: ({ as, ...filter } = {}) => statsOf(parts(), reader({ as }), filter),
+    stats: ({ as, ...filter } = {}) => readStats(parts(), reader({ as }), filter),
     reviews: ({ as, ...filter } = {}) => listReviews(store.db, reader({ as }), filter),
     decide: (id, verdict, request) => decideReview(memoryHost(host), reader(request), id, verdict),
     extract: async (session) => (await extractFrom(host, session, true)).batches,
     file: async (command, { as, scope } = {}) => runFileCommand(host, writeScope(reader({ as }), scope), command),
     fileHistory: async (path, { as, scope } = {}) =>
       fileHistory(store.db, writeScope(reader({ as }), scope), checkPath(path)),
-    shown: (session) => recordedSince(store, session, 0),
+    shown: (session) => readRecallsSince(store, session, 0),
     async maintain({ signal } = {}) {
       const { sessions, written } = await lookBack(host, signal);
-      const kept = await keepUp(memoryHost(host), signal);
+      const kept = await maintainMemories(memoryHost(host), signal);
       const mirrored = config.memory.mirror === undefined ? {} : { mirror: await mirror(host, {}) };
       return { ...kept, sessions, reflections: written, ...mirrored };
     },

@@ -5,11 +5,11 @@ import { VarveError } from "../domain/index.ts";
 import {
   type Category,
   categoryNames,
-  historyOf,
   listMemories,
   type Memory,
   type MemoryHost,
   type Reader,
+  readHistory,
   storeMemory,
   updateMemory,
 } from "../memory/index.ts";
@@ -77,7 +77,7 @@ async function applyEdit(
   id: string,
   { text, category }: { text: string; category?: Category },
 ): Promise<boolean> {
-  const versions = await historyOf(host.store.db, reader, id).catch((error: unknown) => {
+  const versions = await readHistory(host.store.db, reader, id).catch((error: unknown) => {
     // The memory was purged, or is none of the reader's.
     if (error instanceof VarveError && error.code === "NOT_FOUND") return [];
     throw error;

@@ -1,17 +1,17 @@
-import type { AssembleOptions, Note, Opening, TraceItem } from "../context/index.ts";
-import { toolCallsOf } from "../domain/index.ts";
+import type { AssembleOptions, Note, TraceItem, ViewSnapshot } from "../context/index.ts";
+import { getToolCalls } from "../domain/index.ts";
 import {
   type Block,
-  blockOf,
   findMemories,
+  findTurnStart,
+  isSamePrompt,
   noteId,
   type RecalledNote,
-  type Recorded,
+  type RecordedRecall,
+  readRecallsSince,
   recallQuery,
-  recordedSince,
   recordRecall,
-  samePrompt,
-  turnsAgo,
+  renderRecallBlock,
   wantsRecall,
 } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
@@ -36,17 +36,17 @@ export async function memoriesBeside(
   host: EngineHost,
   session: Session,
   request: { prompt?: string; budgetTokens: number },
-  known: { opening: Opening; recorded: readonly Recorded[] },
+  known: { opening: ViewSnapshot; recorded: readonly RecordedRecall[] },
 ): Promise<Beside> {
   const { store } = host;
   const { memory } = host.loaded.config;
   if (!memory.recall) return {};
   const { path, state, tail } = known.opening;
   const covered = state?.covered_seq ?? 0;
-  const since = async (from: number): Promise<readonly Recorded[]> =>
+  const since = async (from: number): Promise<readonly RecordedRecall[]> =>
     from > covered || covered === 0
       ? known.recorded.filter((one) => one.seq >= from)
-      : recordedSince(store, session, from);
+      : readRecallsSince(store, session, from);
   const notes = async (from: number): Promise<ReadonlyMap<number, Note>> =>
     new Map((await since(from)).map(({ seq, block, tokens }) => [seq, { text: block, tokens }]));
   const { prompt } = request;
@@ -57,7 +57,7 @@ export async function memoriesBeside(
   const lately = await since(await ago(memory.recallRepeatTurns));
   const [last] = lately;
   // The same prompt of the same turn has its memories already.
-  if (last && samePrompt(last, prompt) && last.seq >= (await ago(2))) return { notes };
+  if (last && isSamePrompt(last, prompt) && last.seq >= (await ago(2))) return { notes };
   if (awaitsResults(tail)) return { notes };
   const before = lately.filter((one) => one.seq !== at.seq);
   const { block, trace } = await freshBlock(host, session, { ...request, prompt, before });
@@ -77,7 +77,7 @@ export async function memoriesBeside(
 async function freshBlock(
   host: EngineHost,
   session: Session,
-  { prompt, budgetTokens, before }: { prompt: string; budgetTokens: number; before: readonly Recorded[] },
+  { prompt, budgetTokens, before }: { prompt: string; budgetTokens: number; before: readonly RecordedRecall[] },
 ): Promise<{ block?: Block; trace: TraceItem[] }> {
   const { memory } = host.loaded.config;
   const shown = new Set(before.flatMap((one) => one.memories));
@@ -89,7 +89,7 @@ async function freshBlock(
   const hits = fitting.filter((hit) => !shown.has(hit.memory.id)).slice(0, memory.recallMaxItems);
   const notes = await host.notes({ agent: session.agent, prompt: query, limit: memory.recallNotesMaxItems });
   const isNew = (note: RecalledNote) => !shown.has(noteId(note));
-  const block = blockOf({
+  const block = renderRecallBlock({
     hits,
     hitTokens: memory.recallMaxTokens,
     notes: notes.filter(isNew),
@@ -113,17 +113,17 @@ function repeated(kind: "memory" | "note", id: string): TraceItem {
 async function beginOfTurns(
   { store }: EngineHost,
   { agent, conversation }: Session,
-  { path, tail }: Opening,
+  { path, tail }: ViewSnapshot,
   turns: number,
 ): Promise<number> {
   const asked = tail.entries.filter((entry) => entry.type === "message" && entry.message.role === "user");
   const isWhole = path.length === 1 && (tail.before === undefined || asked.length >= turns);
   if (isWhole && turns >= 1) return asked.at(-turns)?.seq ?? 0;
-  return turnsAgo(store, { agent, conversation, branch: path.at(-1)?.branch ?? 0 }, turns);
+  return findTurnStart(store, { agent, conversation, branch: path.at(-1)?.branch ?? 0 }, turns);
 }
 
 /** Nothing may stand between a call of a tool and its result. */
-function awaitsResults({ entries }: Opening["tail"]): boolean {
+function awaitsResults({ entries }: ViewSnapshot["tail"]): boolean {
   const newest = entries.at(-1);
-  return newest?.type === "message" && toolCallsOf(newest.message).length > 0;
+  return newest?.type === "message" && getToolCalls(newest.message).length > 0;
 }

@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import { chatTypeOf, newId, parseSessionKey } from "../domain/index.ts";
+import { getChatType, newId, parseSessionKey } from "../domain/index.ts";
 import { admissionPresets, type ExtractOptions, type MemoryHost, type Reader, writeScope } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import type { NewJob } from "../store/index.ts";
@@ -48,7 +48,7 @@ export function extractOptions(
     scope,
     policy: memory.extractionByScope[scope] ?? "full",
     everyMessages: memory.extractEveryMessages,
-    userTrust: chatTypeOf(parseSessionKey(key)) === "direct" ? "owner" : "untrusted",
+    userTrust: getChatType(parseSessionKey(key)) === "direct" ? "owner" : "untrusted",
     all,
     ...(memory.admission === "off" ? {} : { admission: admissionPresets[memory.admission] }),
     budget: budgetOf(config),

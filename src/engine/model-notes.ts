@@ -1,5 +1,5 @@
 import type { Clock } from "../domain/index.ts";
-import { type ChainLimits, noteAnswer, noteFailure, type TokenUsage } from "../models/index.ts";
+import { type ChainLimits, recordAnswer, recordFailure, type TokenUsage } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 import { storedLedger } from "./models.ts";
 
@@ -25,8 +25,8 @@ export function modelNotesOf(store: Store, clock: Clock, limits: ChainLimits): M
         outcomes.reduce(
           (state, outcome) =>
             "error" in outcome
-              ? noteFailure(state, clock.now(), { message: outcome.error, isAuth: outcome.isAuth }, limits)
-              : noteAnswer(state, clock.now(), outcome.usage),
+              ? recordFailure(state, clock.now(), { message: outcome.error, isAuth: outcome.isAuth }, limits)
+              : recordAnswer(state, clock.now(), outcome.usage),
           before,
         ),
       );

@@ -113,7 +113,7 @@ export function storedLedger(store: Store, clock: Clock): ModelLedger {
           await countDay(tx, name, dayOf(clock.now()), before, state);
           return state;
         },
-        { durable: false },
+        { sync: false },
       ),
   };
 }

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
-import { accessOf, credentialHeaders } from "../models/index.ts";
+import { credentialHeaders, resolveAccess } from "../models/index.ts";
 
 /** Shows a provider the credential that Varve itself has for it. */
 export interface OwnCredential {
@@ -12,7 +12,7 @@ export interface OwnCredential {
 /** What a profile, the environment, the settings or the file of credentials hold for a provider. */
 export function ownCredential({ config, home }: LoadedConfig, provider: "anthropic" | "openai"): OwnCredential {
   const { providers, auth } = config.models;
-  const access = accessOf(provider, { providers, auth, env: process.env, home });
+  const access = resolveAccess(provider, { providers, auth, env: process.env, home });
   const { apiKey = "", tokens } = access;
   let shown = apiKey;
   return {

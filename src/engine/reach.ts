@@ -1,7 +1,7 @@
 import type { Grant } from "../context/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { findSession, type Session } from "../session/index.ts";
-import { ancestorsOf } from "../transcript/index.ts";
+import { listAncestors } from "../transcript/index.ts";
 import { type EngineHost, sessionSettings } from "./host.ts";
 import { routedName } from "./sessions.ts";
 
@@ -46,7 +46,7 @@ export function agentOf(host: EngineHost, reach: Reach): string {
 
 /** A conversation and the ones it was forked from: what is on its branch may lie in either. */
 async function familyOf(host: EngineHost, agent: string, conversation: number): Promise<number[]> {
-  return [conversation, ...(await ancestorsOf(host.store, { agent, conversation }))];
+  return [conversation, ...(await listAncestors(host.store, { agent, conversation }))];
 }
 
 async function conversationNamed(host: EngineHost, agent: string, name: string): Promise<number> {

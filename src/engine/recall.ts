@@ -1,16 +1,16 @@
 import {
   checkGrant,
   type Description,
-  describe,
+  describeCitation,
   type ExpandOptions,
   type Expansion,
   expandSummaries,
+  findLeaves,
   findSummary,
   type Grant,
   type GrepOptions,
   type GrepResult,
   grep,
-  leavesOf,
   spendGrant,
 } from "../context/index.ts";
 import { VarveError } from "../domain/index.ts";
@@ -82,7 +82,14 @@ export function recallOf(host: EngineHost): Recall {
       const { tokenCap = maxExpandTokens, expandFile, startLine, endLine } = request;
       const conversations = await conversationsOf(host, widest(request));
       const agent = agentOf(host, request);
-      const found = await describe(store, id, { agent, conversations, tokenCap, expandFile, startLine, endLine });
+      const found = await describeCitation(store, id, {
+        agent,
+        conversations,
+        tokenCap,
+        expandFile,
+        startLine,
+        endLine,
+      });
       await spend(host, request.grant, Math.ceil(JSON.stringify(found).length / 4));
       return found;
     },
@@ -134,7 +141,7 @@ async function toExpand(host: EngineHost, request: ExpandRequest): Promise<strin
     });
   }
   const passages = await host.find({ agent, conversations, prompt: request.query, limit: 50 });
-  return leavesOf(
+  return findLeaves(
     host.store,
     agent,
     passages.map(({ entry }) => ({ conversation: entry.conversation, seq: entry.seq })),

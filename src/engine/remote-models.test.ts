@@ -66,7 +66,7 @@ it("a reranker orders what a search finds; when it fails the answer says so, and
   expect(down.degraded.join()).toContain("the reranker test/one failed (it is down)");
   const before = asked.length;
   await varve.search.rank({ agent: "main", conversation: session.conversation, prompt: "harbour", limit: 5 });
-  await varve.search.find("harbour", { session, without: ["rerank"] });
+  await varve.search.find("harbour", { session, skipStages: ["rerank"] });
   expect(asked).toHaveLength(before);
   await varve.close();
 });

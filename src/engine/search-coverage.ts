@@ -1,5 +1,5 @@
 import { spaceName } from "../models/index.ts";
-import { otherSpaces, type SearchRoom, servingRoom } from "../search/index.ts";
+import { listOtherSpaces, type SearchContext, selectActiveSpace } from "../search/index.ts";
 import type { EngineHost } from "./host.ts";
 
 export interface SearchCoverage {
@@ -16,7 +16,7 @@ export interface SearchCoverage {
   earlier: { model: string; vectors: number }[];
 }
 
-export async function coverageOf(host: EngineHost, room: SearchRoom): Promise<SearchCoverage> {
+export async function coverageOf(host: EngineHost, room: SearchContext): Promise<SearchCoverage> {
   const { store, loaded, memoryShelf } = host;
   const messages = await store.db
     .selectFrom("conversations")
@@ -24,10 +24,10 @@ export async function coverageOf(host: EngineHost, room: SearchRoom): Promise<Se
     .executeTakeFirst();
   const model = room.embedder ? spaceName(room.embedder.space) : null;
   const kept = (await memoryShelf?.coverage()) ?? { memories: 0, vectors: 0 };
-  const space = await room.shelf?.id();
-  const serving = model === null ? null : ((await servingRoom(room, loaded.config.agent)).earlier ?? model);
+  const space = await room.vectorCache?.id();
+  const serving = model === null ? null : ((await selectActiveSpace(room, loaded.config.agent)).previous ?? model);
   const earlier: SearchCoverage["earlier"] = [];
-  for (const other of await otherSpaces(store, space)) {
+  for (const other of await listOtherSpaces(store, space)) {
     const vectors = await countVectors(host, other.id);
     if (vectors > 0) earlier.push({ model: other.name, vectors });
   }

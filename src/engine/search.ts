@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../domain/index.ts";
-import type { MemoryShelf } from "../memory/index.ts";
+import type { MemoryVectorCache } from "../memory/index.ts";
 import { configuredEmbedder, configuredReranker, type Embedder, LocalEmbedder } from "../models/index.ts";
 import {
-  behindOf,
-  type CatchUpOptions,
-  type CatchUpResult,
   type CorpusText,
-  catchUp,
-  chunksBehindOf,
+  countPendingChunks,
+  countPendingMessages,
+  createSearchContext,
+  type EmbedPendingOptions,
+  type EmbedPendingResult,
+  embedPending,
   type FindOptions,
   find,
-  openRoom,
   type PruneResult,
   pruneSpaces,
   type RankRequest,
@@ -20,11 +20,11 @@ import {
   type SearchAnswer,
   type SyncOptions,
   type SyncResult,
-  servingRoom,
+  selectActiveSpace,
 } from "../search/index.ts";
 import type { Session } from "../session/index.ts";
 import { dropLease, takeLease } from "../store/index.ts";
-import { decodeBody, textOfEntry } from "../transcript/index.ts";
+import { decodeBody, getEntryText } from "../transcript/index.ts";
 import { type CorpusReadRequest, corpusOf } from "./corpus.ts";
 import type { EarlierEmbedders } from "./earlier-embedders.ts";
 import type { EngineHost } from "./host.ts";
@@ -48,7 +48,7 @@ export interface Search {
   /** The messages that a prompt is about, best first: of one conversation, or of all. It never writes. */
   rank(request: RankRequest): Promise<RankedMessage[]>;
   /** Embeds what has no vector yet; it can be stopped and goes on where it was. */
-  index(options?: CatchUpOptions): Promise<CatchUpResult>;
+  index(options?: EmbedPendingOptions): Promise<EmbedPendingResult>;
   /** Reads the notes and folders of the settings as far as they changed; a search does so itself when it has to. */
   sync(options?: SyncOptions): Promise<SyncResult>;
   /** Lines of a file in one of these folders, by the path it is cited with. */
@@ -76,21 +76,28 @@ export function searchOf(host: EngineHost, own: Embedder | undefined, earlier: E
   const settings = loaded.config.search;
   const embedder = models.embedder ?? own;
   const reranker = models.reranker ?? configuredReranker(loaded.config, { home: loaded.home, clock });
-  const room = openRoom({ store, clock, embedder, reranker, decode, openSpace: (name) => earlier.open(name) });
+  const room = createSearchContext({
+    store,
+    clock,
+    embedder,
+    reranker,
+    decode,
+    openSpace: (name) => earlier.open(name),
+  });
   const owner = newId(clock, host.random);
   const closing = new AbortController();
   const corpus = corpusOf(host, closing.signal);
   let following: Promise<unknown> | undefined;
-  const index = async (options: CatchUpOptions = {}): Promise<CatchUpResult> => {
+  const index = async (options: EmbedPendingOptions = {}): Promise<EmbedPendingResult> => {
     const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal;
-    const done = await catchUp(room, owner, { ...options, signal });
+    const done = await embedPending(room, owner, { ...options, signal });
     if (options.agent !== undefined || done.status !== "done" || !host.memoryShelf) return done;
     return indexMemories(host, host.memoryShelf, owner, done, { ...options, signal });
   };
   /** What was said a moment ago is found by its meaning too; a long backlog is not waited for. */
   const freshen = async (agent: string): Promise<{ failed?: string; behind?: string }> => {
     if (!embedder) return {};
-    const [behind, chunksBehind] = [await behindOf(room, agent), await chunksBehindOf(room, agent)];
+    const [behind, chunksBehind] = [await countPendingMessages(room, agent), await countPendingChunks(room, agent)];
     if (behind + chunksBehind === 0) return {};
     if (behind + chunksBehind <= settings.freshMax) {
       try {
@@ -112,18 +119,18 @@ export function searchOf(host: EngineHost, own: Embedder | undefined, earlier: E
     async find(query, request = {}) {
       const { session, scopes, allowedScopes, ...rest } = request;
       const agent = session?.agent ?? request.agent ?? loaded.config.agent;
-      const wantsVectors = request.legs?.includes("vector") ?? true;
+      const wantsVectors = request.retrievers?.includes("vector") ?? true;
       // What belongs to one conversation is in no file.
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
       // What may not wait does with the vectors there are.
-      const { failed, behind } = wantsVectors && !request.quick ? await freshen(agent) : {};
-      const serving = wantsVectors ? await servingRoom(room, agent) : { room };
+      const { failed, behind } = wantsVectors && !request.noNetwork ? await freshen(agent) : {};
+      const serving = wantsVectors ? await selectActiveSpace(room, agent) : { context: room };
       // Memories belong to no conversation: they are asked for by name there.
-      const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.legs?.length !== 1);
+      const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
       const limit = request.limit ?? settings.limit;
       const [said, memories] = await Promise.all([
-        find(serving.room, query, {
+        find(serving.context, query, {
           profile: settings.profile,
           ...rest,
           limit,
@@ -142,7 +149,7 @@ export function searchOf(host: EngineHost, own: Embedder | undefined, earlier: E
       );
       return known.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...known] };
     },
-    rank: async (request) => rankMessages((await servingRoom(room, request.agent)).room, request),
+    rank: async (request) => rankMessages((await selectActiveSpace(room, request.agent)).context, request),
     index,
     sync: corpus.sync,
     read: corpus.read,
@@ -180,11 +187,11 @@ const memoriesAtOnce = 256;
 /** The vectors of memories, by one process at a time: a model over a network is not asked twice for the same. */
 async function indexMemories(
   { store, clock }: EngineHost,
-  shelf: MemoryShelf,
+  shelf: MemoryVectorCache,
   owner: string,
-  done: CatchUpResult,
-  { signal, onProgress }: CatchUpOptions,
-): Promise<CatchUpResult> {
+  done: EmbedPendingResult,
+  { signal, onProgress }: EmbedPendingOptions,
+): Promise<EmbedPendingResult> {
   if ((await shelf.behind(1)) === 0) return done;
   const result = { ...done };
   for (;;) {
@@ -219,7 +226,7 @@ export function namedEmbedder({
 function decode(kind: string, payload: string): { text: string; name?: string } {
   const body = decodeBody(kind, payload);
   const name = "message" in body ? body.message.name : undefined;
-  return { text: textOfEntry(body), ...(name === undefined ? {} : { name }) };
+  return { text: getEntryText(body), ...(name === undefined ? {} : { name }) };
 }
 
 async function followLog(

@@ -7,7 +7,7 @@ import {
   type ExportFormat,
   exportConversation,
   findEntry,
-  inherits,
+  isInherited,
   listBranches,
   listCheckpoints,
   moveHead,
@@ -65,7 +65,7 @@ export function transcriptsOf(host: EngineHost): Transcripts {
       const seq = /^msg#(\d+)$/.exec(id)?.[1];
       const by = seq === undefined ? { conversation: session.conversation, id } : { seq: Number(seq) };
       const { entry, conversation } = await findEntry(store, session.agent, by);
-      if (await inherits(store, session, conversation)) return entry;
+      if (await isInherited(store, session, conversation)) return entry;
       throw new VarveError("ENTRY_NOT_FOUND", `The session ${session.key} has no entry ${id}.`, {
         remedy: "Take an id from `varve sessions show` or from a search result.",
       });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type JsonObject, printSessionKey, VarveError } from "../domain/index.ts";
-import { agentOf, routeAddress, type Session, tokensUpdate } from "../session/index.ts";
-import { alsoWrite } from "../store/index.ts";
+import { resolveAgent, routeAddress, type Session, tokensUpdate } from "../session/index.ts";
+import { attachStatement } from "../store/index.ts";
 import type { BoundTool } from "../tools/index.ts";
 import { appendEntries } from "../transcript/index.ts";
 import {
@@ -114,14 +114,14 @@ function turnHost(host: EngineHost, { sessions, context, search, memory, tools }
     sessions: {
       keyOf(address) {
         const key = routeAddress(address, settings);
-        return { agent: agentOf(key, address.agent ?? settings.agent), key: printSessionKey(key) };
+        return { agent: resolveAgent(key, address.agent ?? settings.agent), key: printSessionKey(key) };
       },
       // What is said in a turn is appended with its time.
       receive: (address, text, options) => sessions.receive(address, text, { ...options, touchedByAppend: true }),
       get: (key, agent) => sessions.get(key, agent),
       maySend: sessions.maySend,
       takeNotices: sessions.takeNotices,
-      tokensUpdate: (session, used) => alsoWrite(tokensUpdate(store.db, clock.now(), session, used)),
+      tokensUpdate: (session, used) => attachStatement(tokensUpdate(store.db, clock.now(), session, used)),
       noteFlush: (session) => noteFlush(host, session),
     },
     context: {

@@ -1,6 +1,11 @@
-import { openingOf, openingQueries, type Stood, stoodAt } from "../context/index.ts";
+import {
+  type ConversationSnapshot,
+  readViewSnapshot,
+  takeConversationSnapshot,
+  viewSnapshotQueries,
+} from "../context/index.ts";
 import type { Message } from "../domain/index.ts";
-import { isWorthReading, seenUpTo } from "../memory/index.ts";
+import { extractionCursorQuery, isWorthReading } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import type { NewJob } from "../store/index.ts";
 import { estimateMessageTokens } from "../tokens/index.ts";
@@ -17,7 +22,7 @@ export async function workBehind(
   session: Session,
   messages: readonly Message[],
   /** With how the conversation stood, where the turn has just looked at it. */
-  { stood: known, ...facts }: TurnFacts & { stood?: Stood },
+  { stood: known, ...facts }: TurnFacts & { stood?: ConversationSnapshot },
 ): Promise<NewJob[]> {
   const { config } = host.loaded;
   const may = { compact: mayCompact(config, session).may, extract: mayExtract(config, session) };
@@ -32,10 +37,13 @@ export async function workBehind(
   ];
 }
 
-async function readStood({ store }: EngineHost, session: Session): Promise<Stood | undefined> {
+async function readStood({ store }: EngineHost, session: Session): Promise<ConversationSnapshot | undefined> {
   const ref = refOf(session);
-  const [cursors, ...rows] = await store.readTogether([seenUpTo(store.db, ref), ...openingQueries(store.db, ref)]);
-  return stoodAt(await openingOf(store, ref, rows), cursors[0]?.seq ?? 0);
+  const [cursors, ...rows] = await store.readBatch([
+    extractionCursorQuery(store.db, ref),
+    ...viewSnapshotQueries(store.db, ref),
+  ]);
+  return takeConversationSnapshot(await readViewSnapshot(store, ref, rows), cursors[0]?.seq ?? 0);
 }
 
 /** Only a conversation that holds less altogether than one leaf and the threshold surely has nothing to compact. */

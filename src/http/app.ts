@@ -6,7 +6,6 @@ import { limitBody } from "./body-limit.ts";
 import type { GatewayApp, GatewayEnv, GatewayHost } from "./context.ts";
 import { answerError, answerProxyError, notFound, publicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, secureHeaders } from "./guards.ts";
-import { addCareRoutes } from "./routes/care.ts";
 import { addContextRoutes } from "./routes/context.ts";
 import { addDocumentRoute } from "./routes/document.ts";
 import { addEventRoute } from "./routes/events.ts";
@@ -14,6 +13,7 @@ import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
 import { addHookRoutes } from "./routes/hooks.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
+import { addMaintenanceRoutes } from "./routes/maintenance.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
@@ -21,8 +21,8 @@ import { addMetricsRoute } from "./routes/metrics.ts";
 import { addProxyRoutes } from "./routes/proxy.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
+import { addSessionLifecycleRoutes } from "./routes/session-lifecycle.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
-import { addTurningPoints } from "./routes/turning-points.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { refuseInvalid } from "./schemas.ts";
 
@@ -52,9 +52,9 @@ export function createApp(host: GatewayHost): GatewayApp {
   app.use(limitBody(host));
 
   addFrontRoutes(app, host);
-  addCareRoutes(app, host);
+  addMaintenanceRoutes(app, host);
   addSessionRoutes(app, host);
-  addTurningPoints(app, host);
+  addSessionLifecycleRoutes(app, host);
   addMessageRoutes(app, host);
   addContextRoutes(app, host);
   addRecallRoutes(app, host);

@@ -6,9 +6,9 @@ import { inUrl, isLoopback, type Place } from "./addresses.ts";
 import { createApp } from "./app.ts";
 import type { GatewayHost, GatewayLogRecord } from "./context.ts";
 import { createEventBus } from "./events.ts";
+import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
-import { removePlace, writePlace } from "./place-file.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { closeServer, listen, makeServer } from "./server.ts";
 import { readOrMakeToken, tokenFilePath } from "./token-file.ts";
@@ -83,7 +83,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   place.port = address.port;
   varve.turns.start();
   const url = `http://${inUrl(isWildcard(bindHost) ? "127.0.0.1" : bindHost)}:${address.port}`;
-  writePlace(varve.settings.home, url);
+  writeGatewayFile(varve.settings.home, url);
   let closing: Promise<void> | undefined;
   return {
     url,
@@ -92,7 +92,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     createLoginLink: () => `${url}/auth?code=${host.logins.makeCode()}`,
     close: () => {
       closing ??= (async () => {
-        removePlace(varve.settings.home, url);
+        removeGatewayFile(varve.settings.home, url);
         // Whoever listens to a turn hears its end; a turn that takes too long is left to other processes.
         await varve.turns.stop();
         unhook();

@@ -1,4 +1,4 @@
-import { Bell, type Clock, newId, type Random } from "../domain/index.ts";
+import { type Clock, newId, type Random, WakeSignal } from "../domain/index.ts";
 import { extendJob, failJob, finishJob, type JobTable, leaseJob, returnJob, type Store } from "../store/index.ts";
 
 /** A job that is not done and has not failed: it goes on at a time. */
@@ -36,7 +36,7 @@ export class JobWorker {
   private readonly options: Required<Omit<JobWorkerOptions, "onError">> & Pick<JobWorkerOptions, "onError">;
   private readonly owner: string;
   private readonly stopping = new AbortController();
-  private readonly bell = new Bell();
+  private readonly bell = new WakeSignal();
   private running: Promise<void> | undefined;
 
   constructor(options: JobWorkerOptions) {
@@ -47,12 +47,12 @@ export class JobWorker {
   /** Begins, or looks again at once when it has begun. */
   start(): void {
     this.running ??= this.loop();
-    this.bell.ring();
+    this.bell.wake();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.bell.ring();
+    this.bell.wake();
     await this.running;
   }
 

@@ -1,11 +1,11 @@
 import { newId } from "../domain/index.ts";
 import type { MemoryHost } from "./host.ts";
-import { memoriesOf } from "./rows.ts";
+import { loadMemories } from "./rows.ts";
 import { nextTier } from "./tiers.ts";
 import { countAccess } from "./write.ts";
 
 /** Counts the use of memories. Many uses are written at once, a moment later. */
-export interface Accesses {
+export interface AccessCounter {
   note(ids: readonly string[]): void;
   /** Writes what was noted; also done by itself. */
   flush(): Promise<void>;
@@ -24,7 +24,10 @@ const keptMs = 86_400_000;
  * A batch has a name that is written with it. When the answer to a write got lost, the batch is written again under the
  * same name, and what was counted is not counted twice. A crash loses what was not written yet, once.
  */
-export function accessesOf(host: Pick<MemoryHost, "store" | "clock" | "random">, debounceMs: number): Accesses {
+export function createAccessCounter(
+  host: Pick<MemoryHost, "store" | "clock" | "random">,
+  debounceMs: number,
+): AccessCounter {
   let pending: Batch | undefined;
   let sending: Batch | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -82,7 +85,7 @@ async function write({ store, clock }: Pick<MemoryHost, "store" | "clock">, batc
     }
     const ids = [...batch.counts.keys()];
     const rows = await tx.db.selectFrom("memories").selectAll().where("id", "in", ids).execute();
-    for (const memory of await memoriesOf(tx.db, rows)) {
+    for (const memory of await loadMemories(tx.db, rows)) {
       const tier = nextTier(memory, now);
       if (tier !== memory.tier) await tx.db.updateTable("memories").set({ tier }).where("id", "=", memory.id).execute();
     }

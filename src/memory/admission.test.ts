@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AdmissionFacts, admissionPresets, admit, confidenceOf } from "./admission.ts";
+import { type AdmissionFacts, admissionPresets, admit, estimateConfidence } from "./admission.ts";
 
 const facts = (more: Partial<AdmissionFacts> = {}): AdmissionFacts => ({
   category: "preferences",
@@ -18,7 +18,7 @@ describe("confidence", () => {
     ["alpha", ["omega"], 0],
     ["alpha", [], 0],
   ])("of %j in %j is %d", (text, spans, wanted) => {
-    expect(confidenceOf(text, spans)).toBeCloseTo(wanted, 10);
+    expect(estimateConfidence(text, spans)).toBeCloseTo(wanted, 10);
   });
 });
 

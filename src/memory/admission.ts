@@ -64,7 +64,7 @@ export function admit(facts: AdmissionFacts, preset: AdmissionPreset): Admission
   const matches = facts.pool.filter((one) => one.similarity >= matchFrom);
   const features = {
     utility: clamp(facts.utility ?? utilityUnknown),
-    confidence: confidenceOf(facts.text, facts.spans),
+    confidence: estimateConfidence(facts.text, facts.spans),
     novelty: 1 - clamp(Math.max(0, ...facts.pool.map((one) => one.similarity))),
     recency: recencyOf(matches, preset.halfLifeDays),
     typePrior: categories[facts.category].typePrior,
@@ -77,7 +77,7 @@ export function admit(facts: AdmissionFacts, preset: AdmissionPreset): Admission
 }
 
 /** How well the words of a candidate are found in what was said. */
-export function confidenceOf(text: string, spans: readonly string[]): number {
+export function estimateConfidence(text: string, spans: readonly string[]): number {
   const best = Math.max(0, ...spans.map((span) => rougeL(text, span)));
   const covered = coverage(text, spans.join("\n"));
   return clamp(0.7 * best + 0.3 * covered - 0.25 * (1 - covered));

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { LocalEmbedder } from "../models/index.ts";
 import { duplicateFrom } from "./extract/decide.ts";
-import { vectorFloor, wordFloor } from "./near.ts";
 import { meaningFloor } from "./recall/find.ts";
+import { vectorFloor, wordFloor } from "./similar-memories.ts";
 import { cosine, wordCosine } from "./similarity.ts";
 
 const sameFact = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DecayFacts, dayMs, decayCurve, frequency, recency, searchFactor, worthAt } from "./decay.ts";
+import { computeWorth, type DecayFacts, dayMs, decayCurve, frequency, recency, searchFactor } from "./decay.ts";
 
 const facts = (more: Partial<DecayFacts> = {}): DecayFacts => ({
   importance: 0,
@@ -45,22 +45,22 @@ describe("frequency", () => {
 
 describe("worth", () => {
   it("is four parts recency, three frequency and three intrinsic", () => {
-    const worth = worthAt(facts({ importance: 0.8, confidence: 0.5 }), 0);
+    const worth = computeWorth(facts({ importance: 0.8, confidence: 0.5 }), 0);
     expect(worth).toMatchObject({ recency: 1, frequency: 0, intrinsic: 0.4, stale: false });
     expect(worth.composite).toBeCloseTo(0.4 + 0.3 * 0.4, 10);
   });
 
   it("counts from the last access, and its gaps from creation", () => {
     const used = facts({ accessCount: 5, lastAccessedAt: 150 * dayMs });
-    const worth = worthAt(used, 180 * dayMs);
+    const worth = computeWorth(used, 180 * dayMs);
     expect(worth.recency).toBeCloseTo(0.5, 6);
     expect(worth.frequency).toBeCloseTo(0.4323, 3);
     expect(worth.composite).toBeCloseTo(0.2 + 0.3 * 0.4323, 3);
   });
 
   it("is stale below 0.3, and no younger than new when the clock was set back", () => {
-    expect(worthAt(facts(), 365 * dayMs).stale).toBe(true);
-    expect(worthAt(facts(), -dayMs).recency).toBe(1);
+    expect(computeWorth(facts(), 365 * dayMs).stale).toBe(true);
+    expect(computeWorth(facts(), -dayMs).recency).toBe(1);
   });
 
   it("falls along its curve", () => {

@@ -54,7 +54,7 @@ export interface Worth {
 }
 
 /** What a memory is worth at a time. A clock that was set back makes nothing younger than new. */
-export function worthAt(facts: DecayFacts, now: number): Worth {
+export function computeWorth(facts: DecayFacts, now: number): Worth {
   const days = Math.max(0, now - (facts.lastAccessedAt ?? facts.createdAt)) / dayMs;
   const parts = {
     recency: recency(days, facts),
@@ -81,6 +81,6 @@ export function decayCurve(
 ): { day: number; worth: number }[] {
   return Array.from({ length: points + 1 }, (_, index) => {
     const day = (days * index) / points;
-    return { day, worth: worthAt(facts, now + day * dayMs).composite };
+    return { day, worth: computeWorth(facts, now + day * dayMs).composite };
   });
 }

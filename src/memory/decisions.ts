@@ -1,7 +1,7 @@
 import type { StoreTransaction } from "../store/index.ts";
 import { type ContextLabel, categories, type Levels, type Memory, type MemoryDraft } from "./memory.ts";
-import type { Candidate } from "./near.ts";
-import { memoriesOf } from "./rows.ts";
+import { loadMemories } from "./rows.ts";
+import type { Candidate } from "./similar-memories.ts";
 import {
   addSources,
   closeVersion,
@@ -190,7 +190,7 @@ async function believedNow(tx: StoreTransaction, id: string, scope: string): Pro
   for (let step = 0; next !== null && step < versionsMax; step += 1) {
     const row: Awaited<ReturnType<typeof rowOf>> = await rowOf(tx, next, scope);
     if (!row) return undefined;
-    if (row.invalidated_at === null) return (await memoriesOf(tx.db, [row]))[0];
+    if (row.invalidated_at === null) return (await loadMemories(tx.db, [row]))[0];
     next = row.superseded_by;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import type { Clock, Random } from "../domain/index.ts";
 import type { Generate } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
-import type { MemoryShelf } from "./shelf.ts";
+import type { MemoryVectorCache } from "./memory-vector-cache.ts";
 
 /** What memories are made with. */
 export interface MemoryHost {
@@ -12,5 +12,5 @@ export interface MemoryHost {
   /** Absent where no model is set: what is built in does the work then, and says so. */
   generate?: Generate;
   /** Absent where nothing makes vectors: words alone are compared then. */
-  shelf?: MemoryShelf;
+  shelf?: MemoryVectorCache;
 }

@@ -1,7 +1,7 @@
 import type { StoreTransaction } from "../store/index.ts";
 import type { MemoryHost } from "./host.ts";
 import type { Memory, MemoryDraft } from "./memory.ts";
-import { historyOf } from "./read.ts";
+import { readHistory } from "./read.ts";
 import type { Reader } from "./scopes.ts";
 import { wordCosine } from "./similarity.ts";
 
@@ -14,7 +14,7 @@ export async function purgeMemory(
   id: string,
 ): Promise<{ versions: string[] }> {
   return host.store.transaction(async (tx) => {
-    const versions = await historyOf(tx.db, reader, id);
+    const versions = await readHistory(tx.db, reader, id);
     const ids = versions.map((one) => one.id);
     const rows = await tx.db.selectFrom("memories").select("num").where("id", "in", ids).execute();
     await tx.removeMemoryText(rows.map((row) => row.num));

@@ -1,9 +1,9 @@
 import { VarveError } from "../domain/index.ts";
 import type { Db, Store, Tx } from "../store/index.ts";
-import { readEntries, textOfEntry } from "../transcript/index.ts";
+import { getEntryText, readEntries } from "../transcript/index.ts";
 import type { Category, Memory, Source } from "./memory.ts";
-import { memoriesOf } from "./rows.ts";
-import { narrowed, type Reader, scopesOf } from "./scopes.ts";
+import { loadMemories } from "./rows.ts";
+import { narrowScopes, type Reader, visibleScopes } from "./scopes.ts";
 
 /** Which memories are meant. The scopes of the reader bound every one of these questions inside the database. */
 export interface MemoryFilter {
@@ -26,7 +26,7 @@ export async function listMemories(
   reader: Reader,
   filter: MemoryFilter & { limit: number; offset: number },
 ): Promise<MemoryPage> {
-  const seen = narrowed(reader, filter.scopes);
+  const seen = narrowScopes(reader, filter.scopes);
   if (seen?.length === 0) return { memories: [], total: 0 };
   const query = filtered(store.db, seen, filter, now);
   const count = await query.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
@@ -37,7 +37,7 @@ export async function listMemories(
     .limit(filter.limit)
     .offset(filter.offset)
     .execute();
-  return { memories: await memoriesOf(store.db, rows), total: Number(count?.n ?? 0) };
+  return { memories: await loadMemories(store.db, rows), total: Number(count?.n ?? 0) };
 }
 
 export function filtered(db: Db | Tx, seen: readonly string[] | undefined, filter: MemoryFilter, now: number) {
@@ -53,11 +53,11 @@ export function filtered(db: Db | Tx, seen: readonly string[] | undefined, filte
 
 /** Memories by their ids, in the order of the ids; those that are not the reader's are left out. */
 export async function readMemories(db: Db | Tx, reader: Reader, ids: readonly string[]): Promise<Memory[]> {
-  const seen = scopesOf(reader);
+  const seen = visibleScopes(reader);
   if (ids.length === 0 || seen?.length === 0) return [];
   let query = db.selectFrom("memories").selectAll().where("id", "in", ids);
   if (seen !== undefined) query = query.where("scope", "in", seen);
-  const found = new Map((await memoriesOf(db, await query.execute())).map((memory) => [memory.id, memory]));
+  const found = new Map((await loadMemories(db, await query.execute())).map((memory) => [memory.id, memory]));
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
@@ -71,12 +71,12 @@ export async function getMemory(db: Db | Tx, reader: Reader, id: string): Promis
 }
 
 /** Every version of a memory, the oldest first, by the id of any of them. */
-export async function historyOf(db: Db | Tx, reader: Reader, id: string): Promise<Memory[]> {
+export async function readHistory(db: Db | Tx, reader: Reader, id: string): Promise<Memory[]> {
   const { root } = await getMemory(db, reader, id);
-  const seen = scopesOf(reader);
+  const seen = visibleScopes(reader);
   let query = db.selectFrom("memories").selectAll().where("root", "=", root);
   if (seen !== undefined) query = query.where("scope", "in", seen);
-  return memoriesOf(db, await query.orderBy("valid_from").orderBy("version").execute());
+  return loadMemories(db, await query.orderBy("valid_from").orderBy("version").execute());
 }
 
 /** What a memory rests on, word for word. */
@@ -92,7 +92,7 @@ export interface Evidence {
 }
 
 /** The evidence of a memory, opened in the log; messages that were deleted are named in `missing`. */
-export async function evidenceOf(
+export async function readEvidence(
   store: Store,
   memory: Pick<Memory, "sources">,
 ): Promise<{ evidence: Evidence[]; missing: string[] }> {
@@ -109,7 +109,7 @@ export async function evidenceOf(
 async function openSource(store: Store, source: Source): Promise<Evidence | undefined> {
   const [entry] = await readEntries(store, source.agent, [source.seq]);
   if (!entry) return undefined;
-  const text = textOfEntry(entry);
+  const text = getEntryText(entry);
   return {
     citation: `msg#${source.seq}`,
     sessionId: source.sessionId,
@@ -132,12 +132,12 @@ export interface MemoryStats {
   byExtractor: Record<string, number>;
 }
 
-export async function statsOf(
+export async function readStats(
   { store, now }: { store: Store; now: number },
   reader: Reader,
   filter: Pick<MemoryFilter, "scopes" | "category">,
 ): Promise<MemoryStats> {
-  const seen = narrowed(reader, filter.scopes);
+  const seen = narrowScopes(reader, filter.scopes);
   const empty = { total: 0, current: 0, history: 0, forgotten: 0, held: 0 };
   if (seen?.length === 0) return { ...empty, byScope: {}, byCategory: {}, byTier: {}, byExtractor: {} };
   const all = filtered(store.db, seen, { ...filter, includeHistory: true }, now);

@@ -1,5 +1,5 @@
 import type { Store } from "../store/index.ts";
-import { wordsOf } from "./write.ts";
+import { indexedText } from "./write.ts";
 
 const chunk = 500;
 
@@ -16,7 +16,7 @@ export async function rebuildMemoryText(store: Store): Promise<{ memories: numbe
       .execute();
     if (rows.length === 0) return { memories };
     await store.transaction(async (tx) => {
-      for (const row of rows) await tx.indexMemory({ scope: row.scope, num: row.num, words: wordsOf(row) });
+      for (const row of rows) await tx.indexMemory({ scope: row.scope, num: row.num, words: indexedText(row) });
     });
     memories += rows.length;
     last = rows.at(-1)?.num ?? last;

@@ -5,10 +5,10 @@ import { askFor } from "./extract/ask.ts";
 import { type Found, grounded } from "./extract/candidate.ts";
 import { embedIfPossible } from "./extract/candidates.ts";
 import { comparable, decideByRules, shownMax } from "./extract/decide.ts";
-import { readable, spokenOf } from "./extract/spoken.ts";
+import { extractUtterance, readable } from "./extract/utterances.ts";
 import type { MemoryHost } from "./host.ts";
-import { type Candidate, nearest } from "./near.ts";
 import { reflectionScope } from "./scopes.ts";
+import { type Candidate, findSimilar } from "./similar-memories.ts";
 import { type Budget, budgetLeft, spend } from "./spend.ts";
 
 const kinds = { rule: 0.9, focus: 0.6, lesson: 0.75 } as const;
@@ -45,7 +45,7 @@ export async function reflect(
   const now = host.clock.now();
   const left = await budgetLeft(host.store, agent, budget, now);
   if ("at" in left) return { applied: [], because: left.because };
-  const spoken = entries.flatMap((entry) => spokenOf(entry, agent) ?? []);
+  const spoken = entries.flatMap((entry) => extractUtterance(entry, agent) ?? []);
   if (spoken.length === 0) return { applied: [], because: "nothing was said" };
   const lines = spoken.map((one) => `[msg#${one.seq} ${one.role}] ${readable(one)}`.replaceAll("</", "&lt;/"));
   const user = `<conversation trust="untrusted">\n${lines.join("\n").slice(-charsMax).toWellFormed()}\n</conversation>`;
@@ -82,7 +82,7 @@ async function write(host: MemoryHost, agent: string, candidates: readonly Candi
   const decided: { candidate: Candidate; decision: Decision }[] = [];
   for (const candidate of candidates) {
     const near = comparable(
-      await nearest(host.store, scope, candidate, { limit: shownMax, shelf: host.shelf }),
+      await findSimilar(host.store, scope, candidate, { limit: shownMax, shelf: host.shelf }),
       candidate,
     );
     decided.push({ candidate, decision: decideByRules(candidate, near) });

@@ -3,7 +3,7 @@ import type { Db, StoreTransaction, Tx } from "../store/index.ts";
 import type { Admission } from "./admission.ts";
 import type { Place } from "./decisions.ts";
 import type { MemoryDraft } from "./memory.ts";
-import { narrowed, type Reader } from "./scopes.ts";
+import { narrowScopes, type Reader } from "./scopes.ts";
 import type { WriteSources } from "./write.ts";
 
 /** A candidate between the two thresholds of admission. */
@@ -49,7 +49,7 @@ export async function listReviews(
   reader: Reader,
   filter: { scopes?: readonly string[]; id?: string; limit?: number },
 ): Promise<Review[]> {
-  const seen = narrowed(reader, filter.scopes);
+  const seen = narrowScopes(reader, filter.scopes);
   if (seen?.length === 0) return [];
   let query = db.selectFrom("memory_reviews").selectAll().where("state", "=", "held");
   if (seen !== undefined) query = query.where("scope", "in", seen);

@@ -4,7 +4,7 @@ import type { Category, ContextLabel, Memory, Relation, Source, Support, Tempora
 const idsAtOnce = 500;
 
 /** Memories as they are used, from their rows: evidence, relations and support are read for all of them at once. */
-export async function memoriesOf(db: Db | Tx, rows: readonly MemoryTable[]): Promise<Memory[]> {
+export async function loadMemories(db: Db | Tx, rows: readonly MemoryTable[]): Promise<Memory[]> {
   const sources = new Map<string, Source[]>();
   const relations = new Map<string, Relation[]>();
   const support = new Map<string, Memory["support"]>();
@@ -39,7 +39,7 @@ export async function memoriesOf(db: Db | Tx, rows: readonly MemoryTable[]): Pro
     }
   }
   return rows.map((row) => ({
-    ...memoryOf(row),
+    ...memoryFromRow(row),
     sources: sources.get(row.id) ?? [],
     relations: relations.get(row.id) ?? [],
     support: support.get(row.id) ?? {},
@@ -47,7 +47,7 @@ export async function memoriesOf(db: Db | Tx, rows: readonly MemoryTable[]): Pro
 }
 
 /** A memory without its evidence, relations and support. */
-export function memoryOf(row: Omit<MemoryTable, "num">): Omit<Memory, "sources" | "relations" | "support"> {
+export function memoryFromRow(row: Omit<MemoryTable, "num">): Omit<Memory, "sources" | "relations" | "support"> {
   const optional = {
     lastAccessedAt: row.last_accessed_at,
     invalidatedAt: row.invalidated_at,

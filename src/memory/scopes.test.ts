@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { checkScope, narrowed, scopesOf, writeScope } from "./scopes.ts";
+import { checkScope, narrowScopes, visibleScopes, writeScope } from "./scopes.ts";
 
 describe("scopes", () => {
   it("of an agent are what everybody shares, its own, and its reflection", () => {
-    expect(scopesOf({ agent: "main" })).toEqual(["global", "agent:main", "reflection:agent:main"]);
+    expect(visibleScopes({ agent: "main" })).toEqual(["global", "agent:main", "reflection:agent:main"]);
   });
 
   it("of an explicit list replace them, but for the reflection", () => {
-    expect(scopesOf({ agent: "main", scopes: ["project:x"] })).toEqual(["project:x", "reflection:agent:main"]);
+    expect(visibleScopes({ agent: "main", scopes: ["project:x"] })).toEqual(["project:x", "reflection:agent:main"]);
   });
 
   it("of an empty list are none at all", () => {
-    expect(scopesOf({ agent: "main", scopes: [] })).toEqual([]);
+    expect(visibleScopes({ agent: "main", scopes: [] })).toEqual([]);
     expect(() => writeScope({ agent: "main", scopes: [] })).toThrow(/No scope is open/);
   });
 
   it("bind no internal caller", () => {
-    expect(scopesOf({ agent: "main", system: true })).toBeUndefined();
-    expect(narrowed({ agent: "main", system: true }, ["user:7"])).toEqual(["user:7"]);
+    expect(visibleScopes({ agent: "main", system: true })).toBeUndefined();
+    expect(narrowScopes({ agent: "main", system: true }, ["user:7"])).toEqual(["user:7"]);
   });
 
   it("that are foreign are left out of a question and refused for writing", () => {
-    expect(narrowed({ agent: "main" }, ["agent:other", "global"])).toEqual(["global"]);
+    expect(narrowScopes({ agent: "main" }, ["agent:other", "global"])).toEqual(["global"]);
     expect(() => writeScope({ agent: "main" }, "agent:other")).toThrow(/not open to the agent main/);
   });
 

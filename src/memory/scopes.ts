@@ -31,7 +31,7 @@ export function checkScope(scope: string): string {
 }
 
 /** The scopes a reader sees; undefined for all of them. */
-export function scopesOf({ agent, scopes, system }: Reader): string[] | undefined {
+export function visibleScopes({ agent, scopes, system }: Reader): string[] | undefined {
   if (system) return undefined;
   if (scopes === undefined) return ["global", agentScope(agent), reflectionScope(agent)];
   if (scopes.length === 0) return [];
@@ -39,8 +39,8 @@ export function scopesOf({ agent, scopes, system }: Reader): string[] | undefine
 }
 
 /** The same, narrowed to the scopes that are asked for. What is not the reader's is left out, not explained. */
-export function narrowed(reader: Reader, asked: readonly string[] | undefined): string[] | undefined {
-  const seen = scopesOf(reader);
+export function narrowScopes(reader: Reader, asked: readonly string[] | undefined): string[] | undefined {
+  const seen = visibleScopes(reader);
   if (asked === undefined) return seen;
   const checked = asked.map(checkScope);
   return seen === undefined ? checked : checked.filter((scope) => seen.includes(scope));
@@ -48,7 +48,7 @@ export function narrowed(reader: Reader, asked: readonly string[] | undefined): 
 
 /** Where a reader writes: the scope it names, else its own, else what everybody shares. */
 export function writeScope(reader: Reader, asked?: string): string {
-  const seen = scopesOf(reader);
+  const seen = visibleScopes(reader);
   const may = (scope: string) => seen === undefined || seen.includes(scope);
   if (asked !== undefined) {
     if (may(checkScope(asked))) return asked;

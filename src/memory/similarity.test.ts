@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { cosine, coverage, indexTerms, rougeL, termsOf, wordCosine } from "./similarity.ts";
+import { cosine, coverage, extractTerms, indexTerms, rougeL, wordCosine } from "./similarity.ts";
 
 describe("terms", () => {
   it("are words without their endings, and pairs of characters where there are no spaces", () => {
-    expect(termsOf("The deployments are running")).toEqual(["deployment", "runn"]);
-    expect(termsOf("我喜欢喝茶")).toEqual(["我喜", "喜欢", "欢喝", "喝茶"]);
-    expect(termsOf("to be or not to be")).toEqual(["to", "be", "or", "not", "to", "be"]);
+    expect(extractTerms("The deployments are running")).toEqual(["deployment", "runn"]);
+    expect(extractTerms("我喜欢喝茶")).toEqual(["我喜", "喜欢", "欢喝", "喝茶"]);
+    expect(extractTerms("to be or not to be")).toEqual(["to", "be", "or", "not", "to", "be"]);
   });
 
   it("are phrases for the text index", () => {

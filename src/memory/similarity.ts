@@ -17,7 +17,7 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const unspacedRun = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
 
 /** The terms of a text in order, stop words left out unless nothing else is there. */
-export function termsOf(text: string): string[] {
+export function extractTerms(text: string): string[] {
   const all = allTerms(text);
   const telling = all.filter((term) => !stopWords.has(term));
   return telling.length > 0 ? telling : all;
@@ -71,11 +71,11 @@ export function wordCosine(a: string, b: string): number {
 
 /** The cosine of a text, which is read once, with others. */
 export function likenessTo(text: string): (other: string) => number {
-  const left = countsOf(termsOf(text));
+  const left = countsOf(extractTerms(text));
   const length = (counts: Map<string, number>) => Math.sqrt([...counts.values()].reduce((sum, n) => sum + n * n, 0));
   const own = length(left);
   return (other) => {
-    const right = countsOf(termsOf(other));
+    const right = countsOf(extractTerms(other));
     let dot = 0;
     for (const [term, count] of left) dot += count * (right.get(term) ?? 0);
     const lengths = own * length(right);
@@ -102,7 +102,7 @@ export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
 
 /** The share of a text's different terms that another text holds. */
 export function coverage(text: string, within: string): number {
-  const terms = new Set(termsOf(text));
+  const terms = new Set(extractTerms(text));
   if (terms.size === 0) return 0;
   const held = new Set(allTerms(within));
   let found = 0;
@@ -114,8 +114,8 @@ const longestTerms = 400;
 
 /** ROUGE-L: the F1 of the longest common subsequence of terms. */
 export function rougeL(candidate: string, reference: string): number {
-  const a = termsOf(candidate).slice(0, longestTerms);
-  const b = termsOf(reference).slice(0, longestTerms);
+  const a = extractTerms(candidate).slice(0, longestTerms);
+  const b = extractTerms(reference).slice(0, longestTerms);
   if (a.length === 0 || b.length === 0) return 0;
   let before = new Array<number>(b.length + 1).fill(0);
   for (const term of a) {

@@ -1,5 +1,5 @@
 import type { Entry } from "../domain/index.ts";
-import { sentencesOf, spokenOf } from "./extract/spoken.ts";
+import { extractUtterance, splitSentences } from "./extract/utterances.ts";
 import type { Source } from "./memory.ts";
 import { coverage } from "./similarity.ts";
 
@@ -10,9 +10,9 @@ const sourcesMax = 2;
 export function sourcesFor(text: string, entries: readonly Entry[], agent: string): Source[] {
   return entries
     .flatMap((entry) => {
-      const one = spokenOf(entry, agent);
+      const one = extractUtterance(entry, agent);
       if (!one) return [];
-      return sentencesOf(one).map(({ start, end }) => ({
+      return splitSentences(one).map(({ start, end }) => ({
         source: { agent, sessionId: one.sessionId, seq: one.seq, start, end },
         score: coverage(text, one.text.slice(start, end)) + (one.role === "user" ? 0.05 : 0),
       }));

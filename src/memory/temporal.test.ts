@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { temporalOf } from "./temporal.ts";
+import { parseTemporal } from "./temporal.ts";
 
 // A Thursday.
 const said = Date.UTC(2026, 0, 15, 12);
@@ -19,7 +19,7 @@ describe("what is about now, soon or a plan", () => {
     ["I am going to learn Spanish", undefined],
     ["Currently I work from home", undefined],
   ])("%s", (text, expiresAt) => {
-    expect(temporalOf(text, said, "UTC")).toEqual({
+    expect(parseTemporal(text, said, "UTC")).toEqual({
       temporalType: "dynamic",
       ...(expiresAt === undefined ? {} : { expiresAt }),
     });
@@ -27,7 +27,7 @@ describe("what is about now, soon or a plan", () => {
 
   it("ends with the day where the speaker lives", () => {
     const late = Date.UTC(2026, 0, 16, 3);
-    expect(temporalOf("The report is due today", late, "America/New_York").expiresAt).toBe(Date.UTC(2026, 0, 16, 5));
+    expect(parseTemporal("The report is due today", late, "America/New_York").expiresAt).toBe(Date.UTC(2026, 0, 16, 5));
   });
 });
 
@@ -35,7 +35,7 @@ describe("what lasts", () => {
   it.each(["I like tea", "I play tennis every Friday", "The server was set up on 2020-05-01", "My dog is called Rex"])(
     "%s",
     (text) => {
-      expect(temporalOf(text, said, "UTC")).toEqual({ temporalType: "static" });
+      expect(parseTemporal(text, said, "UTC")).toEqual({ temporalType: "static" });
     },
   );
 });

@@ -40,7 +40,7 @@ const offsets: readonly [RegExp, number][] = [
 ];
 
 /** Whether a text is about now, soon or a plan, and when what it is about is over, seen from when it was said. */
-export function temporalOf(text: string, saidAt: number, timeZone: string): Temporal {
+export function parseTemporal(text: string, saidAt: number, timeZone: string): Temporal {
   if (recurring.test(text)) return { temporalType: "static" };
   const shift = zoneShift(saidAt, timeZone);
   const today = Math.floor((saidAt + shift) / dayMs) * dayMs;

@@ -1,9 +1,9 @@
-import { type DecayFacts, dayMs, worthAt } from "./decay.ts";
+import { computeWorth, type DecayFacts, dayMs } from "./decay.ts";
 import type { Tier } from "./memory.ts";
 
 /** Where a memory belongs by what it is worth and how often it was used. One step at a time. */
 export function nextTier(facts: DecayFacts, now: number): Tier {
-  const { composite } = worthAt(facts, now);
+  const { composite } = computeWorth(facts, now);
   const { accessCount, importance } = facts;
   const ageDays = (now - facts.createdAt) / dayMs;
   switch (facts.tier) {

@@ -1,7 +1,7 @@
 import { type Clock, newId, type Random } from "../domain/index.ts";
 import { indexWords, type MemorySourceTable, type NewMemoryRows, type StoreTransaction } from "../store/index.ts";
 import type { ContextLabel, Levels, Memory, MemoryDraft, Relation, Source, Tier } from "./memory.ts";
-import { vectorBytes } from "./shelf.ts";
+import { vectorBytes } from "./memory-vector-cache.ts";
 
 /** What writing needs beside a transaction. */
 export interface WriteSources {
@@ -35,13 +35,13 @@ export async function insertMemory(
   sources: WriteSources,
 ): Promise<string> {
   const lineage = place.lineage ?? place.after;
-  const rows = rowsOf(draft, place, sources, lineage ? await nextVersion(tx, lineage.root) : 1);
+  const rows = toMemoryRows(draft, place, sources, lineage ? await nextVersion(tx, lineage.root) : 1);
   await tx.insertMemory(rows);
   return rows.row.id;
 }
 
 /** The rows of a memory, all but its number, which the store gives. */
-export function rowsOf(
+export function toMemoryRows(
   draft: MemoryDraft,
   place: Placement,
   { clock, random }: WriteSources,
@@ -81,7 +81,7 @@ export function rowsOf(
     row,
     sources: sourceRows(id, draft.sources, 0),
     support: [{ memory: id, label: draft.label, confirmed: 1, contradicted: 0 }],
-    words: wordsOf(draft),
+    words: indexedText(draft),
     ...(vector ? { vector: { space: vector.space, vector: vectorBytes(vector.vector) } } : {}),
   };
 }
@@ -95,7 +95,7 @@ async function nextVersion(tx: StoreTransaction, root: string): Promise<number> 
   return Number(row?.version ?? 0) + 1;
 }
 
-export function wordsOf({ abstract, overview, content }: Levels): string {
+export function indexedText({ abstract, overview, content }: Levels): string {
   return indexWords([...new Set([abstract, overview, content])].join("\n"));
 }
 

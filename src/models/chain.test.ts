@@ -3,7 +3,7 @@ import { VarveError } from "../domain/index.ts";
 import { type ChainOptions, chain } from "./chain.ts";
 import { isKeyRefused } from "./chain-error.ts";
 import type { Generated, GenerateRequest, NamedModel } from "./generate.ts";
-import { memoryLedger } from "./ledger.ts";
+import { inMemoryLedger } from "./ledger.ts";
 
 const request: GenerateRequest = { purpose: "summary", system: "s", user: "u", temperature: 0, maxTokens: 100 };
 const fine: Generated = { text: "Fine.", usage: { inputTokens: 11, outputTokens: 3 } };
@@ -32,7 +32,7 @@ function model(name: string, ...acts: (Generated | Error | "never")[]): NamedMod
 function stage(limits: ChainOptions["limits"] = {}) {
   let now = 1_000_000;
   const slept: number[] = [];
-  const ledger = memoryLedger();
+  const ledger = inMemoryLedger();
   const options: ChainOptions = {
     purpose: "summary",
     ledger,

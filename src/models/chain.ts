@@ -3,9 +3,9 @@ import { ask } from "./ask.ts";
 import { chainError, type Outcome } from "./chain-error.ts";
 import { classify, type Failure } from "./failure.ts";
 import type { Generated, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
-import { type ModelLedger, memoryLedger } from "./ledger.ts";
+import { inMemoryLedger, type ModelLedger } from "./ledger.ts";
 import { type ChainLimits, defaultChainLimits } from "./limits.ts";
-import { admitCall, isPaused, noteAnswer, noteFailure } from "./state.ts";
+import { admitCall, isPaused, recordAnswer, recordFailure } from "./state.ts";
 import { backoffMs, type Sleep, systemSleep, throwIfAborted } from "./wait.ts";
 
 export interface ChainOptions {
@@ -32,7 +32,7 @@ export function chain(
   options: ChainOptions,
 ): (request: GenerateRequest) => Promise<Generated & { model: string }> {
   const parts = {
-    ledger: options.ledger ?? memoryLedger(),
+    ledger: options.ledger ?? inMemoryLedger(),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     sleep: options.sleep ?? systemSleep,
@@ -78,7 +78,7 @@ async function tryModel(model: NamedModel, run: Run): Promise<{ answer: Generate
       throw error;
     });
     if ("answer" in asked) {
-      await ledger.update(name, (before) => noteAnswer(before, clock.now(), asked.answer.usage));
+      await ledger.update(name, (before) => recordAnswer(before, clock.now(), asked.answer.usage));
       return asked;
     }
     const failure = classify(asked.error, clock.now());
@@ -105,7 +105,7 @@ async function spend({ ledger, purpose, clock, limits }: Run): Promise<void> {
 
 async function noteFailed(name: string, failure: Failure, { ledger, clock, limits }: Run): Promise<void> {
   const noted = { isAuth: failure.kind === "auth", message: failure.message };
-  await ledger.update(name, (before) => noteFailure(before, clock.now(), noted, limits));
+  await ledger.update(name, (before) => recordFailure(before, clock.now(), noted, limits));
 }
 
 async function pauseBetween(attempt: number, failure: Failure, run: Run): Promise<void> {

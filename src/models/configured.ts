@@ -2,7 +2,7 @@ import type { Config, Environment } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { type ChainOptions, chain } from "./chain.ts";
 import type { Generated, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
-import { accessOf, type ProviderSources } from "./providers.ts";
+import { type ProviderSources, resolveAccess } from "./providers.ts";
 import { streamAnswer } from "./read-stream.ts";
 import { sdkModel } from "./sdk.ts";
 
@@ -46,6 +46,6 @@ export function openModel(name: string, sources: ProviderSources): NamedModel {
   return {
     name,
     // Found anew each time: a key that was put right counts at once, without a restart.
-    call: async (request) => streamAnswer(await sdkModel(accessOf(provider, sources), model), request),
+    call: async (request) => streamAnswer(await sdkModel(resolveAccess(provider, sources), model), request),
   };
 }

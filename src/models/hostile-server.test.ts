@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { chain } from "./chain.ts";
 import { openModel } from "./configured.ts";
 import type { GenerateRequest } from "./generate.ts";
-import { memoryLedger } from "./ledger.ts";
+import { inMemoryLedger } from "./ledger.ts";
 import type { ChainLimits } from "./limits.ts";
 
 type Act = (response: ServerResponse) => void;
@@ -39,7 +39,7 @@ async function stage(
   const providers = { [provider]: { apiKey: "k", baseUrl } };
   const model = openModel(name, { providers, auth: {}, env: {}, home: "/nonexistent" });
   const slept: number[] = [];
-  const ledger = memoryLedger();
+  const ledger = inMemoryLedger();
   const sleep = async (ms: number) => void slept.push(ms);
   const random = { bytes: (count: number) => new Uint8Array(count).fill(255) };
   const generate = chain([model], {

@@ -22,11 +22,11 @@ export {
 export { normalise, toBytes } from "./embed/token-states.ts";
 export { classify, type Failure, type FailureKind } from "./failure.ts";
 export type { Generate, Generated, GeneratePurpose, GenerateRequest, NamedModel, TokenUsage } from "./generate.ts";
-export { freshState, type ModelLedger, type ModelState, memoryLedger } from "./ledger.ts";
+export { freshState, inMemoryLedger, type ModelLedger, type ModelState } from "./ledger.ts";
 export { type ChainLimits, defaultChainLimits } from "./limits.ts";
 export { isContextOverflow, overflowLimit } from "./overflow.ts";
-export { accessOf, type ProviderSources } from "./providers.ts";
+export { type ProviderSources, resolveAccess } from "./providers.ts";
 export { configuredReranker, type RerankerOptions } from "./rerank/http-reranker.ts";
 export type { Reranker, RerankScore } from "./rerank/port.ts";
-export { isPaused, noteAnswer, noteFailure } from "./state.ts";
+export { isPaused, recordAnswer, recordFailure } from "./state.ts";
 export type { Sleep } from "./wait.ts";

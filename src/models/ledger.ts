@@ -42,7 +42,7 @@ export interface ModelLedger {
 }
 
 /** A ledger that ends with the process. */
-export function memoryLedger(): ModelLedger {
+export function inMemoryLedger(): ModelLedger {
   const states = new Map<string, ModelState>();
   const read = (name: string): ModelState => ({ ...(states.get(name) ?? freshState) });
   return {

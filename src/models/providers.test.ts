@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { credentialsPath } from "./credentials-file.ts";
 import { loadPackage } from "./packages.ts";
-import { accessOf, type ProviderSources } from "./providers.ts";
+import { type ProviderSources, resolveAccess } from "./providers.ts";
 
 let home: string;
 beforeEach(() => {
@@ -30,22 +30,22 @@ describe("the key of a provider", () => {
     writeKeys("anthropic: from-file\nopenai:\n  apiKey: also-from-file\n");
     const env = { ANTHROPIC_API_KEY: "from-env" };
     const providers = { anthropic: { apiKey: "from-settings" } };
-    expect(accessOf("anthropic", sources({ providers, env })).apiKey).toBe("from-env");
-    expect(accessOf("anthropic", sources({ providers })).apiKey).toBe("from-settings");
-    expect(accessOf("anthropic", sources()).apiKey).toBe("from-file");
-    expect(accessOf("openai", sources()).apiKey).toBe("also-from-file");
+    expect(resolveAccess("anthropic", sources({ providers, env })).apiKey).toBe("from-env");
+    expect(resolveAccess("anthropic", sources({ providers })).apiKey).toBe("from-settings");
+    expect(resolveAccess("anthropic", sources()).apiKey).toBe("from-file");
+    expect(resolveAccess("openai", sources()).apiKey).toBe("also-from-file");
   });
 
   it("may be named by a variable in the settings", () => {
     const providers = { openai: { apiKey: "env:MY_KEY" } };
-    expect(accessOf("openai", sources({ providers, env: { MY_KEY: "k" } })).apiKey).toBe("k");
-    expect(() => accessOf("openai", sources({ providers }))).toThrow(/MY_KEY, which is not set/);
+    expect(resolveAccess("openai", sources({ providers, env: { MY_KEY: "k" } })).apiKey).toBe("k");
+    expect(() => resolveAccess("openai", sources({ providers }))).toThrow(/MY_KEY, which is not set/);
   });
 
   it("is found under any name that Google's own tools use, and under the usual one of others", () => {
-    expect(accessOf("google", sources({ env: { GEMINI_API_KEY: "k" } })).apiKey).toBe("k");
+    expect(resolveAccess("google", sources({ env: { GEMINI_API_KEY: "k" } })).apiKey).toBe("k");
     const providers = { groq: { baseUrl: "https://api.groq.example/v1" } };
-    expect(accessOf("groq", sources({ providers, env: { GROQ_API_KEY: "k" } }))).toMatchObject({
+    expect(resolveAccess("groq", sources({ providers, env: { GROQ_API_KEY: "k" } }))).toMatchObject({
       kind: "openai-compatible",
       apiKey: "k",
     });
@@ -54,34 +54,34 @@ describe("the key of a provider", () => {
   it("is not sent to a provider of another name, even if it speaks the same way", () => {
     const providers = { lab: { kind: "openai" as const, baseUrl: "https://lab.example/v1" } };
     const env = { OPENAI_API_KEY: "not-for-the-lab", OPENAI_BASE_URL: "https://elsewhere.example" };
-    expect(() => accessOf("lab", sources({ providers, env }))).toThrow(/no key for lab/);
-    const known = accessOf("lab", sources({ providers, env: { ...env, LAB_API_KEY: "k" } }));
+    expect(() => resolveAccess("lab", sources({ providers, env }))).toThrow(/no key for lab/);
+    const known = resolveAccess("lab", sources({ providers, env: { ...env, LAB_API_KEY: "k" } }));
     expect(known).toMatchObject({ apiKey: "k", baseUrl: "https://lab.example/v1" });
   });
 
   it("stays with the address it stands beside, whatever the environment holds for another place", () => {
     const providers = { openai: { apiKey: "of-the-lab", baseUrl: "https://lab.example/v1" } };
-    expect(accessOf("openai", sources({ providers, env: { OPENAI_API_KEY: "k" } })).apiKey).toBe("of-the-lab");
+    expect(resolveAccess("openai", sources({ providers, env: { OPENAI_API_KEY: "k" } })).apiKey).toBe("of-the-lab");
   });
 
   it("is asked for with what to do when it is missing", () => {
-    expect(() => accessOf("anthropic", sources())).toThrow(
+    expect(() => resolveAccess("anthropic", sources())).toThrow(
       expect.objectContaining({ code: "BAD_CONFIG", remedy: expect.stringContaining("ANTHROPIC_API_KEY") }),
     );
   });
 
   it.skipIf(process.platform === "win32")("is not taken from a file that others may read", () => {
     writeKeys("anthropic: secret-key\n", 0o644);
-    expect(() => accessOf("anthropic", sources())).toThrow(
+    expect(() => resolveAccess("anthropic", sources())).toThrow(
       expect.objectContaining({ code: "REFUSED", remedy: expect.stringContaining("chmod 600") }),
     );
-    expect(accessOf("anthropic", sources({ env: { ANTHROPIC_API_KEY: "k" } })).apiKey).toBe("k");
+    expect(resolveAccess("anthropic", sources({ env: { ANTHROPIC_API_KEY: "k" } })).apiKey).toBe("k");
   });
 
   it.each(["[a, b]", "anthropic: [secret-key]", "anthropic: 'secret-key", "7"])("is never quoted from %s", (text) => {
     writeKeys(text);
     try {
-      accessOf("anthropic", sources());
+      resolveAccess("anthropic", sources());
       expect.unreachable();
     } catch (error) {
       expect(error).toMatchObject({ code: "BAD_FILE" });
@@ -97,7 +97,7 @@ describe("the address of a provider", () => {
     [{ OLLAMA_HOST: "0.0.0.0:11434" }, "http://127.0.0.1:11434/v1"],
     [{ OLLAMA_HOST: "https://lab.example/v1/" }, "https://lab.example/v1"],
   ])("of Ollama follows from %o", (env, baseUrl) => {
-    expect(accessOf("ollama", sources({ env }))).toEqual({
+    expect(resolveAccess("ollama", sources({ env }))).toEqual({
       provider: "ollama",
       kind: "ollama",
       baseUrl,
@@ -108,15 +108,15 @@ describe("the address of a provider", () => {
 
   it("of Anthropic may come from the variable its other tools read, which has no version in it", () => {
     const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "https://proxy.example" };
-    expect(accessOf("anthropic", sources({ env })).baseUrl).toBe("https://proxy.example/v1");
+    expect(resolveAccess("anthropic", sources({ env })).baseUrl).toBe("https://proxy.example/v1");
   });
 
   it("has to be known", () => {
-    expect(() => accessOf("openai-compatible", sources())).toThrow(/not known where/);
-    expect(() => accessOf("antropic", sources())).toThrow(
+    expect(() => resolveAccess("openai-compatible", sources())).toThrow(/not known where/);
+    expect(() => resolveAccess("antropic", sources())).toThrow(
       expect.objectContaining({ code: "BAD_CONFIG", remedy: expect.stringContaining("anthropic, openai, google") }),
     );
-    expect(() => accessOf("toString", sources())).toThrow(/no provider toString/);
+    expect(() => resolveAccess("toString", sources())).toThrow(/no provider toString/);
   });
 });
 

@@ -71,7 +71,7 @@ export const providerKinds = Object.keys(kinds) as readonly ProviderKind[];
  * Finds how a provider is reached. Its credential comes from a profile, else from its own variable, else from its entry
  * in the settings, else from the file of credentials. A profile that fails is an error: nobody else pays in its place.
  */
-export function accessOf(provider: string, sources: ProviderSources): Access {
+export function resolveAccess(provider: string, sources: ProviderSources): Access {
   const set = Object.hasOwn(sources.providers, provider) ? sources.providers[provider] : undefined;
   const kind = kindOf(provider, set);
   const facts = kinds[kind];

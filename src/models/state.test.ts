@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { freshState, type ModelState, memoryLedger } from "./ledger.ts";
+import { freshState, inMemoryLedger, type ModelState } from "./ledger.ts";
 import { defaultChainLimits as limits } from "./limits.ts";
-import { admitCall, isPaused, noteAnswer, noteFailure } from "./state.ts";
+import { admitCall, isPaused, recordAnswer, recordFailure } from "./state.ts";
 
 const minute = 60_000;
 
@@ -38,26 +38,26 @@ describe("the circuit breaker", () => {
 
   it("opens after five refusals in a row, and again after one more", () => {
     let state: ModelState = freshState;
-    for (let index = 0; index < 4; index += 1) state = noteFailure(state, index, refused, limits);
+    for (let index = 0; index < 4; index += 1) state = recordFailure(state, index, refused, limits);
     expect(isPaused(state, 4)).toBe(false);
-    state = noteFailure(state, 4, refused, limits);
+    state = recordFailure(state, 4, refused, limits);
     expect(state).toMatchObject({ calls: 5, failures: 5, authFailures: 5, pausedUntil: 4 + 30 * minute });
     expect(isPaused(state, 4 + 30 * minute)).toBe(false);
-    const again = noteFailure(state, 40 * minute, refused, limits);
+    const again = recordFailure(state, 40 * minute, refused, limits);
     expect(again).toMatchObject({ authFailures: 6, pausedUntil: 70 * minute });
   });
 
   it("is closed by an answer, and not touched by other failures", () => {
-    const state = noteFailure(freshState, 1, refused, limits);
-    expect(noteFailure(state, 2, { isAuth: false, message: "500" }, limits)).toMatchObject({ authFailures: 1 });
-    const well = noteAnswer(state, 3, { inputTokens: 5, outputTokens: 7 });
+    const state = recordFailure(freshState, 1, refused, limits);
+    expect(recordFailure(state, 2, { isAuth: false, message: "500" }, limits)).toMatchObject({ authFailures: 1 });
+    const well = recordAnswer(state, 3, { inputTokens: 5, outputTokens: 7 });
     expect(well).toMatchObject({ authFailures: 0, inputTokens: 5, outputTokens: 7, lastOkAt: 3, lastError: "401" });
   });
 });
 
 describe("the ledger in memory", () => {
   it("gives out copies, so that nobody changes it from outside", async () => {
-    const ledger = memoryLedger();
+    const ledger = inMemoryLedger();
     const state = await ledger.update("summary", (before) => ({ ...before, calls: 3 }));
     state.calls = 99;
     expect(await ledger.read("summary")).toMatchObject({ calls: 3 });

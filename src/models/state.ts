@@ -33,7 +33,7 @@ export function admitCall(state: ModelState, now: number, limits: ChainLimits): 
   };
 }
 
-export function noteAnswer(state: ModelState, now: number, usage: TokenUsage | undefined): ModelState {
+export function recordAnswer(state: ModelState, now: number, usage: TokenUsage | undefined): ModelState {
   const { pausedBecause: _, ...rest } = state;
   return {
     ...rest,
@@ -46,7 +46,7 @@ export function noteAnswer(state: ModelState, now: number, usage: TokenUsage | u
   };
 }
 
-export function noteFailure(
+export function recordFailure(
   state: ModelState,
   now: number,
   failure: { isAuth: boolean; message: string },

@@ -1,4 +1,4 @@
-import { partsOf } from "../domain/index.ts";
+import { getParts } from "../domain/index.ts";
 import { Recent } from "./recent.ts";
 import type { Format, Unit } from "./wire.ts";
 
@@ -52,6 +52,6 @@ function linesOf(text: string): string[] {
 }
 
 function textOf(format: Format, unit: Unit): string {
-  const parts = format.messages(unit).flatMap(partsOf);
+  const parts = format.messages(unit).flatMap(getParts);
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import { type JsonValue, partsOf, toolCallsOf, toolResultsOf } from "../domain/index.ts";
+import { getParts, getToolCalls, getToolResults, type JsonValue } from "../domain/index.ts";
 import { estimateMessageTokens } from "../engine.ts";
 import type { Format, Unit } from "./wire.ts";
 
@@ -64,11 +64,11 @@ function linkOf(format: Format, unit: Unit, previous: string | undefined, before
   // What comes and goes beside the words, such as a client's reminders, is not worth counting again.
   if (before?.id === id) return before;
   const messages = format.messages(unit);
-  const results = messages.flatMap((message) => toolResultsOf(message).map(({ callId }) => callId));
+  const results = messages.flatMap((message) => getToolResults(message).map(({ callId }) => callId));
   return {
     id,
     tokens: messages.reduce((sum, one) => sum + estimateMessageTokens(one), 0),
-    calls: messages.flatMap((message) => toolCallsOf(message).map(({ callId }) => callId)),
+    calls: messages.flatMap((message) => getToolCalls(message).map(({ callId }) => callId)),
     results,
     isRequest: messages.some(({ role }) => role === "user") && results.length === 0,
     isInstruction: messages.every(({ role }) => role === "system"),
@@ -90,7 +90,7 @@ const titleCharacters = 80;
 /** The first words of a conversation, without what a client put before them. */
 export function titleOf(format: Format, units: readonly Unit[]): string {
   const first = units[0] === undefined ? [] : format.messages(units[0]);
-  const texts = first.flatMap(partsOf).flatMap((part) => (part.type === "text" ? [part.text.trim()] : []));
+  const texts = first.flatMap(getParts).flatMap((part) => (part.type === "text" ? [part.text.trim()] : []));
   const said = texts.findLast((text) => text !== "" && !text.startsWith("<")) ?? texts.at(-1) ?? "";
   const line = said.replaceAll(/\s+/g, " ");
   return line.length <= titleCharacters ? line : `${line.slice(0, titleCharacters - 1).toWellFormed()}…`;

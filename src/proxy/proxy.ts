@@ -10,11 +10,11 @@ import { type ExchangeHost, type Sending, send } from "./exchange-host.ts";
 import { answeredHeaders, forwardedHeaders, readAll, Upstreams } from "./forward.ts";
 import { readHistory, titleOf } from "./history.ts";
 import { parseObject } from "./json.ts";
-import { Keeper } from "./keeper.ts";
 import { Planner, type Turn } from "./planner.ts";
 import { Recent } from "./recent.ts";
 import { errorFormat, type Provider, type Route, routeOf } from "./routes.ts";
 import { clientScope, type NameSources, type ProxyCaller, sessionKey } from "./session-name.ts";
+import { TranscriptRecorder } from "./transcript-recorder.ts";
 import { Windows } from "./window.ts";
 import type { Format, Unit } from "./wire.ts";
 
@@ -66,7 +66,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     counters.failures += 1;
     onFailure(`The proxy could not ${what}.`, error);
   };
-  const keeper = new Keeper({ varve, planner, conversations, continuations, counters, onFailure });
+  const keeper = new TranscriptRecorder({ varve, planner, conversations, continuations, counters, onFailure });
   const host: ExchangeHost = {
     varve,
     planner,

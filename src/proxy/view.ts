@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/index.ts";
-import { estimateTokens, type Session, type Standing, type Varve } from "../engine.ts";
+import { estimateTokens, type Session, type SummaryPrefix, type Varve } from "../engine.ts";
 import { cleanStart, type Link, unitOfEntry } from "./history.ts";
 import type { Format, Unit } from "./wire.ts";
 
@@ -140,7 +140,7 @@ export async function findView(
 /** No summary at all: the history may be one message that is too long. */
 const bareView: View = { from: 0, coveredId: "", summary: "", restated: [], tokens: 0 };
 
-function viewOf(standing: Standing, links: readonly Link[], room: Room): View | undefined {
+function viewOf(standing: SummaryPrefix, links: readonly Link[], room: Room): View | undefined {
   if (standing.coveredId === undefined) return undefined;
   const { id, isLast } = unitOfEntry(standing.coveredId);
   const covered = links.findIndex((link) => link.id === id);

@@ -1,12 +1,12 @@
 import type { Doc } from "./documents.ts";
-import type { Leg } from "./types.ts";
+import type { Retriever } from "./types.ts";
 
 /** A document on its way through the stages. */
 export interface Candidate {
   doc: Doc;
   /** Its place in the pool. */
   index: number;
-  sources: (Leg | "context")[];
+  sources: (Retriever | "context")[];
   /** BM25 of the document alone, brought to 0–1. */
   bm25: number;
   cosine: number | undefined;

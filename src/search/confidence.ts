@@ -11,7 +11,7 @@ export function certainty({ coverage, cosine, late }: Evidence): number {
   return 1 / (1 + Math.exp(-sum));
 }
 
-export function confidenceOf(best: Evidence | undefined): Confidence {
+export function rateConfidence(best: Evidence | undefined): Confidence {
   if (!best) return "none";
   const value = certainty(best);
   if (value >= ranking.confidence.strong) return "strong";

@@ -26,7 +26,7 @@ export interface Doc {
 }
 
 /** A document that is no entry, with its vector where it has one. */
-export interface Archived {
+export interface CachedDoc {
   doc: Doc;
   vector?: Int8Array;
   states?: Int8Array;

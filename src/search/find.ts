@@ -1,21 +1,21 @@
 import { byScore, type Candidate, rounded, trace } from "./candidate.ts";
-import { certainty, confidenceOf } from "./confidence.ts";
+import { certainty, rateConfidence } from "./confidence.ts";
 import { type LexicalScores, lexicalScores, type VectorScores, vectorScores } from "./features.ts";
 import { addLate, classicScore, fuseTuned, unitBm25 } from "./fuse.ts";
-import { hintsOf } from "./hints.ts";
+import { makeRankingHints } from "./hints.ts";
 import { lateScores } from "./late-stage.ts";
 import { weighQuery } from "./query-vector.ts";
 import { ranking } from "./ranking.ts";
 import { type Retrieval, retrieve } from "./retrieve.ts";
-import type { SearchRoom } from "./room.ts";
-import { snippetOf } from "./snippet.ts";
+import type { SearchContext } from "./search-context.ts";
+import { makeSnippet } from "./snippet.ts";
 import { isSpokenBy } from "./speaker.ts";
 import { diversify } from "./stages/diversity.ts";
 import { noiseLast } from "./stages/noise.ts";
 import { rerankCandidates } from "./stages/rerank.ts";
 import { decay, hardMinScore, length, minScore, recency } from "./stages/scores.ts";
 import { termWeights, withSpeakers } from "./statistics.ts";
-import { timeOf } from "./time/understand.ts";
+import { parseTimeSpan } from "./time/time-span.ts";
 import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import type { WeightedToken } from "./vectors/late.ts";
 import { dot } from "./vectors/math.ts";
@@ -27,7 +27,7 @@ const limitMax = 1_000;
  * Finds what was said. Legs bring candidates, fusion scores them, stages put them in order; every step is traced.
  * It never writes.
  */
-export async function find(room: SearchRoom, query: string, options: FindOptions): Promise<SearchAnswer> {
+export async function find(room: SearchContext, query: string, options: FindOptions): Promise<SearchAnswer> {
   const limit = Math.min(limitMax, Math.max(1, options.limit ?? limitDefault));
   const profile = options.profile ?? "tuned";
   const steps: NonNullable<SearchAnswer["steps"]> = [];
@@ -38,22 +38,25 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
     began = now;
   };
 
-  const time = timeOf(query, room.clock.now());
+  const time = parseTimeSpan(query, room.clock.now());
   const found = await retrieve(room, query, { ...options, limit });
   for (const { name, ms } of found.took) steps.push({ name, ms: rounded(ms), candidates: found.candidates.length });
   began = performance.now();
-  const { lexical, vector, tokens } = score(found, options.legs);
+  const { lexical, vector, tokens } = score(found, options.retrievers);
   const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
   let list = all.filter((candidate) => speaksFor(candidate, lexical));
   let whole = 1;
   if (profile === "classic") list = fuseClassic(list, limit);
-  else whole = fuseTuned(list, lexical, vector, hintsOf(found, time));
+  else whole = fuseTuned(list, lexical, vector, makeRankingHints(found, time));
   trace(list, "fusion");
   step("fusion", list.length);
 
   const cut = [...found.cut];
   const degraded = [...found.degraded];
-  const off = new Set<StageName>([...(options.without ?? []), ...(profile === "tuned" ? (["length"] as const) : [])]);
+  const off = new Set<StageName>([
+    ...(options.skipStages ?? []),
+    ...(profile === "tuned" ? (["length"] as const) : []),
+  ]);
   const run = async (name: StageName, work: () => Promise<Candidate[]> | Candidate[]) => {
     if (off.has(name)) return;
     list = await work();
@@ -79,7 +82,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
       addLate(best, whole, scores.own, scores.window);
       late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
     }
-    if (!room.reranker || options.quick || list.length === 0) return list;
+    if (!room.reranker || options.noNetwork || list.length === 0) return list;
     const { signal } = options;
     const said = await rerankCandidates(room.reranker, query, list, { limit, hasLate: late !== undefined, signal });
     if (said.degraded !== undefined) degraded.push(said.degraded);
@@ -116,7 +119,7 @@ export async function find(room: SearchRoom, query: string, options: FindOptions
   return {
     query,
     mode: modeOf(found, options),
-    confidence: confidenceOf(evidence),
+    confidence: rateConfidence(evidence),
     certainty: evidence ? rounded(certainty(evidence)) : 0,
     results: await resultsOf(room, options, found, list),
     cut,
@@ -138,7 +141,7 @@ function speaksFor(candidate: Candidate, lexical: LexicalScores | undefined): bo
 /** Everything the query is compared by, once it is known who speaks in the pool. */
 function score(
   found: Retrieval,
-  legs: FindOptions["legs"],
+  retrievers: FindOptions["retrievers"],
 ): {
   lexical: LexicalScores | undefined;
   vector: VectorScores | undefined;
@@ -149,7 +152,7 @@ function score(
   const weights = termWeights(parsed.terms, statistics);
   const terms = parsed.terms.map((term) => term.term);
   const { averageTokens } = statistics;
-  const silent = terms.length === 0 || legs?.includes("lexical") === false;
+  const silent = terms.length === 0 || retrievers?.includes("lexical") === false;
   const lexical = silent
     ? undefined
     : lexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
@@ -201,13 +204,13 @@ function likeness(found: Retrieval, a: Candidate, b: Candidate): number | undefi
 }
 
 function modeOf(found: Retrieval, options: FindOptions): Mode {
-  const legs = options.legs ?? ["lexical", "vector"];
+  const retrievers = options.retrievers ?? ["lexical", "vector"];
   if (!found.embedded) return "lexical";
-  return legs.includes("lexical") && found.parsed.terms.length > 0 ? "hybrid" : "vector";
+  return retrievers.includes("lexical") && found.parsed.terms.length > 0 ? "hybrid" : "vector";
 }
 
 async function resultsOf(
-  room: SearchRoom,
+  room: SearchContext,
   options: FindOptions,
   found: Retrieval,
   list: readonly Candidate[],
@@ -229,7 +232,7 @@ async function resultsOf(
     id: doc.id,
     citation: doc.key,
     score: rounded(value),
-    snippet: snippetOf(doc.text, terms),
+    snippet: makeSnippet(doc.text, terms),
     time: doc.time,
     sessionKey: doc.conversation === null ? null : (keys.get(doc.conversation) ?? null),
     sources,

@@ -1,6 +1,6 @@
 import type { Candidate } from "./candidate.ts";
 import type { Retrieval } from "./retrieve.ts";
-import type { SearchRoom } from "./room.ts";
+import type { SearchContext } from "./search-context.ts";
 import { lateScore, nearestTokens, tellingTokens, type WeightedToken, withNeighbours } from "./vectors/late.ts";
 
 /** How long tokens are compared before the event loop gets a turn. */
@@ -8,7 +8,7 @@ const sliceMs = 6;
 
 /** Late interaction for the best candidates: alone, and together with the messages beside them. */
 export async function lateScores(
-  room: SearchRoom,
+  room: SearchContext,
   agent: string,
   found: Retrieval,
   query: readonly WeightedToken[],
@@ -20,7 +20,7 @@ export async function lateScores(
   const beside = (index: number) => [pool.before[index] ?? -1, pool.after[index] ?? -1].filter((place) => place >= 0);
   const places = new Set(best.flatMap(({ index }) => [index, ...beside(index)]));
   const seqs = [...places].flatMap((place) => pool.docs[place]?.seq ?? []);
-  const states = (await room.shelf?.tokenStates(agent, seqs)) ?? new Map<number, Int8Array>();
+  const states = (await room.vectorCache?.tokenStates(agent, seqs)) ?? new Map<number, Int8Array>();
   const nearest = new Map<number, Float32Array>();
   let turn = performance.now();
   for (const place of places) {

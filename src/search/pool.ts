@@ -9,7 +9,7 @@ export interface Pool {
 }
 
 /** Documents of one branch that follow each other are neighbours. They come in order of their number. */
-export function poolOf(docs: readonly Doc[]): Pool {
+export function collectPool(docs: readonly Doc[]): Pool {
   const before = docs.map(() => -1);
   const after = docs.map(() => -1);
   const last = new Map<string, number>();

@@ -1,5 +1,5 @@
-import type { SearchRoom } from "./room.ts";
-import { otherSpaces, spacesAhead } from "./spaces-ahead.ts";
+import type { SearchContext } from "./search-context.ts";
+import { findSpacesAhead, listOtherSpaces } from "./space-coverage.ts";
 
 export interface PruneResult {
   /** How many vectors were removed. */
@@ -13,11 +13,11 @@ const pageRows = 2_000;
 const quietMs = 3_600_000;
 
 /** Removes the vectors of earlier models, of every agent of whom the model of today has embedded as much. */
-export async function pruneSpaces(room: SearchRoom, signal?: AbortSignal): Promise<PruneResult> {
+export async function pruneSpaces(room: SearchContext, signal?: AbortSignal): Promise<PruneResult> {
   const result: PruneResult = { removed: 0, kept: [] };
-  const space = await room.shelf?.id();
+  const space = await room.vectorCache?.id();
   if (space === undefined) return result;
-  for (const other of await otherSpaces(room.store, space)) {
+  for (const other of await listOtherSpaces(room.store, space)) {
     if (await isInUse(room, other.id)) {
       result.kept.push({ model: other.name, because: "it was written to within the last hour" });
       continue;
@@ -26,7 +26,7 @@ export async function pruneSpaces(room: SearchRoom, signal?: AbortSignal): Promi
     let behind = 0;
     for (const agent of agents) {
       signal?.throwIfAborted();
-      const isNeeded = (await spacesAhead(room.store, agent, space)).some((one) => one.id === other.id);
+      const isNeeded = (await findSpacesAhead(room.store, agent, space)).some((one) => one.id === other.id);
       if (isNeeded) behind += 1;
       else result.removed += await removeVectors(room, agent, other.id, signal);
     }
@@ -35,7 +35,7 @@ export async function pruneSpaces(room: SearchRoom, signal?: AbortSignal): Promi
   return result;
 }
 
-async function isInUse({ store, clock }: SearchRoom, space: number): Promise<boolean> {
+async function isInUse({ store, clock }: SearchContext, space: number): Promise<boolean> {
   const row = await store.db
     .selectFrom("search_states")
     .select((eb) => eb.fn.max("updated_at").as("at"))
@@ -44,7 +44,7 @@ async function isInUse({ store, clock }: SearchRoom, space: number): Promise<boo
   return Number(row?.at ?? 0) > clock.now() - quietMs;
 }
 
-async function agentsIn({ store }: SearchRoom, space: number): Promise<string[]> {
+async function agentsIn({ store }: SearchContext, space: number): Promise<string[]> {
   const agents = new Set<string>();
   for (const table of ["search_states", "entry_vectors", "document_vectors"] as const) {
     const rows = await store.db.selectFrom(table).select("agent").distinct().where("space", "=", space).execute();
@@ -54,7 +54,7 @@ async function agentsIn({ store }: SearchRoom, space: number): Promise<string[]>
 }
 
 async function removeVectors(
-  { store }: SearchRoom,
+  { store }: SearchContext,
   agent: string,
   space: number,
   signal: AbortSignal | undefined,

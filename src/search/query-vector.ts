@@ -1,7 +1,7 @@
 import { type EmbeddedQuery, normalise } from "../models/index.ts";
 import { ranking } from "./ranking.ts";
 import type { QueryTerm } from "./text/parse-query.ts";
-import { termsOf } from "./text/words.ts";
+import { extractTerms } from "./text/words.ts";
 import type { WeightedToken } from "./vectors/late.ts";
 
 /** A query's vector and tokens, with the rare words counting for more. */
@@ -17,7 +17,7 @@ export function weighQuery(query: EmbeddedQuery, terms: readonly QueryTerm[], we
   const sum = new Float32Array(query.vector.length);
   const tokens: WeightedToken[] = [];
   for (const word of query.words) {
-    const [term] = termsOf(word.text);
+    const [term] = extractTerms(word.text);
     const weight = known.get(term ?? "") ?? ranking.stopWordWeight;
     for (let index = 0; index < sum.length; index += 1) {
       sum[index] = (sum[index] as number) + weight * (word.state[index] as number);

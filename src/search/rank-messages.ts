@@ -1,5 +1,5 @@
 import { find } from "./find.ts";
-import type { SearchRoom } from "./room.ts";
+import type { SearchContext } from "./search-context.ts";
 
 export interface RankRequest {
   agent: string;
@@ -10,7 +10,10 @@ export interface RankRequest {
 }
 
 /** The messages of a conversation that a prompt is about, best first: for whoever puts a context together. */
-export async function rankMessages(room: SearchRoom, request: RankRequest): Promise<{ seq: number; score: number }[]> {
+export async function rankMessages(
+  room: SearchContext,
+  request: RankRequest,
+): Promise<{ seq: number; score: number }[]> {
   const { agent, conversation, prompt, limit, signal } = request;
   const answer = await find(room, prompt, {
     agent,
@@ -19,9 +22,9 @@ export async function rankMessages(room: SearchRoom, request: RankRequest): Prom
     limit,
     signal,
     // A context is put together before a model is asked; a network must not be waited for.
-    quick: true,
+    noNetwork: true,
     // Whatever is recalled is read by a model: near-duplicates and age are for it to judge.
-    without: ["diversity", "recency"],
+    skipStages: ["diversity", "recency"],
   });
   return answer.results.map((result) => ({ seq: Number(result.citation.slice("msg#".length)), score: result.score }));
 }

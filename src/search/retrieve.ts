@@ -1,31 +1,31 @@
 import type { EmbeddedQuery } from "../models/index.ts";
 import type { ConversationSpan } from "../store/index.ts";
-import type { Archived, Doc } from "./documents.ts";
-import { type Pool, poolOf } from "./pool.ts";
+import { inSpans, listConversationSpans } from "./conversation-spans.ts";
+import type { CachedDoc, Doc } from "./documents.ts";
+import { collectPool, type Pool } from "./pool.ts";
 import { type QueryVector, weighQuery } from "./query-vector.ts";
 import { ranking } from "./ranking.ts";
-import type { SearchRoom } from "./room.ts";
-import { inSpans, spansOf } from "./scope.ts";
+import type { SearchContext } from "./search-context.ts";
 import { type Statistics, termWeights } from "./statistics.ts";
 import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
 import { flatStems } from "./text/words.ts";
-import { type FindOptions, type Leg, resultKinds } from "./types.ts";
+import { type FindOptions, type Retriever, resultKinds } from "./types.ts";
 import type { VectorBlock } from "./vectors/block.ts";
 import { dotBytes, normOfBytes, scaled } from "./vectors/math.ts";
 
-/** What the legs brought together, before anything is scored. */
+/** What the retrievers brought together, before anything is scored. */
 export interface Retrieval {
   parsed: ParsedQuery;
   statistics: Statistics;
   pool: Pool;
   /** The places in the pool of what may be a result; the others are only their surroundings. */
   candidates: number[];
-  sources: ReadonlyMap<string, Leg[]>;
+  sources: ReadonlyMap<string, Retriever[]>;
   embedded: EmbeddedQuery | undefined;
   /** The vector of a document of the pool, of length one; nothing where there is none. */
   vectorAt(index: number): Float32Array | undefined;
-  archived: ReadonlyMap<string, Archived>;
+  archived: ReadonlyMap<string, CachedDoc>;
   degraded: string[];
   cut: string[];
   /** How long the parts took, in milliseconds. */
@@ -34,7 +34,7 @@ export interface Retrieval {
 
 const vectorWaitMs = 1_500;
 
-export async function retrieve(room: SearchRoom, text: string, options: FindOptions): Promise<Retrieval> {
+export async function retrieve(room: SearchContext, text: string, options: FindOptions): Promise<Retrieval> {
   const { store } = room;
   const took: Retrieval["took"] = [];
   let began = performance.now();
@@ -46,8 +46,10 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   const parsed = parseQuery(text, { interactive: options.interactive });
   const kinds = options.kinds ?? [...resultKinds];
   const spans =
-    options.conversation === undefined ? undefined : await spansOf(store, options.agent, options.conversation);
-  const legs = new Set<Leg>(options.legs ?? ["lexical", "vector"]);
+    options.conversation === undefined
+      ? undefined
+      : await listConversationSpans(store, options.agent, options.conversation);
+  const retrievers = new Set<Retriever>(options.retrievers ?? ["lexical", "vector"]);
   const degraded: string[] = [];
   const cut: string[] = [];
 
@@ -57,19 +59,19 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   const none: LexicalLeg = { seqs: [] };
   // The vectors first: they ask the store little, and compare while it ranks words.
   const [vector, lexical, archived] = await Promise.all([
-    legs.has("vector") ? vectorLeg(room, parsed, weights, spans, options, kinds.includes("message")) : undefined,
-    legs.has("lexical") && kinds.includes("message")
+    retrievers.has("vector") ? vectorLeg(room, parsed, weights, spans, options, kinds.includes("message")) : undefined,
+    retrievers.has("lexical") && kinds.includes("message")
       ? lexicalLeg(room, parsed, weights, statistics, spans, options)
       : none,
     readArchive(room, options, kinds),
   ]);
-  mark("legs");
+  mark("retrievers");
   if (vector?.degraded) degraded.push(vector.degraded);
   cut.push(...archived.cut);
   if (lexical.cut !== undefined) cut.push(lexical.cut);
 
-  const sources = new Map<string, Leg[]>();
-  const note = (key: string, leg: Leg) => sources.set(key, [...(sources.get(key) ?? []), leg]);
+  const sources = new Map<string, Retriever[]>();
+  const note = (key: string, leg: Retriever) => sources.set(key, [...(sources.get(key) ?? []), leg]);
   for (const seq of lexical.seqs) note(`msg#${seq}`, "lexical");
   for (const seq of vector?.seqs ?? []) note(`msg#${seq}`, "vector");
   const centres = [...new Set([...lexical.seqs, ...(vector?.seqs ?? [])])];
@@ -78,9 +80,9 @@ export async function retrieve(room: SearchRoom, text: string, options: FindOpti
   const entries = await room.documents.read(options.agent, placed);
   mark("read");
   const shelf = chooseArchived(archived.docs, parsed, weights, vector?.query, spans, options);
-  for (const { key, legs: found } of shelf) for (const leg of found) note(key, leg);
+  for (const { key, retrievers: found } of shelf) for (const leg of found) note(key, leg);
   const byKey = new Map(archived.docs.map((one) => [one.doc.key, one]));
-  const pool = poolOf([...entries, ...shelf.flatMap(({ key }) => byKey.get(key)?.doc ?? [])]);
+  const pool = collectPool([...entries, ...shelf.flatMap(({ key }) => byKey.get(key)?.doc ?? [])]);
   return {
     parsed,
     statistics,
@@ -108,7 +110,7 @@ interface LexicalLeg {
 
 /** Entries by their words, the rarest first. */
 async function lexicalLeg(
-  room: SearchRoom,
+  room: SearchContext,
   parsed: ParsedQuery,
   weights: number[],
   statistics: Statistics,
@@ -158,7 +160,7 @@ interface VectorLeg {
 }
 
 async function vectorLeg(
-  room: SearchRoom,
+  room: SearchContext,
   parsed: ParsedQuery,
   weights: number[],
   spans: ConversationSpan[] | undefined,
@@ -166,13 +168,14 @@ async function vectorLeg(
   messages: boolean,
 ): Promise<VectorLeg> {
   const nothing = { seqs: [], blocks: [] };
-  const { embedder, shelf } = room;
-  if (!embedder || !shelf) return { ...nothing, degraded: "no embedding model is installed: only words were searched" };
+  const { embedder, vectorCache } = room;
+  if (!embedder || !vectorCache)
+    return { ...nothing, degraded: "no embedding model is installed: only words were searched" };
   if (parsed.text === "") return nothing;
   try {
-    const { blocks, whole } = await shelf.blocksFor(options.agent, spans, vectorWaitMs);
+    const { blocks, whole } = await vectorCache.blocksFor(options.agent, spans, vectorWaitMs);
     const size = blocks.reduce((sum, block) => sum + block.size, 0);
-    if (size === 0 && messages && !(await shelf.hasDocuments(options.agent)))
+    if (size === 0 && messages && !(await vectorCache.hasDocuments(options.agent)))
       return { ...nothing, degraded: "nothing was embedded here yet: only words were searched" };
     const embedded = await embedder.embedQuery(parsed.text, options.signal);
     const query = weighQuery(embedded, parsed.terms, weights);
@@ -191,22 +194,22 @@ async function vectorLeg(
 }
 
 async function readArchive(
-  room: SearchRoom,
+  room: SearchContext,
   options: FindOptions,
   kinds: FindOptions["kinds"] & {},
-): Promise<{ docs: Archived[]; cut: string[] }> {
-  return room.archive.read(options.agent, kinds, await room.shelf?.id());
+): Promise<{ docs: CachedDoc[]; cut: string[] }> {
+  return room.messageCache.read(options.agent, kinds, await room.vectorCache?.id());
 }
 
 /** The summaries, files and chunks worth a look: those with a word of the query or near it in meaning. */
 function chooseArchived(
-  docs: readonly Archived[],
+  docs: readonly CachedDoc[],
   parsed: ParsedQuery,
   weights: readonly number[],
   query: QueryVector | undefined,
   spans: readonly ConversationSpan[] | undefined,
   options: FindOptions,
-): { key: string; legs: Leg[] }[] {
+): { key: string; retrievers: Retriever[] }[] {
   const inside = docs.filter(
     ({ doc }) =>
       inTime(doc.time, options) &&
@@ -222,19 +225,19 @@ function chooseArchived(
   const most = breadth(options).each;
   const lexical = scored.filter((item) => item.words > 0).sort((a, b) => b.words - a.words);
   const vector = scored.filter((item) => item.cosine > 0).sort((a, b) => b.cosine - a.cosine);
-  const legs = new Map<string, Leg[]>();
-  for (const item of lexical.slice(0, most)) legs.set(item.one.doc.key, ["lexical"]);
+  const retrievers = new Map<string, Retriever[]>();
+  for (const item of lexical.slice(0, most)) retrievers.set(item.one.doc.key, ["lexical"]);
   for (const item of vector.slice(0, most)) {
-    legs.set(item.one.doc.key, [...(legs.get(item.one.doc.key) ?? []), "vector"]);
+    retrievers.set(item.one.doc.key, [...(retrievers.get(item.one.doc.key) ?? []), "vector"]);
   }
-  return [...legs].map(([key, found]) => ({ key, legs: found }));
+  return [...retrievers].map(([key, found]) => ({ key, retrievers: found }));
 }
 
 /** Every vector of the pool is made once, when it is asked for. */
 function vectorsOf(
   pool: Pool,
   blocks: readonly VectorBlock[],
-  archived: ReadonlyMap<string, Archived>,
+  archived: ReadonlyMap<string, CachedDoc>,
 ): (index: number) => Float32Array | undefined {
   const made = new Map<number, Float32Array | undefined>();
   const make = (doc: Doc | undefined) => {

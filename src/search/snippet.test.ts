@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import { snippetOf } from "./snippet.ts";
+import { makeSnippet } from "./snippet.ts";
 
 test("a short text is its own snippet, on one line", () => {
-  expect(snippetOf("one\n two", new Set())).toBe("one two");
+  expect(makeSnippet("one\n two", new Set())).toBe("one two");
 });
 
 test("of a long text, the part with the words that were asked for", () => {
   const text = `${"filler words here ".repeat(60)}the lighthouse keeper saw the storm ${"more filler ".repeat(60)}`;
-  const snippet = snippetOf(text, new Set(["lighthous", "storm"]));
+  const snippet = makeSnippet(text, new Set(["lighthous", "storm"]));
   expect(snippet).toContain("lighthouse keeper saw the storm");
   expect(snippet.length).toBeLessThan(260);
   expect(snippet.startsWith("… ") && snippet.endsWith(" …")).toBe(true);
 });
 
 test("a text without spaces is cut too", () => {
-  expect(snippetOf("x".repeat(1000), new Set(["y"])).length).toBeLessThan(260);
+  expect(makeSnippet("x".repeat(1000), new Set(["y"])).length).toBeLessThan(260);
 });

@@ -7,7 +7,7 @@ const lookedAt = 20_000;
 const word = /[\p{L}\p{N}]+/gu;
 
 /** The part of a text that holds most of what was asked for. */
-export function snippetOf(text: string, terms: ReadonlySet<string>): string {
+export function makeSnippet(text: string, terms: ReadonlySet<string>): string {
   const flat = text
     .slice(0, 2 * lookedAt)
     .replace(/\s+/g, " ")

@@ -1,5 +1,5 @@
 import type { Doc } from "./documents.ts";
-import { termsOf } from "./text/words.ts";
+import { extractTerms } from "./text/words.ts";
 
 const namesMax = 10_000;
 const names = new Map<string, readonly string[]>();
@@ -9,7 +9,7 @@ export function isSpokenBy(doc: Doc, term: string): boolean {
   if (doc.speaker === doc.role) return false;
   let terms = names.get(doc.speaker);
   if (!terms) {
-    terms = termsOf(doc.speaker);
+    terms = extractTerms(doc.speaker);
     if (names.size >= namesMax) names.clear();
     names.set(doc.speaker, terms);
   }

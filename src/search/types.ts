@@ -36,19 +36,19 @@ export interface FindOptions {
   minScore?: number;
   profile?: Profile;
   /** Which legs to ask; both when absent. */
-  legs?: Leg[];
+  retrievers?: Retriever[];
   /** Stages to leave out. */
-  without?: StageName[];
+  skipStages?: StageName[];
   /** Whether every result says its score after each stage. */
   explain?: boolean;
   /** A person is still typing: the last word may be the beginning of one. */
   interactive?: boolean;
   /** Whether a reranker over the network is left out, and what has no vector yet stays so: for what may not wait. */
-  quick?: boolean;
+  noNetwork?: boolean;
   signal?: AbortSignal;
 }
 
-export type Leg = "lexical" | "vector";
+export type Retriever = "lexical" | "vector";
 export type Mode = "hybrid" | "lexical" | "vector";
 export type Confidence = "strong" | "weak" | "none";
 
@@ -71,7 +71,7 @@ export interface SearchResult {
   time: number;
   sessionKey: string | null;
   /** The legs that found it; `context` when a neighbour did. */
-  sources: (Leg | "context")[];
+  sources: (Retriever | "context")[];
   /** Why it stands where it does although its score says otherwise. */
   notes?: string[];
   /** Its score after every stage, with `explain`. */
@@ -104,7 +104,7 @@ export interface DecodedEntry {
   name?: string;
 }
 
-export interface SearchHost {
+export interface SearchDependencies {
   store: Store;
   clock: Clock;
   /** Absent: search works on words alone and says so. */

@@ -1,5 +1,5 @@
 import { newUuid, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
-import { agentOf, createSession, findSessionRow, newConversation, type SessionHost } from "./rows.ts";
+import { createSession, findSessionRow, newConversation, resolveAgent, type SessionHost } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 export interface ForkOptions {
@@ -28,7 +28,7 @@ export async function forkSession(host: SessionHost, parent: Session, options: F
     ? parseSessionKey(options.key)
     : { kind: "subagent", agent, id: newUuid(host.random) };
   const keyText = printSessionKey(key);
-  if (agentOf(key, agent) !== agent) {
+  if (resolveAgent(key, agent) !== agent) {
     throw new VarveError("REFUSED", `A fork of agent ${agent} cannot become the session ${keyText} of another agent.`, {
       remedy: `Choose a key that starts with agent:${agent}:.`,
     });

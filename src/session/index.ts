@@ -13,8 +13,6 @@ export {
 } from "./resolve.ts";
 export { type Address, type DmScope, type RoutingSettings, routeAddress } from "./route.ts";
 export {
-  agentOf,
-  beginQuery,
   type CreateSession,
   createSession,
   findSession,
@@ -22,8 +20,10 @@ export {
   getSession,
   type NewTranscript,
   openTranscript,
+  readSessionStart,
+  resolveAgent,
   type SessionHost,
-  sessionBegin,
+  sessionStartQuery,
 } from "./rows.ts";
 export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
 export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";

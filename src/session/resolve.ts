@@ -1,8 +1,8 @@
-import { printSessionKey, resetTypeOf } from "../domain/index.ts";
+import { getResetType, printSessionKey } from "../domain/index.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
-import { agentOf, createSession, findNoticedSession, findSessionRow, lockName, type SessionHost } from "./rows.ts";
+import { createSession, findNoticedSession, findSessionRow, lockName, resolveAgent, type SessionHost } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 export interface SessionSettings extends RoutingSettings, ResetSettings {
@@ -41,12 +41,12 @@ export async function resolveSession(
   options: ResolveOptions = {},
 ): Promise<Resolved> {
   const key = routeAddress(address, settings);
-  const agent = agentOf(key, address.agent ?? settings.agent);
+  const agent = resolveAgent(key, address.agent ?? settings.agent);
   const keyText = printSessionKey(key);
   const interaction = options.interaction ?? true;
   const expired = (session: Session, now: number) => {
     const channel = session.channel ?? address.channel?.toLowerCase();
-    return expiry(ruleFor(settings, resetTypeOf(key), channel, isChat(address)), session, now, settings.timezone);
+    return expiry(ruleFor(settings, getResetType(key), channel, isChat(address)), session, now, settings.timezone);
   };
   if (options.touchedByAppend) {
     const now = host.clock.now();
@@ -56,7 +56,7 @@ export async function resolveSession(
     }
   }
   // What is said next makes it durable; a session in which nothing was said is made again when the power fails.
-  const how = { durable: false };
+  const how = { sync: false };
   return host.store.transaction(async (tx) => {
     await tx.lock(lockName(agent, keyText));
     const now = host.clock.now();

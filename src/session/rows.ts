@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import {
   type Clock,
-  channelOf,
-  chatTypeOf,
+  getChannel,
+  getChatType,
   newUuid,
   parseSessionKey,
   printSessionKey,
@@ -10,7 +10,7 @@ import {
   type SessionKey,
   VarveError,
 } from "../domain/index.ts";
-import { type Db, prepared, type Store, type StoreTransaction, type Tx } from "../store/index.ts";
+import { type Db, prepareQuery, type Store, type StoreTransaction, type Tx } from "../store/index.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
 
 /** What every operation on sessions needs. */
@@ -37,10 +37,10 @@ export async function findSessionRow(db: Db | Tx, agent: string, key: string): P
   return selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key).executeTakeFirst();
 }
 
-const sessionNamed = prepared((db, { agent, key }: { agent: string; key: string }) =>
+const sessionNamed = prepareQuery((db, { agent, key }: { agent: string; key: string }) =>
   selectSessions(db).where("sessions.agent", "=", agent).where("sessions.key", "=", key),
 );
-const noticesFor = prepared((db, { agent, key }: { agent: string; key: string }) =>
+const noticesFor = prepareQuery((db, { agent, key }: { agent: string; key: string }) =>
   db.selectFrom("notices").select("session_id").where("agent", "=", agent).where("key", "=", key),
 );
 
@@ -51,7 +51,7 @@ export async function findNoticedSession(
   key: string,
 ): Promise<{ session: Session; hasNotices: boolean } | undefined> {
   const named = { agent, key };
-  const [[row], waiting] = await store.readTogether([sessionNamed(store.db, named), noticesFor(store.db, named)]);
+  const [[row], waiting] = await store.readBatch([sessionNamed(store.db, named), noticesFor(store.db, named)]);
   return row && { session: sessionFromRow(row), hasNotices: waiting.some((one) => one.session_id === row.session_id) };
 }
 
@@ -176,8 +176,8 @@ export async function createSession(
       last_interaction_at: given.lastInteractionAt ?? now,
       updated_at: given.lastInteractionAt ?? now,
       created_at: opened.startedAt,
-      chat_type: chatTypeOf(key),
-      channel: channelOf(key) ?? null,
+      chat_type: getChatType(key),
+      channel: getChannel(key) ?? null,
       room: key.kind === "group" ? key.id : null,
       display_name: given.displayName ?? null,
       input_tokens: 0,
@@ -194,14 +194,14 @@ export async function createSession(
 }
 
 /** Which agent a key belongs to: the one it names, else the given default. */
-export function agentOf(key: SessionKey, fallback: string): string {
+export function resolveAgent(key: SessionKey, fallback: string): string {
   return "agent" in key ? key.agent : fallback;
 }
 
 /** A session named by its key, its session id, or the start of one that fits only one. */
 export async function findSession(host: SessionHost, name: string, agent: string): Promise<Session> {
   const key = keyOfName(name);
-  const byKey = key && (await findSessionRow(host.store.db, agentOf(key, agent), printSessionKey(key)));
+  const byKey = key && (await findSessionRow(host.store.db, resolveAgent(key, agent), printSessionKey(key)));
   if (byKey) return sessionFromRow(byKey);
   // A whole session id is that one, also where others begin with it, as those of its sub-agents do.
   const whole = await sessionsWithId(host, agent).where("transcripts.session_id", "=", name).limit(2).execute();
@@ -257,12 +257,12 @@ function keyOfName(name: string): SessionKey | undefined {
  * The first entry of a session id that `/new` opened; undefined when nothing of its conversation came before it. A fork's
  * first session has its parent in another conversation, and sees what it was forked from.
  */
-export async function sessionBegin(host: SessionHost, session: Session): Promise<number | undefined> {
-  return (await beginQuery(host.store.db, session).executeTakeFirst())?.seq ?? undefined;
+export async function readSessionStart(host: SessionHost, session: Session): Promise<number | undefined> {
+  return (await sessionStartQuery(host.store.db, session).executeTakeFirst())?.seq ?? undefined;
 }
 
 /** The same as a query, for whoever reads more with it. */
-export function beginQuery(db: Db, session: Session) {
+export function sessionStartQuery(db: Db, session: Session) {
   return db
     .selectFrom("transcripts as own")
     .innerJoin("transcripts as before", (join) =>

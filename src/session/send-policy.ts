@@ -1,4 +1,4 @@
-import { type ChatType, channelOf, chatTypeOf, parseSessionKey } from "../domain/index.ts";
+import { type ChatType, getChannel, getChatType, parseSessionKey } from "../domain/index.ts";
 
 export interface SendRule {
   action: "allow" | "deny";
@@ -25,7 +25,7 @@ export function maySend(
     return { allowed: session.sendPolicy === "allow", because: "the session's own send policy" };
   }
   const key = parseSessionKey(session.key);
-  const facts = { channel: channelOf(key) ?? session.channel, chatType: chatTypeOf(key), key: session.key };
+  const facts = { channel: getChannel(key) ?? session.channel, chatType: getChatType(key), key: session.key };
   const matching = settings.rules.filter((rule) => matches(rule, facts));
   const deciding = matching.find((rule) => rule.action === "deny") ?? matching[0];
   if (deciding) {

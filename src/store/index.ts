@@ -1,4 +1,4 @@
-export { alsoWrite } from "./also.ts";
+export { attachStatement } from "./attached-statement.ts";
 export { dumpTables, restoreDump } from "./dump.ts";
 export { enqueueJob, extendJob, failJob, finishJob, leaseJob, returnJob } from "./job-rows.ts";
 export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";
@@ -7,7 +7,7 @@ export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
 export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
-export { prepared } from "./prepared.ts";
+export { prepareQuery } from "./prepared.ts";
 export type {
   BranchTable,
   ConversationTable,

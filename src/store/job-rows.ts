@@ -28,7 +28,7 @@ export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number)
 
 /** Holds a job for longer; false when it was lost to another worker. */
 export async function extendJob(store: Store, job: JobTable, until: number): Promise<boolean> {
-  const [held] = await store.writeTogether([heldJob(store, job).set({ lease_until: until })], lost);
+  const [held] = await store.writeBatch([heldJob(store, job).set({ lease_until: until })], lost);
   return held.changes === 1;
 }
 
@@ -85,12 +85,12 @@ export async function leaseJob(
       eb(refTuple("agent", "id"), "in", selectFrom("due").select(["due.agent", "due.id"]).$asTuple("agent", "id")),
     )
     .returningAll();
-  const [leased] = await store.writeTogether([lease], lost);
+  const [leased] = await store.writeBatch([lease], lost);
   return leased.rows[0];
 }
 
 /** A lease, or the end of a job, that is lost with the power only has the job done again. */
-const lost = { durable: false };
+const lost = { sync: false };
 
 /** Ends a job whose lease is still the caller's; false when it was lost to another worker. */
 export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
@@ -100,7 +100,7 @@ export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
     .where("id", "=", job.id)
     .where("lease_owner", "=", job.lease_owner)
     .where("attempts", "=", job.attempts);
-  const [ended] = await store.writeTogether([done], lost);
+  const [ended] = await store.writeBatch([done], lost);
   return ended.changes === 1;
 }
 
@@ -120,7 +120,7 @@ export async function failJob(
     last_error: error,
     updated_at: now,
   });
-  await store.writeTogether([put]);
+  await store.writeBatch([put]);
 }
 
 /** Gives back a job that was begun and left, as if it had not been begun: whoever works next does it. */
@@ -132,5 +132,5 @@ export async function returnJob(store: Store, job: JobTable, now: number): Promi
     lease_until: null,
     updated_at: now,
   });
-  await store.writeTogether([given], lost);
+  await store.writeBatch([given], lost);
 }

@@ -31,7 +31,7 @@ export async function takeLease(
         .where((where) => where.or([where("leases.owner", "=", owner), where("leases.until", "<=", now)])),
     )
     .returning("fence");
-  const [taken] = await store.writeTogether([take]);
+  const [taken] = await store.writeBatch([take]);
   const fence = taken.rows[0]?.fence;
   return fence === undefined ? undefined : { name, owner, until, fence };
 }
@@ -39,7 +39,7 @@ export async function takeLease(
 /** Gives a lease back; one that another owner took meanwhile is left alone. */
 export async function dropLease(store: Store, lease: Lease): Promise<void> {
   const drop = store.db.deleteFrom("leases").where("name", "=", lease.name).where("owner", "=", lease.owner);
-  await store.writeTogether([drop]);
+  await store.writeBatch([drop]);
 }
 
 export async function staleLeases(store: Store, now: number): Promise<Lease[]> {

@@ -16,17 +16,17 @@ export interface Store {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Several reads that do not need each other's answers, in one way to the store and back. */
-  readTogether<const Queries extends readonly Compilable[]>(queries: Queries): Promise<RowsOf<Queries>>;
+  readBatch<const Queries extends readonly Compilable[]>(queries: Queries): Promise<BatchRows<Queries>>;
   /** Some statements as one transaction, in one way to the store and back; none needs the answer of another. */
-  writeTogether<const Queries extends readonly Compilable[]>(
+  writeBatch<const Queries extends readonly Compilable[]>(
     queries: Queries,
     options?: TransactionOptions & { /** As `lock` of a transaction. */ lock?: string },
-  ): Promise<WrittenBy<Queries>>;
+  ): Promise<BatchResults<Queries>>;
   /**
    * Writes a memory with everything that belongs to it, durably, in one call: most are written one by one. Unless some
    * may say the same: then they are the answer, and nothing is written.
    */
-  insertMemory(memory: NewMemoryRows, unless?: TwinQuery): Promise<MemoryTextMatch[]>;
+  insertMemory(memory: NewMemoryRows, unless?: NearDuplicateQuery): Promise<MemoryTextMatch[]>;
   /** Entries whose text matches, best or newest first. */
   matchText(query: TextQuery): Promise<TextMatch[]>;
   /** How many entries hold each word, of how many. */
@@ -36,7 +36,7 @@ export interface Store {
   /** Memories whose text matches, best first. The scopes are part of the question to the database. */
   matchMemories(query: MemoryTextQuery): Promise<MemoryTextMatch[]>;
   /** Memories that may share nearly all of some words: every one that does, and few others, the newest first. */
-  matchTwins(query: TwinQuery): Promise<MemoryTextMatch[]>;
+  matchNearDuplicates(query: NearDuplicateQuery): Promise<MemoryTextMatch[]>;
   /** How many memories hold each word, counted up to a number, of how many. */
   countMemoryWords(words: readonly string[], countMax: number): Promise<{ counts: number[]; of: number }>;
   /** Takes a backup while others read and write; returns the file it wrote. */
@@ -56,7 +56,7 @@ export interface TransactionOptions {
    * Whether it is on disk when it returns; on when absent. Off is for what may be lost with the power, though never with
    * the process, because it is found or made again: leases, counters, copies of what is durable elsewhere.
    */
-  durable?: boolean;
+  sync?: boolean;
 }
 
 export interface StoreTransaction {
@@ -76,13 +76,13 @@ export interface StoreTransaction {
 }
 
 /** The rows of each query. */
-export type RowsOf<Queries extends readonly Compilable[]> = {
+export type BatchRows<Queries extends readonly Compilable[]> = {
   [Index in keyof Queries]: Queries[Index] extends Compilable<infer Row> ? Row[] : never;
 };
 
 /** What each query returned, and how many rows a query that returns none has changed. */
-export type WrittenBy<Queries extends readonly Compilable[]> = {
-  [Index in keyof Queries]: { rows: RowsOf<Queries>[Index]; changes: number };
+export type BatchResults<Queries extends readonly Compilable[]> = {
+  [Index in keyof Queries]: { rows: BatchRows<Queries>[Index]; changes: number };
 };
 
 /** A memory before it has its number. */
@@ -116,7 +116,7 @@ export interface MemoryTextQuery {
 }
 
 /** Memories of a scope that are believed now, and whose words may be as near to these as a cosine. */
-export interface TwinQuery {
+export interface NearDuplicateQuery {
   scope: string;
   words: readonly string[];
   cosine: number;
@@ -170,14 +170,14 @@ export interface AppendBatch {
   /** Background work that this batch causes, written with it. */
   jobs?: NewJob[];
   /** As of a transaction: off for what is durable elsewhere. */
-  durable?: boolean;
+  sync?: boolean;
   /** Names the batch: of two under one name in a conversation the second changes nothing and returns what the first did. */
-  once?: string;
+  idempotencyKey?: string;
   /** Statements that are written with the batch. */
-  also?: AlsoStatement[];
+  attached?: AttachedStatement[];
 }
 
-export interface AlsoStatement {
+export interface AttachedStatement {
   sql: string;
   parameters: readonly unknown[];
   /** Whether nothing of the batch is written, and `REFUSED` thrown, when it changes no row. */

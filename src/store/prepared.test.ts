@@ -8,7 +8,7 @@ import {
   sql,
 } from "kysely";
 import { expect, it } from "vitest";
-import { prepared } from "./prepared.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { Schema } from "./schema.ts";
 
 const db = new Kysely<Schema>({
@@ -22,7 +22,7 @@ const db = new Kysely<Schema>({
 
 it("is built once, and takes each value to where it belongs", () => {
   let built = 0;
-  const query = prepared((on, given: { agent: string; seq: number; limit: number }) => {
+  const query = prepareQuery((on, given: { agent: string; seq: number; limit: number }) => {
     built += 1;
     return on
       .selectFrom("entries")

@@ -14,7 +14,7 @@ class Slot {
  * A query of the hot path, built once for each store: building it costs more than running it. What it is made of must not
  * depend on the values it is given, only on their names.
  */
-export function prepared<Given extends object, Row>(
+export function prepareQuery<Given extends object, Row>(
   build: (db: Db, given: Given) => Compilable<Row>,
 ): (db: Db, given: Given) => Compilable<Row> {
   const known = new WeakMap<Db, CompiledQuery>();

@@ -1,4 +1,4 @@
-import { type Message, type Part, partsOf } from "../domain/index.ts";
+import { getParts, type Message, type Part } from "../domain/index.ts";
 import { estimateTokens } from "./estimate-text.ts";
 
 /** What providers put around a call: its id, its type, the names of its fields. */
@@ -14,7 +14,7 @@ const encryptedCharsPerToken = 5;
 export function estimateMessageTokens(message: Pick<Message, "content" | "name">): number {
   let tokens = messageTokens + estimateTokens(message.name ?? "");
   // Results hold parts of their own. A stack of our own takes any depth, where the machine's would overflow.
-  const waiting: Part[] = [...partsOf(message)];
+  const waiting: Part[] = [...getParts(message)];
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     tokens += estimatePart(part);
     if (part.type !== "tool_result") continue;

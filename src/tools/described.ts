@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { VarveError } from "../domain/index.ts";
 import { cuts, note } from "./fields.ts";
-import { clip, textMax } from "./room.ts";
+import { clip, textMax } from "./output-budget.ts";
 
 /** What lcm_describe answers with: what every citation has, and one part more for each kind. */
 export const described = z.object({

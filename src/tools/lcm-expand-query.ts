@@ -13,8 +13,8 @@ import {
   tokenCap,
   whole,
 } from "./fields.ts";
+import { clip, page, sayCuts } from "./output-budget.ts";
 import { notice, quote } from "./quote.ts";
-import { clip, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const citationsMax = 300;

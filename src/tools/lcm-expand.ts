@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Expansion } from "../context/index.ts";
 import type { Entry } from "../domain/index.ts";
-import { textOfEntry } from "../transcript/index.ts";
+import { getEntryText } from "../transcript/index.ts";
 import { reachOf } from "./context.ts";
 import {
   allConversations,
@@ -16,8 +16,8 @@ import {
   tokenCap,
   whole,
 } from "./fields.ts";
+import { type Block, clip, fitting, page, sayCuts } from "./output-budget.ts";
 import { instantText, minuteText, name, notice, quote, shortName } from "./quote.ts";
-import { type Block, clip, fitting, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const input = z
@@ -120,7 +120,7 @@ function blocksOf({ summary, children, messages }: Expansion["nodes"][number], l
 function messageBlock(entry: Entry, level: number): Block<Item> {
   const citation = `msg#${entry.seq}`;
   const role = shortName("message" in entry ? (entry.message.name ?? entry.message.role) : entry.type);
-  const { text, ...cut } = shortened(citation, textOfEntry(entry));
+  const { text, ...cut } = shortened(citation, getEntryText(entry));
   return {
     words: `### ${citation} · ${name(role)} · ${minuteText(entry.time)}\n\n${quote(text)}`,
     value: { citation, kind: "message", level, role, time: instantText(entry.time), tokens: entry.tokens, text },

@@ -13,8 +13,8 @@ import {
   text,
   whole,
 } from "./fields.ts";
+import { type Block, fitting, page, sayCuts } from "./output-budget.ts";
 import { instantText, minuteText, name, notice, quote } from "./quote.ts";
-import { type Block, fitting, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const input = z

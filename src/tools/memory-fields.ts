@@ -4,8 +4,8 @@ import type { Session } from "../session/index.ts";
 import { placeOf, type ToolContext } from "./context.ts";
 import { choice, text } from "./fields.ts";
 import type { MemoryAsker } from "./host.ts";
+import type { Block } from "./output-budget.ts";
 import { instantText, minuteText, name, quote } from "./quote.ts";
-import type { Block } from "./room.ts";
 
 export const notDelegated = { delegated: "A grant opens conversations, not memories: search with lcm_grep." };
 

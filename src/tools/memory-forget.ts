@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { flag, query } from "./fields.ts";
 import { askerOf, memoryId, notDelegated, readScope, scopesOf } from "./memory-fields.ts";
-import { page } from "./room.ts";
+import { page } from "./output-budget.ts";
 import { defineTool, writes } from "./tool.ts";
 
 export const memoryForget = defineTool({

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Description } from "../context/index.ts";
 import { VarveError } from "../domain/index.ts";
-import { textOfEntry } from "../transcript/index.ts";
+import { getEntryText } from "../transcript/index.ts";
 import { placeOf, reachOf, type ToolContext } from "./context.ts";
 import { cuts, note, text, whole } from "./fields.ts";
+import { clip, page } from "./output-budget.ts";
 import { name, notice, quote } from "./quote.ts";
-import { clip, page } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const linesMax = 10_000_000;
@@ -111,6 +111,6 @@ function wordsOf(found: Description): string {
     case "file":
       return [found.file.summary, found.file.byModel?.text].filter(Boolean).join("\n\n");
     case "message":
-      return textOfEntry(found.entry);
+      return getEntryText(found.entry);
   }
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { cuts, note, whole } from "./fields.ts";
 import { askerOf, category, memoryBlock, notDelegated, readScope, remembered, scopesOf } from "./memory-fields.ts";
+import { fitting, page } from "./output-budget.ts";
 import { notice } from "./quote.ts";
-import { fitting, page } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const fields = {

@@ -3,8 +3,8 @@ import { resultKinds, type SearchResult } from "../search/index.ts";
 import { placeOf } from "./context.ts";
 import { choice, cuts, instant, note, text, whole } from "./fields.ts";
 import type { SearchQuestion } from "./host.ts";
+import { type Block, fitting, page, sayCuts } from "./output-budget.ts";
 import { instantText, minuteText, name, notice, quote } from "./quote.ts";
-import { type Block, fitting, page, sayCuts } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const corpora = ["all", "memory", "sessions", "files"] as const;

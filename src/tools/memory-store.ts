@@ -10,8 +10,8 @@ import {
   remembered,
   scope,
 } from "./memory-fields.ts";
+import { page } from "./output-budget.ts";
 import { notice } from "./quote.ts";
-import { page } from "./room.ts";
 import { defineTool, writes } from "./tool.ts";
 
 const words: Readonly<Record<string, string>> = {

@@ -3,8 +3,8 @@ import { VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import { placeOf, type ToolContext } from "./context.ts";
 import { cuts, note, text } from "./fields.ts";
+import { type Block, fitting, page } from "./output-budget.ts";
 import { instantText, minuteText, name, namesNotice, shortName } from "./quote.ts";
-import { type Block, fitting, page } from "./room.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const sessionsMax = 100;

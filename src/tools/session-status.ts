@@ -3,8 +3,8 @@ import { VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import { noSession, placeOf, type ToolContext } from "./context.ts";
 import { cuts, note, text } from "./fields.ts";
+import { page } from "./output-budget.ts";
 import { minuteText, name, namesNotice } from "./quote.ts";
-import { page } from "./room.ts";
 import { agent, agentOf, listedSession, sessionValue } from "./session-list.ts";
 import { defineTool, readOnly } from "./tool.ts";
 

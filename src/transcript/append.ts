@@ -22,9 +22,9 @@ export async function appendEntries(
   drafts: EntryDraft[],
   sources: Sources,
   jobs?: NewJob[],
-  options: Pick<AppendBatch, "durable" | "once" | "also" | "interactionAt"> = {},
+  options: Pick<AppendBatch, "sync" | "idempotencyKey" | "attached" | "interactionAt"> = {},
 ): Promise<AppendResult> {
-  const isEmpty = drafts.length === 0 && options.once === undefined;
+  const isEmpty = drafts.length === 0 && options.idempotencyKey === undefined;
   if (isEmpty) return { entries: [], appended: 0, duplicates: 0 };
   if (drafts.length > batchEntriesMax) throw new RangeError(`a batch holds at most ${batchEntriesMax} entries`);
   return insideWhenTaken(sources, (using) => {
@@ -51,6 +51,6 @@ export function messageDraft(message: Message): EntryDraft {
 }
 
 /** The messages of some entries, in order. */
-export function messagesOf(entries: Entry[]): Message[] {
+export function listMessages(entries: Entry[]): Message[] {
   return entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
 }

@@ -18,7 +18,7 @@ import { checkDraft } from "./check.ts";
 import { type Aside, moveAside } from "./large-content/move-aside.ts";
 import { headsOfMoved, referMoved } from "./large-content/moved.ts";
 import { type FileHead, fileReference } from "./large-content/reference.ts";
-import { textOfEntry } from "./text.ts";
+import { getEntryText } from "./text.ts";
 
 export interface Sources {
   clock: Clock;
@@ -49,7 +49,7 @@ export function encodeEntry(draft: EntryDraft, sources: Sources): EntryRow {
     time: Math.trunc(time),
     tokens: aside ? tokensOf(referenceBody(kind, aside)) : tokensOf(draft),
     payload: aside ? jsonOf(aside.payload) : text,
-    words: indexWords(textOfEntry(draft)),
+    words: indexWords(getEntryText(draft)),
     countsAsMessage: isMessage,
     ...(aside ? { files: aside.files } : {}),
   };
@@ -58,7 +58,7 @@ export function encodeEntry(draft: EntryDraft, sources: Sources): EntryRow {
 /** The entry as a model will see it, with references in the place of what was moved aside. */
 function referenceBody(kind: string, { payload, files }: Aside): EntryBody {
   const heads = new Map(files.map((file) => [file.id, file]));
-  return bodyOf(
+  return parseBody(
     kind,
     referMoved(structuredClone(payload), (id) => referenceTo(id, heads)),
   );
@@ -117,13 +117,13 @@ export function decodeEntry(row: StoredEntry, payload: JsonObject, parentId: str
   return { type: "message", message, ...(extra === undefined ? {} : { extra: extra as JsonObject }), ...base };
 }
 
-export function bodyOf(kind: string, payload: JsonObject): EntryBody {
+export function parseBody(kind: string, payload: JsonObject): EntryBody {
   return decodeEntry({ seq: 0, id: "", kind, time: 0, tokens: 0, payload: "" }, payload, null, "");
 }
 
 /** The body of a row alone, without another look into the store: of what was moved aside, only the beginning. */
 export function decodeBody(kind: string, payload: string): EntryBody {
-  return bodyOf(kind, headsOfMoved(parsePayload({ seq: 0, payload })));
+  return parseBody(kind, headsOfMoved(parsePayload({ seq: 0, payload })));
 }
 
 export function parsePayload(row: Pick<StoredEntry, "seq" | "payload">): JsonObject {

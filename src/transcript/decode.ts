@@ -1,9 +1,9 @@
 import { type JsonObject, VarveError } from "../domain/index.ts";
 import { indexWords, type LogRow, type Store } from "../store/index.ts";
-import { bodyOf, parsePayload, referenceTo, type StoredEntry } from "./codec.ts";
+import { parseBody, parsePayload, referenceTo, type StoredEntry } from "./codec.ts";
 import { readFileContents, readFileHeads } from "./large-content/files.ts";
 import { filesIn, movedIn, referMoved, restoreMoved } from "./large-content/moved.ts";
-import { textOfEntry } from "./text.ts";
+import { getEntryText } from "./text.ts";
 
 /** Whether large content comes back whole, or as the reference that a model sees. */
 export type ContentForm = "original" | "reference";
@@ -33,11 +33,11 @@ function missing(id: string): never {
 }
 
 /** What the text index holds for rows of the log: the words of the whole content, wherever it is kept. */
-export async function wordsOfRows(store: Pick<Store, "db">, rows: LogRow[]): Promise<string[]> {
+export async function indexWordsForRows(store: Pick<Store, "db">, rows: LogRow[]): Promise<string[]> {
   const words: string[] = [];
   for (const { agent, kind, payload } of rows) {
     const [whole] = await readPayloads(store, agent, [{ seq: 0, payload }], "original");
-    words.push(whole ? indexWords(textOfEntry(bodyOf(kind, whole))) : "");
+    words.push(whole ? indexWords(getEntryText(parseBody(kind, whole))) : "");
   }
   return words;
 }

@@ -1,4 +1,4 @@
-export { appendEntries, batchEntriesMax, messageDraft, messagesOf, type TranscriptRef } from "./append.ts";
+export { appendEntries, batchEntriesMax, listMessages, messageDraft, type TranscriptRef } from "./append.ts";
 export {
   type BranchInfo,
   listBranches,
@@ -9,7 +9,7 @@ export {
 } from "./branch.ts";
 export { checkLog, type Finding, fixCounters } from "./check-log.ts";
 export { decodeBody } from "./codec.ts";
-export { type ContentForm, wordsOfRows } from "./decode.ts";
+export { type ContentForm, indexWordsForRows } from "./decode.ts";
 export { type ExportFormat, exportConversation, exportFormats } from "./export/write.ts";
 export {
   type Cleaned,
@@ -33,7 +33,7 @@ export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
 export { importPaths } from "./import/run.ts";
 export {
-  filesOfEntries,
+  findEntryFiles,
   findFile,
   noteFile,
   readFileContents,
@@ -41,7 +41,7 @@ export {
   type StoredFile,
 } from "./large-content/files.ts";
 export { type FileHead, fileReference } from "./large-content/reference.ts";
-export { activePath, ancestorsOf, headOf, inherits, pathFrom, placeQuery, type Segment } from "./path.ts";
+export { activePath, isInherited, listAncestors, pathFrom, placeQuery, readHead, type Segment } from "./path.ts";
 export {
   findEntry,
   type Page,
@@ -53,5 +53,5 @@ export {
   walkConversation,
 } from "./read.ts";
 export { type ScannedMessage, scanMessages } from "./scan.ts";
-export { textOfEntry, textOfParts } from "./text.ts";
-export { tipOf, tipQuery, transcriptsQuery } from "./tip.ts";
+export { getEntryText, getPartsText } from "./text.ts";
+export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";

@@ -48,7 +48,7 @@ export async function pathFrom(
   return path;
 }
 
-export async function headOf(
+export async function readHead(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
 ): Promise<{ branch: number; seq: number } | undefined> {
@@ -62,12 +62,16 @@ export async function headOf(
 }
 
 /** Whether a conversation is this one, or one that it was forked from. */
-export async function inherits(store: Store, ref: Omit<TranscriptRef, "transcript">, from: number): Promise<boolean> {
-  return ref.conversation === from || (await ancestorsOf(store, ref)).includes(from);
+export async function isInherited(
+  store: Store,
+  ref: Omit<TranscriptRef, "transcript">,
+  from: number,
+): Promise<boolean> {
+  return ref.conversation === from || (await listAncestors(store, ref)).includes(from);
 }
 
 /** The conversations that one was forked from, the nearest first. */
-export async function ancestorsOf(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<number[]> {
+export async function listAncestors(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<number[]> {
   const ancestors: number[] = [];
   for (let at: number | undefined = ref.conversation; at !== undefined; ) {
     const first: { parent_conversation: number | null } | undefined = await store.db

@@ -3,7 +3,7 @@ import type { Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
 import { decodeEntry, type StoredEntry } from "./codec.ts";
 import { type ContentForm, readPayloads } from "./decode.ts";
-import { activePath, headOf, parentSegment, type Segment } from "./path.ts";
+import { activePath, parentSegment, readHead, type Segment } from "./path.ts";
 
 export type Row = StoredEntry & { transcript: number; conversation: number; branch: number };
 
@@ -46,7 +46,7 @@ export async function readTail(
   ref: Omit<TranscriptRef, "transcript">,
   options: TailOptions,
 ): Promise<Page> {
-  const start = options.at ?? (await headOf(store, ref));
+  const start = options.at ?? (await readHead(store, ref));
   if (!start) return { entries: [] };
   const upTo = options.before === undefined ? start.seq : Math.min(start.seq, options.before - 1);
   const rows: Row[] = [];
@@ -70,11 +70,11 @@ export async function readTail(
     );
     segment = rows.length < wanted ? await parentSegment(store.db, ref.agent, segment) : undefined;
   }
-  return pageOf(store, ref.agent, rows.reverse(), options.limit, options.content);
+  return readPage(store, ref.agent, rows.reverse(), options.limit, options.content);
 }
 
 /** A page of rows of which there may be one too many, which tells the parent of the first. */
-export async function pageOf(
+export async function readPage(
   store: Store,
   agent: string,
   rows: Row[],

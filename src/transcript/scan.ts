@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Store } from "../store/index.ts";
-import { bodyOf } from "./codec.ts";
+import { parseBody } from "./codec.ts";
 import { readPayloads } from "./decode.ts";
-import { textOfEntry } from "./text.ts";
+import { getEntryText } from "./text.ts";
 
 export interface ScanOptions {
   agent: string;
@@ -72,7 +72,7 @@ async function readTexts(store: Store, agent: string, seqs: number[]): Promise<S
     conversation,
     time,
     kind,
-    text: textOfEntry(bodyOf(kind, payloads[index] ?? {})),
+    text: getEntryText(parseBody(kind, payloads[index] ?? {})),
   }));
 }
 

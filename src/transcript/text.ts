@@ -1,11 +1,11 @@
-import { type EntryBody, type JsonValue, type Part, partsOf } from "../domain/index.ts";
+import { type EntryBody, getParts, type JsonValue, type Part } from "../domain/index.ts";
 
 /** What a person would call the text of an entry: everything in it that was said, called, answered or summarised. */
-export function textOfEntry(body: EntryBody): string {
+export function getEntryText(body: EntryBody): string {
   switch (body.type) {
     case "message":
     case "custom_message":
-      return textOfParts(body.message.content === "" ? [] : partsOf(body.message));
+      return getPartsText(body.message.content === "" ? [] : getParts(body.message));
     case "compaction":
     case "branch_summary":
       return body.summary;
@@ -19,7 +19,7 @@ export function textOfEntry(body: EntryBody): string {
   }
 }
 
-export function textOfParts(parts: Part[]): string {
+export function getPartsText(parts: Part[]): string {
   return parts
     .map(textOfPart)
     .filter((text) => text !== "")
@@ -34,7 +34,7 @@ function textOfPart(part: Part): string {
     case "tool_call":
       return `${part.name} ${part.inputText ?? stringsOf(part.input).join(" ")}`;
     case "tool_result":
-      return typeof part.output === "string" ? part.output : textOfParts(part.output);
+      return typeof part.output === "string" ? part.output : getPartsText(part.output);
     case "file":
       return [part.name ?? "", part.source.kind === "text" ? part.source.text : ""].join(" ").trim();
     case "patch":

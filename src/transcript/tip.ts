@@ -1,7 +1,7 @@
 import type { Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
 import { type PlaceRow, pathFrom, type Segment } from "./path.ts";
-import { columns, type Page, pageOf, type Row, readTail } from "./read.ts";
+import { columns, type Page, type Row, readPage, readTail } from "./read.ts";
 
 /** The newest rows of the branch the head is on, the newest first. */
 export function tipQuery(db: Db, ref: Omit<TranscriptRef, "transcript">, limit: number) {
@@ -35,7 +35,7 @@ export interface Tip {
 }
 
 /** Puts together what was read at once; only what a branch or another conversation holds of it is read beside. */
-export async function tipOf(
+export async function readTip(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
   place: PlaceRow | undefined,
@@ -53,5 +53,5 @@ export async function tipOf(
     return { path, page: await readTail(store, ref, { limit, at, content: "reference" }) };
   }
   const sessions = new Map(transcripts.map((row) => [row.id, row.session_id]));
-  return { path, page: await pageOf(store, ref.agent, rows.toReversed(), limit, "reference", sessions) };
+  return { path, page: await readPage(store, ref.agent, rows.toReversed(), limit, "reference", sessions) };
 }

@@ -1,6 +1,6 @@
-import { prepared } from "../store/index.ts";
+import { prepareQuery } from "../store/index.ts";
 import type { Inbound } from "./inbound.ts";
-import { type Claimed, type InboxHost, type InboxRow, isOpen, leasedAs } from "./inbox.ts";
+import { type InboxHost, type InboxRow, isOpen, leasedAs, type TurnClaim } from "./inbox.ts";
 
 export interface NewMessage {
   id: string;
@@ -21,7 +21,7 @@ interface NewRow extends Pick<NewMessage, "agent" | "id" | "source" | "key" | "s
   readyAt: number;
 }
 
-const inserted = prepared((db, { agent, id, source, key, sender, payload, now, readyAt }: NewRow) =>
+const inserted = prepareQuery((db, { agent, id, source, key, sender, payload, now, readyAt }: NewRow) =>
   db
     .insertInto("inbox")
     .values({
@@ -35,7 +35,7 @@ const inserted = prepared((db, { agent, id, source, key, sender, payload, now, r
 type Leased = ReturnType<typeof leasedAs> & Pick<NewMessage, "agent" | "id" | "key">;
 
 /** Takes the turn of a message when nothing else of its conversation waits or runs. */
-const taken = prepared((db, given: Leased) => {
+const taken = prepareQuery((db, given: Leased) => {
   const { agent, id, key, state, turn, attempts, lease_owner, lease_until, updated_at } = given;
   const others = db
     .selectFrom("inbox")
@@ -54,7 +54,7 @@ const taken = prepared((db, given: Leased) => {
 });
 
 /** What the same sender said just before waits for what comes now; what was known before puts nobody off. */
-const putOff = prepared((db, { agent, id, key, sender, readyAt, since }: NewRow & { since: number }) =>
+const putOff = prepareQuery((db, { agent, id, key, sender, readyAt, since }: NewRow & { since: number }) =>
   db
     .updateTable("inbox")
     .set({ ready_at: readyAt })
@@ -77,7 +77,7 @@ export async function acceptMessage(
   { store, clock }: InboxHost,
   message: NewMessage,
   taker?: { owner: string; leaseMs: number },
-): Promise<{ row: InboxRow; duplicate: boolean; claimed?: Claimed }> {
+): Promise<{ row: InboxRow; duplicate: boolean; claimed?: TurnClaim }> {
   const { agent, id, source, key, sender, inbound, waitMs } = message;
   const now = clock.now();
   const row = { agent, id, source, key, sender, payload: JSON.stringify(inbound), now, readyAt: now + waitMs };
@@ -85,10 +85,10 @@ export async function acceptMessage(
   const insert = inserted(store.db, row);
   const lock = `inbox ${agent} ${key}`;
   const [made, mine] = await (waitMs > 0
-    ? store.writeTogether([insert, putOff(store.db, { ...row, since: now - debounceRoundsMax * waitMs })], { lock })
+    ? store.writeBatch([insert, putOff(store.db, { ...row, since: now - debounceRoundsMax * waitMs })], { lock })
     : taker
-      ? store.writeTogether([insert, taken(store.db, { ...leased, agent, id, key })], { lock })
-      : store.writeTogether([insert], { lock }));
+      ? store.writeBatch([insert, taken(store.db, { ...leased, agent, id, key })], { lock })
+      : store.writeBatch([insert], { lock }));
   const [written] = made.rows;
   if (!written) {
     const known = store.db.selectFrom("inbox").selectAll().where("agent", "=", agent).where("source", "=", source);

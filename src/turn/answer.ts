@@ -5,15 +5,15 @@ import type { TurnHost, WindowFacts } from "./host.ts";
 import { chooseRunners } from "./runners/choose.ts";
 import type { Runner } from "./runners/port.ts";
 import { toolLoop } from "./tool-loop.ts";
-import type { Answered, Live, Turn } from "./turn.ts";
-import { windowOf } from "./window.ts";
+import type { Answered, Turn, TurnRuntime } from "./turn.ts";
+import { resolveWindow } from "./window.ts";
 
 const attemptsMax = 3;
 const backoffMs = 500;
 const patienceMs = 30_000;
 
 /** Asks the first model, again where that may help, and then the others. What went wrong on the way is in the notes. */
-export async function answerTurn(host: TurnHost, turn: Turn, live: Live): Promise<Answered> {
+export async function answerTurn(host: TurnHost, turn: Turn, live: TurnRuntime): Promise<Answered> {
   const notes: string[] = [];
   const failures: { runner: Runner; failure: Failure; error: unknown }[] = [];
   const { claimed, session } = turn;
@@ -39,8 +39,14 @@ export async function answerTurn(host: TurnHost, turn: Turn, live: Live): Promis
 }
 
 /** One model, asked until it answers or it is clear that it will not. A prompt that is too long is cut down once. */
-async function askRunner(host: TurnHost, turn: Turn, runner: Runner, live: Live, notes: string[]): Promise<Answered> {
-  const window = windowOf(host.config, runner.model);
+async function askRunner(
+  host: TurnHost,
+  turn: Turn,
+  runner: Runner,
+  live: TurnRuntime,
+  notes: string[],
+): Promise<Answered> {
+  const window = resolveWindow(host.config, runner.model);
   if (window.warning !== undefined) notes.push(window.warning);
   let facts: WindowFacts = {
     windowTokens: window.tokens,

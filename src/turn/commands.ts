@@ -3,7 +3,7 @@ import type { Session } from "../session/index.ts";
 import type { Found, TurnHost } from "./host.ts";
 import { countInbox } from "./inbox.ts";
 import { chooseRunners } from "./runners/choose.ts";
-import { windowOf } from "./window.ts";
+import { resolveWindow } from "./window.ts";
 
 export interface Command {
   name: keyof typeof commands;
@@ -74,7 +74,7 @@ async function status(host: TurnHost, session: Session): Promise<string> {
     `Runner: ${runner?.name ?? "none"}${runner?.model === undefined ? "" : `, model ${runner.model}`}`,
   ];
   try {
-    const window = windowOf(host.config, runner?.model);
+    const window = resolveWindow(host.config, runner?.model);
     lines.push(`Context: ${session.contextTokens} of ${window.tokens} tokens (${window.because})`);
     if (window.warning !== undefined) lines.push(window.warning);
   } catch (error) {

@@ -1,14 +1,14 @@
 import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { dayIn, type Message, toolCallsOf, toVarveError } from "../domain/index.ts";
+import { dayIn, getToolCalls, type Message, toVarveError } from "../domain/index.ts";
 import { chatModel } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
 import type { TurnHost, TurnTool } from "./host.ts";
 import { chatSources } from "./runners/chat-sources.ts";
-import { systemPromptOf } from "./system-prompt.ts";
+import { buildSystemPrompt } from "./system-prompt.ts";
 import { runTools } from "./tool-loop.ts";
 import type { Answered } from "./turn.ts";
-import { windowOf } from "./window.ts";
+import { resolveWindow } from "./window.ts";
 
 const stepsMax = 6;
 const noteMax = 20_000;
@@ -43,16 +43,16 @@ async function ask(host: TurnHost, session: Session, name: string): Promise<void
   const { config } = host;
   const { flush } = config.turn;
   const model = chatModel(name, chatSources(host, session));
-  const { tokens } = windowOf(config, name);
+  const { tokens } = resolveWindow(config, name);
   const view = await host.context.assemble(session, { windowTokens: tokens, model: name, provider: model.provider });
-  const system = flush.systemPrompt ?? systemPromptOf(config, host.clock.now(), view.systemPromptAddition);
+  const system = flush.systemPrompt ?? buildSystemPrompt(config, host.clock.now(), view.systemPromptAddition);
   const stores = (await host.tools(session)).filter((tool) => tool.name === "memory_store");
   const tools = [...stores, ...notesTool(host)];
   let messages: Message[] = [...view.messages, { role: "user", content: flush.prompt }];
   for (let step = 1; step <= stepsMax; step += 1) {
     const answer = await model.ask({ system, messages, tools });
     host.noteModel("flush", name, { usage: answer.usage });
-    const calls = toolCallsOf(answer.message);
+    const calls = getToolCalls(answer.message);
     if (calls.length === 0) return;
     const results = await runTools(tools, calls, { signal: new AbortController().signal, emit: () => undefined });
     messages = [...messages, answer.message, { role: "tool", content: results }];

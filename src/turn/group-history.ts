@@ -1,4 +1,4 @@
-import { type Message, type Part, partsOf } from "../domain/index.ts";
+import { getParts, type Message, type Part } from "../domain/index.ts";
 
 /**
  * How a group looks to the model: who speaks is in front of every message, what was only overheard since the last reply
@@ -35,7 +35,7 @@ function heading(content: string): Message {
 
 function named(message: Message): Message {
   if (message.name === undefined) return message;
-  const [first, ...rest] = partsOf(message);
+  const [first, ...rest] = getParts(message);
   const prefix = `${message.name}: `;
   if (typeof message.content === "string") return { ...message, content: prefix + message.content };
   const head: Part[] =

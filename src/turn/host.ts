@@ -1,8 +1,8 @@
 import type { Config } from "../config/index.ts";
-import type { CompactResult, ContextView, Fitted, Stood } from "../context/index.ts";
+import type { CompactResult, ContextView, ConversationSnapshot, Fitted } from "../context/index.ts";
 import type { Clock, EntryDraft, JsonObject, Message, Random } from "../domain/index.ts";
 import type { Address, Received, SendDecision, Session } from "../session/index.ts";
-import type { AlsoStatement, Store } from "../store/index.ts";
+import type { AttachedStatement, Store } from "../store/index.ts";
 import type { HygieneProvider } from "../transcript/index.ts";
 
 /** What is known of a turn's model when its context is made and kept. */
@@ -14,7 +14,7 @@ export interface WindowFacts {
   /** What had been estimated for it. */
   estimatedTokens?: number;
   /** How the conversation stood when the view was made, unless more was said since. */
-  stood?: Stood;
+  stood?: ConversationSnapshot;
 }
 
 /** A tool with the engine behind it. */
@@ -48,14 +48,14 @@ export interface TurnHost {
     maySend(session: Session): SendDecision;
     takeNotices(session: Session): Promise<{ time: number; text: string }[]>;
     /** What counts the tokens of a turn, to be written with its end. */
-    tokensUpdate(session: Session, used: { input: number; output: number; context?: number }): AlsoStatement;
+    tokensUpdate(session: Session, used: { input: number; output: number; context?: number }): AttachedStatement;
     noteFlush(session: Session): Promise<void>;
   };
   readonly context: {
     append(
       session: Session,
       entries: EntryDraft[],
-      options?: { durable?: boolean },
+      options?: { sync?: boolean },
     ): Promise<{ entries: { seq: number }[] }>;
     prepare(session: Session, facts: WindowFacts & { signal?: AbortSignal }): Promise<CompactResult | undefined>;
     assemble(
@@ -67,7 +67,7 @@ export interface TurnHost {
         prompt?: string;
         provider?: HygieneProvider;
       },
-    ): Promise<ContextView & { stood?: Stood }>;
+    ): Promise<ContextView & { stood?: ConversationSnapshot }>;
     fitMidTurn(session: Session, messages: Message[], facts: WindowFacts): Fitted;
     compact(
       session: Session,
@@ -84,7 +84,7 @@ export interface TurnHost {
       key: string,
       messages: Message[],
       facts: WindowFacts,
-      also: AlsoStatement[],
+      also: AttachedStatement[],
     ): Promise<void>;
     overview(session: Session): Promise<{ summaries: readonly unknown[]; summaryTokens: number; rawTokens: number }>;
   };

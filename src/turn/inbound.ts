@@ -40,7 +40,7 @@ export interface Attachment {
 const textMax = 4_000_000;
 const attachmentsMax = 64;
 
-export function addressOf(inbound: Inbound): Address {
+export function toAddress(inbound: Inbound): Address {
   const { agent, session, channel, account, from, chat } = inbound;
   if (session !== undefined) return { agent, key: session };
   if (chat !== undefined && chat.type !== "direct") {
@@ -71,7 +71,7 @@ export function isAddressed(inbound: Inbound, names: readonly string[]): boolean
 }
 
 /** Who wrote it: messages of one sender that follow each other are one turn. */
-export function senderOf(inbound: Inbound): string {
+export function getSender(inbound: Inbound): string {
   return inbound.from?.id ?? inbound.chat?.id ?? "";
 }
 
@@ -104,7 +104,7 @@ function faultOf({ text, attachments = [], id }: Inbound): { message: string; re
 }
 
 /** The message of the log, under the id it was accepted by: ids of channels are not unique in a conversation. */
-export function messageOf(inbound: Inbound, text: string, accepted: { id: string; time: number }): Message {
+export function toMessage(inbound: Inbound, text: string, accepted: { id: string; time: number }): Message {
   const parts = (inbound.attachments ?? []).map(partOf);
   const content: Message["content"] = parts.length === 0 ? text : [...(text === "" ? [] : [textPart(text)]), ...parts];
   const inGroup = isGroup(inbound);

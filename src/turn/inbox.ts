@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Clock, Random } from "../domain/index.ts";
-import { type Db, type InboxTable, prepared, type Store, type Tx } from "../store/index.ts";
+import { type Db, type InboxTable, prepareQuery, type Store, type Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
 
@@ -14,7 +14,7 @@ export interface InboxHost {
 export type InboxRow = Omit<InboxTable, "num"> & { num: number };
 
 /** A turn that this process may run, until the lease is over. */
-export interface Claimed {
+export interface TurnClaim {
   agent: string;
   turn: string;
   key: string;
@@ -54,7 +54,7 @@ type OpenRow = Pick<InboxRow, "num" | "agent" | "key" | "state" | "turn" | "read
 /** Enough of the queue to find what is due; what is behind it is found when these are done. */
 const lookedAtMax = 2_000;
 
-const openRows = prepared((db, { limit }: { limit: number }) =>
+const openRows = prepareQuery((db, { limit }: { limit: number }) =>
   db
     .selectFrom("inbox")
     .select(["num", "agent", "key", "state", "turn", "ready_at", "lease_until"])
@@ -66,7 +66,7 @@ const openRows = prepared((db, { limit }: { limit: number }) =>
 /** A look without a lock: an idle process takes none, and who takes it knows what to take. */
 export async function lookAt({ store, clock }: InboxHost): Promise<Look> {
   const now = clock.now();
-  const [open] = await store.readTogether([openRows(store.db, { limit: lookedAtMax })]);
+  const [open] = await store.readBatch([openRows(store.db, { limit: lookedAtMax })]);
   const abandoned = open.find((row) => row.state === "running" && (row.lease_until ?? 0) <= now);
   if (abandoned) return { next: abandoned };
   // What came first in its conversation goes first, be it under way or not ready yet.
@@ -92,7 +92,7 @@ export async function claimTurn(
   seen: OpenRow,
   owner: string,
   leaseMs: number,
-): Promise<Claimed | undefined> {
+): Promise<TurnClaim | undefined> {
   const now = host.clock.now();
   const claimed = await host.store.transaction(
     async (tx) => {
@@ -120,7 +120,7 @@ export async function claimTurn(
       return Number(taken.numUpdatedRows) === 0 ? undefined : { rows, leased, first };
     },
     // A lease that is lost with the power is taken again.
-    { durable: false },
+    { sync: false },
   );
   if (!claimed) return undefined;
   const { rows, leased, first } = claimed;
@@ -181,18 +181,18 @@ function standsAlone({ payload }: InboxRow): boolean {
 }
 
 /** Holds a turn for longer; false when another process has taken it over. */
-export async function extendTurn(host: InboxHost, claimed: Claimed, leaseMs: number): Promise<boolean> {
+export async function extendTurn(host: InboxHost, claimed: TurnClaim, leaseMs: number): Promise<boolean> {
   const lease = { lease_until: host.clock.now() + leaseMs };
-  const [held] = await host.store.writeTogether([heldRows(host.store.db, claimed).set(lease)], { durable: false });
+  const [held] = await host.store.writeBatch([heldRows(host.store.db, claimed).set(lease)], { sync: false });
   return held.changes > 0;
 }
 
-export async function noteProgress(host: InboxHost, claimed: Claimed, progress: Progress): Promise<void> {
-  await host.store.writeTogether([heldRows(host.store.db, claimed).set({ progress: JSON.stringify(progress) })]);
+export async function noteProgress(host: InboxHost, claimed: TurnClaim, progress: Progress): Promise<void> {
+  await host.store.writeBatch([heldRows(host.store.db, claimed).set({ progress: JSON.stringify(progress) })]);
 }
 
 /** The rows of a turn, by their numbers, as long as this process holds them. */
-function heldRows(db: Db | Tx, { messages, turn, owner }: Claimed) {
+function heldRows(db: Db | Tx, { messages, turn, owner }: TurnClaim) {
   return db
     .updateTable("inbox")
     .where(
@@ -206,7 +206,7 @@ function heldRows(db: Db | Tx, { messages, turn, owner }: Claimed) {
 }
 
 /** Messages that came for a conversation while its turn runs, made part of it. */
-export async function joinTurn(host: InboxHost, claimed: Claimed, leaseMs: number): Promise<Claimed["messages"]> {
+export async function joinTurn(host: InboxHost, claimed: TurnClaim, leaseMs: number): Promise<TurnClaim["messages"]> {
   const { agent, key, turn, owner, attempt } = claimed;
   const now = host.clock.now();
   const leased = leasedAs(turn, attempt, owner, now, leaseMs);
@@ -236,7 +236,7 @@ export async function joinTurn(host: InboxHost, claimed: Claimed, leaseMs: numbe
 }
 
 /** Whether somebody waits for a conversation whose turn runs. */
-export async function isAwaited({ store }: InboxHost, { agent, key }: Claimed): Promise<boolean> {
+export async function isAwaited({ store }: InboxHost, { agent, key }: TurnClaim): Promise<boolean> {
   const waiting = await store.db
     .selectFrom("inbox")
     .select("num")
@@ -253,7 +253,7 @@ export async function isAwaited({ store }: InboxHost, { agent, key }: Claimed): 
  * Ends a turn, with whatever else is written with it. It changes nothing when another process has taken the turn over:
  * then nothing may be written, because the other one will.
  */
-export function endOfTurn(db: Db | Tx, claimed: Claimed, result: TurnResult, now: number) {
+export function endOfTurn(db: Db | Tx, claimed: TurnClaim, result: TurnResult, now: number) {
   return heldRows(db, claimed).set({
     state: "done",
     payload: "",
@@ -266,13 +266,13 @@ export function endOfTurn(db: Db | Tx, claimed: Claimed, result: TurnResult, now
 }
 
 /** Ends a turn by itself; false when another process has taken it over. */
-export async function endTurn({ store, clock }: InboxHost, claimed: Claimed, result: TurnResult): Promise<boolean> {
-  const [ended] = await store.writeTogether([endOfTurn(store.db, claimed, result, clock.now())]);
+export async function endTurn({ store, clock }: InboxHost, claimed: TurnClaim, result: TurnResult): Promise<boolean> {
+  const [ended] = await store.writeBatch([endOfTurn(store.db, claimed, result, clock.now())]);
   return ended.changes > 0;
 }
 
 /** Gives a turn back, for any process to begin it again; this attempt does not count unless it has to wait. */
-export async function handOver({ store, clock }: InboxHost, claimed: Claimed, waitMs = 0): Promise<void> {
+export async function handOver({ store, clock }: InboxHost, claimed: TurnClaim, waitMs = 0): Promise<void> {
   const now = clock.now();
   const given = heldRows(store.db, claimed).set((eb) => ({
     lease_owner: null,
@@ -280,7 +280,7 @@ export async function handOver({ store, clock }: InboxHost, claimed: Claimed, wa
     attempts: eb("attempts", "-", waitMs === 0 ? 1 : 0),
     updated_at: now,
   }));
-  await store.writeTogether([given]);
+  await store.writeBatch([given]);
 }
 
 export async function readMessage({ store }: InboxHost, agent: string, id: string): Promise<InboxRow | undefined> {

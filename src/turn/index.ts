@@ -3,4 +3,4 @@ export type { Found, TurnHost, TurnTool, WindowFacts } from "./host.ts";
 export type { Attachment, Chat, Inbound } from "./inbound.ts";
 export { countInbox } from "./inbox.ts";
 export { type Accepted, type MessageState, TurnQueue } from "./queue.ts";
-export { windowOf } from "./window.ts";
+export { resolveWindow } from "./window.ts";

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Bell, newId, toVarveError, VarveError } from "../domain/index.ts";
+import { newId, toVarveError, VarveError, WakeSignal } from "../domain/index.ts";
 import { acceptMessage, type NewMessage } from "./accept.ts";
 import type { TurnEvent, TurnResult } from "./events.ts";
 import type { TurnHost } from "./host.ts";
-import { addressOf, checkInbound, type Inbound, isAddressed, isGroup, senderOf, sourceOf } from "./inbound.ts";
+import { checkInbound, getSender, type Inbound, isAddressed, isGroup, sourceOf, toAddress } from "./inbound.ts";
 import {
-  type Claimed,
   claimTurn,
   endTurn,
   extendTurn,
@@ -15,6 +14,7 @@ import {
   joinTurn,
   lookAt,
   readMessage,
+  type TurnClaim,
 } from "./inbox.ts";
 import { runTurn } from "./run.ts";
 import { Interrupted, isStoreFailure, TurnLost } from "./turn.ts";
@@ -42,7 +42,7 @@ export interface QueueObserver {
 }
 
 interface Running {
-  claimed: Claimed;
+  claimed: TurnClaim;
   events: TurnEvent[];
   controller: AbortController;
   said: string;
@@ -71,7 +71,7 @@ export class TurnQueue {
   readonly #work = new Set<Promise<void>>();
   /** Who follows each message. */
   readonly #listeners = new Map<string, Set<(turn: Running, event: TurnEvent) => void>>();
-  readonly #bell = new Bell();
+  readonly #bell = new WakeSignal();
   /** Messages that are being written down, with their turns. */
   readonly #taking = new Set<Promise<unknown>>();
   #stopping = new AbortController();
@@ -91,7 +91,7 @@ export class TurnQueue {
   async accept(inbound: Inbound, { run = false } = {}): Promise<Accepted> {
     checkInbound(inbound);
     const { config, clock, random } = this.#host;
-    const { agent, key } = this.#host.sessions.keyOf(addressOf(inbound));
+    const { agent, key } = this.#host.sessions.keyOf(toAddress(inbound));
     const addressed = isAddressed(inbound, config.turn.names);
     const known: Inbound & { id: string } = {
       ...inbound,
@@ -101,7 +101,7 @@ export class TurnQueue {
     const isCommand = /^\s*\//.test(inbound.text);
     const waitMs = isCommand || !addressed ? 0 : (inbound.debounceMs ?? config.turn.debounceMs);
     const id = newId(clock, random);
-    const message = { id, agent, key, sender: senderOf(inbound), source: sourceOf(known), inbound: known, waitMs };
+    const message = { id, agent, key, sender: getSender(inbound), source: sourceOf(known), inbound: known, waitMs };
     const { row, duplicate, claimed } = await this.#take(message, run);
     if (!duplicate && addressed && config.turn.whileBusy === "interrupt" && !claimed) this.interrupt(agent, key);
     if (run && !claimed) this.start();
@@ -196,13 +196,13 @@ export class TurnQueue {
     // Who is about to stop takes no more.
     if (this.#stopping.signal.aborted) return;
     this.#loop ??= this.#run();
-    this.#bell.ring();
+    this.#bell.wake();
   }
 
   /** Takes no more turns, waits a while for those under way, and hands over the others. */
   async stop(graceMs = this.#host.config.turn.graceMs): Promise<void> {
     this.#stopping.abort();
-    this.#bell.ring();
+    this.#bell.wake();
     await this.#loop;
     await Promise.allSettled(this.#taking);
     if (this.#work.size > 0) {
@@ -247,16 +247,16 @@ export class TurnQueue {
     }
   }
 
-  #begin(claimed: Claimed): void {
+  #begin(claimed: TurnClaim): void {
     const work: Promise<void> = this.#runOne(claimed).finally(() => {
       this.#work.delete(work);
-      this.#bell.ring();
+      this.#bell.wake();
     });
     this.#work.add(work);
   }
 
   /** A turn, or how long to wait for one: no longer than until the next message is due. */
-  async #look(waitMs: number): Promise<{ claimed?: Claimed; napMs: number }> {
+  async #look(waitMs: number): Promise<{ claimed?: TurnClaim; napMs: number }> {
     try {
       const { next, dueAt } = await lookAt(this.#host);
       if (next) {
@@ -272,7 +272,7 @@ export class TurnQueue {
     }
   }
 
-  async #runOne(claimed: Claimed): Promise<void> {
+  async #runOne(claimed: TurnClaim): Promise<void> {
     const { turn } = this.#host.config;
     const controller = new AbortController();
     const running: Running = { claimed, events: [], controller, said: "" };
@@ -315,7 +315,7 @@ export class TurnQueue {
     this.#emit(running, { type: "ended", result: await this.#giveUp(claimed, toVarveError(error)) });
   }
 
-  async #giveUp(claimed: Claimed, { code, message, remedy }: VarveError): Promise<TurnResult> {
+  async #giveUp(claimed: TurnClaim, { code, message, remedy }: VarveError): Promise<TurnResult> {
     const result: TurnResult = {
       turn: claimed.turn,
       messages: claimed.messages.map(({ row }) => row.id),
@@ -357,7 +357,7 @@ export class TurnQueue {
   }
 }
 
-function idOf({ agent, turn }: Claimed): string {
+function idOf({ agent, turn }: TurnClaim): string {
   return `${agent} ${turn}`;
 }
 

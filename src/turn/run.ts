@@ -8,19 +8,19 @@
  */
 import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
-import { alsoWrite } from "../store/index.ts";
+import { attachStatement } from "../store/index.ts";
 import { isSilentReply } from "../transcript/index.ts";
 import { answerTurn } from "./answer.ts";
 import { findCommand, runCommand } from "./commands.ts";
 import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
 import type { TurnHost, WindowFacts } from "./host.ts";
-import { addressOf, messageOf } from "./inbound.ts";
-import { type Claimed, endOfTurn, endTurn, noteProgress } from "./inbox.ts";
-import { textOf } from "./text.ts";
-import { type Answered, Interrupted, isStoreFailure, type Live, type Turn, TurnLost } from "./turn.ts";
+import { toAddress, toMessage } from "./inbound.ts";
+import { endOfTurn, endTurn, noteProgress, type TurnClaim } from "./inbox.ts";
+import { getText } from "./text.ts";
+import { type Answered, Interrupted, isStoreFailure, type Turn, TurnLost, type TurnRuntime } from "./turn.ts";
 
-export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Promise<TurnResult> {
+export async function runTurn(host: TurnHost, claimed: TurnClaim, live: TurnRuntime): Promise<TurnResult> {
   const { turn, reset, hasNotices } = await receive(host, claimed);
   const command = findCommand(turn.prompt);
   if (command) {
@@ -30,7 +30,7 @@ export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Pro
   if (reset !== undefined && turn.messages.length === 0) {
     return endWith(host, turn, { status: "command", reply: resetReply(reset) });
   }
-  await hear(host, turn, hasNotices);
+  await recordInput(host, turn, hasNotices);
   if (isOverheard(claimed)) return endWith(host, turn, { status: "stored", reply: "" });
   const policy = host.sessions.maySend(turn.session);
   if (!policy.allowed)
@@ -49,7 +49,7 @@ export async function runTurn(host: TurnHost, claimed: Claimed, live: Live): Pro
 /** The session of the message. A trigger or an expiry opens a new one, once, however often the turn begins. */
 async function receive(
   host: TurnHost,
-  claimed: Claimed,
+  claimed: TurnClaim,
 ): Promise<{ turn: Turn; reset?: "new" | "reset"; hasNotices: boolean }> {
   const [first] = claimed.messages;
   if (!first) throw new VarveError("INTERNAL", "A turn without a message was claimed.");
@@ -59,7 +59,7 @@ async function receive(
   let hasNotices = true;
   if (progress.sessionId === undefined) {
     const received = await host.sessions.receive(
-      { ...addressOf(first.inbound), agent: claimed.agent },
+      { ...toAddress(first.inbound), agent: claimed.agent },
       first.inbound.text,
       {
         displayName: first.inbound.chat?.type === "direct" ? first.inbound.from?.name : undefined,
@@ -75,14 +75,14 @@ async function receive(
   const messages = claimed.messages.flatMap(({ row, inbound }, index) => {
     const said = index === 0 ? (text ?? "") : inbound.text;
     const isEmpty = said === "" && (inbound.attachments ?? []).length === 0;
-    return isEmpty ? [] : [messageOf(inbound, said, { id: row.id, time: row.accepted_at })];
+    return isEmpty ? [] : [toMessage(inbound, said, { id: row.id, time: row.accepted_at })];
   });
-  const prompt = messages.map(textOf).filter(Boolean).join("\n\n");
+  const prompt = messages.map(getText).filter(Boolean).join("\n\n");
   return { turn: { claimed, session, messages, prompt }, reset, hasNotices };
 }
 
 /** The messages go into the transcript before anything is done about them, behind what was left for the session. */
-async function hear(host: TurnHost, { session, messages }: Turn, hasNotices: boolean): Promise<void> {
+async function recordInput(host: TurnHost, { session, messages }: Turn, hasNotices: boolean): Promise<void> {
   const notices = hasNotices ? await host.sessions.takeNotices(session) : [];
   const entries: EntryDraft[] = [
     ...notices.map(({ time, text }): EntryDraft => {
@@ -92,16 +92,16 @@ async function hear(host: TurnHost, { session, messages }: Turn, hasNotices: boo
     ...messages.map((message): EntryDraft => ({ type: "message", message })),
   ];
   // The inbox holds the messages durably until the turn is over.
-  await host.context.append(session, entries, { durable: false });
+  await host.context.append(session, entries, { sync: false });
 }
 
-function isOverheard({ messages }: Claimed): boolean {
+function isOverheard({ messages }: TurnClaim): boolean {
   return messages.every(({ inbound }) => inbound.mentioned === false);
 }
 
 /** The reply, the end of the turn and the work behind it: one transaction. */
 async function reply(host: TurnHost, turn: Turn, answered: Answered): Promise<TurnResult> {
-  const text = textOf(answered.message);
+  const text = getText(answered.message);
   const silent = isSilentReply(text);
   const { runner, usage, facts, notes } = answered;
   const result = resultOf(turn, {
@@ -131,7 +131,7 @@ async function commit(
   facts: WindowFacts,
   used?: { input: number; output: number; context?: number },
 ): Promise<void> {
-  const end = alsoWrite(endOfTurn(host.store.db, claimed, result, host.clock.now()), true);
+  const end = attachStatement(endOfTurn(host.store.db, claimed, result, host.clock.now()), true);
   const count = used ? [host.sessions.tokensUpdate(session, used)] : [];
   try {
     await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, [end, ...count]);
@@ -164,7 +164,7 @@ async function endWith(
 }
 
 /** What was said before an interruption stays said; everything else that fails is told, and nothing is lost by it. */
-async function failed(host: TurnHost, turn: Turn, live: Live, error: unknown): Promise<TurnResult> {
+async function failed(host: TurnHost, turn: Turn, live: TurnRuntime, error: unknown): Promise<TurnResult> {
   // Where the store fails, the turn is begun again when it is back; nothing can be written about it now anyway.
   if (error instanceof TurnLost || isStoreFailure(error)) throw error;
   if (live.signal.aborted) {

@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { dayIn } from "../domain/index.ts";
 
 /** What the model is told first. The day is in it, the hour is not: what comes first must not change with every turn. */
-export function systemPromptOf({ turn, timezone }: Config, now: number, addition: string | undefined): string {
+export function buildSystemPrompt({ turn, timezone }: Config, now: number, addition: string | undefined): string {
   const day = dayIn(now, timezone);
   return [turn.systemPrompt, `Today is ${day}.`, addition].filter(Boolean).join("\n\n");
 }

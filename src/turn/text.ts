@@ -1,8 +1,8 @@
-import { type Message, partsOf } from "../domain/index.ts";
+import { getParts, type Message } from "../domain/index.ts";
 
 /** What a message says in words. */
-export function textOf(message: Pick<Message, "content">): string {
-  return partsOf(message)
+export function getText(message: Pick<Message, "content">): string {
+  return getParts(message)
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("")
     .trim();

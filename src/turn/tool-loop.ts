@@ -1,13 +1,13 @@
-import { type Fitted, fitMidTurn, type Stood } from "../context/index.ts";
-import { type Message, type Part, type ToolCallPart, toolCallsOf, toVarveError } from "../domain/index.ts";
+import { type ConversationSnapshot, type Fitted, fitMidTurn } from "../context/index.ts";
+import { getToolCalls, type Message, type Part, type ToolCallPart, toVarveError } from "../domain/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { silentReplyGate } from "../transcript/index.ts";
 import { withGroupHistory } from "./group-history.ts";
 import type { TurnHost, TurnTool, WindowFacts } from "./host.ts";
-import { messageOf } from "./inbound.ts";
+import { toMessage } from "./inbound.ts";
 import type { Runner } from "./runners/port.ts";
-import { systemPromptOf } from "./system-prompt.ts";
-import type { Answered, Live, Turn } from "./turn.ts";
+import { buildSystemPrompt } from "./system-prompt.ts";
+import type { Answered, Turn, TurnRuntime } from "./turn.ts";
 
 interface Plan {
   runner: Runner;
@@ -21,14 +21,14 @@ interface Prompt {
   system: string;
   messages: Message[];
   estimatedTokens: number;
-  stood?: Stood;
+  stood?: ConversationSnapshot;
 }
 
 /**
  * Asks, runs the tools that are called for, and asks again, until there is an answer. Each step is in the transcript
  * before the next one begins: a turn that is begun again goes on behind it.
  */
-export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Live): Promise<Answered> {
+export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: TurnRuntime): Promise<Answered> {
   const { runner, facts, notes } = plan;
   const { session, claimed } = turn;
   const { maxSteps } = host.config.turn;
@@ -63,7 +63,7 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Liv
       usage.inputTokens += answer.usage.inputTokens;
       usage.outputTokens += answer.usage.outputTokens;
     }
-    const calls = toolCallsOf(answer.message);
+    const calls = getToolCalls(answer.message);
     if (calls.length === 0 || isLast) {
       if (isLast && maxSteps > 1)
         notes.push(`The model used tools ${maxSteps - 1} times and was then asked to answer.`);
@@ -88,7 +88,7 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Liv
       { role: "tool", content: results, id: `${id}:result` },
     ];
     const joined = (await live.steer()).map(({ row, inbound }) =>
-      messageOf(inbound, inbound.text, { id: row.id, time: row.accepted_at }),
+      toMessage(inbound, inbound.text, { id: row.id, time: row.accepted_at }),
     );
     await host.context.append(
       session,
@@ -120,7 +120,7 @@ async function assemblePrompt(host: TurnHost, turn: Turn, plan: Plan): Promise<P
     prompt: turn.prompt,
   });
   const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
-  const system = systemPromptOf(config, host.clock.now(), view.systemPromptAddition);
+  const system = buildSystemPrompt(config, host.clock.now(), view.systemPromptAddition);
   // What a turn has said by itself is never compacted, so that only cutting results short can make it fit.
   const budget = fit(host, turn, plan, messages);
   const fitted = budget.fits ? budget : fitMidTurn(messages, budget.budgetTokens);
@@ -150,7 +150,7 @@ async function grown(
   plan: Plan,
   before: Prompt,
   said: Message[],
-  { signal }: Live,
+  { signal }: TurnRuntime,
 ): Promise<Prompt> {
   const { facts, besideTokens = 0, notes } = plan;
   const fitted = fit(host, turn, plan, [...before.messages, ...said]);
@@ -171,7 +171,7 @@ const midTurnShare = 0.6;
 export async function runTools(
   tools: readonly TurnTool[],
   calls: readonly ToolCallPart[],
-  { signal, emit }: Pick<Live, "signal" | "emit">,
+  { signal, emit }: Pick<TurnRuntime, "signal" | "emit">,
 ): Promise<Part[]> {
   const results: Part[] = [];
   for (const { callId, name, input } of calls) {

@@ -3,12 +3,12 @@ import type { ChatAnswer } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
 import type { TurnEvent } from "./events.ts";
 import type { WindowFacts } from "./host.ts";
-import type { Claimed } from "./inbox.ts";
+import type { TurnClaim } from "./inbox.ts";
 import type { Runner } from "./runners/port.ts";
 
 /** A turn under way. */
 export interface Turn {
-  claimed: Claimed;
+  claimed: TurnClaim;
   session: Session;
   /** What was said, by the ids of the log. */
   messages: Message[];
@@ -17,11 +17,11 @@ export interface Turn {
 }
 
 /** What the process that runs a turn lends it. */
-export interface Live {
+export interface TurnRuntime {
   signal: AbortSignal;
   emit(event: TurnEvent): void;
   /** Messages that came meanwhile and join the turn; none unless `turn.whileBusy` is steer. */
-  steer(): Promise<Claimed["messages"]>;
+  steer(): Promise<TurnClaim["messages"]>;
 }
 
 /** What a model made of a turn. */

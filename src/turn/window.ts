@@ -14,7 +14,7 @@ const comfortTokens = 32_000;
 const leastTokens = 16_000;
 
 /** The window of a model: what the settings say of it, what is known of it, what the agent is given, or the default. */
-export function windowOf({ models, turn }: Config, model: string | undefined): Window {
+export function resolveWindow({ models, turn }: Config, model: string | undefined): Window {
   const { tokens, because } = choose();
   if (tokens >= comfortTokens) return { tokens, because };
   if (tokens >= leastTokens) {

@@ -130,7 +130,7 @@ onEveryEngine(
       rmSync(join(folder, "docs/manual.md"));
       expect(await search.sync()).toMatchObject({ removed: 1 });
       expect((await found("blue valve boiler")).join()).not.toContain("manual");
-      const vectors = await get().varve.search.find("valve", { kinds: ["chunk"], legs: ["vector"] });
+      const vectors = await get().varve.search.find("valve", { kinds: ["chunk"], retrievers: ["vector"] });
       expect(vectors.results.map((result) => result.citation).join()).not.toContain("manual");
     });
 
@@ -161,7 +161,7 @@ onEveryEngine(
           // Whatever is written before the watcher is ready is read when it is.
           round += 1;
           write("workspace/memory/watched.md", `The heron came ${round} times.\n`);
-          const answer = await reader.search.find("heron", { kinds: ["chunk"], legs: ["lexical"] });
+          const answer = await reader.search.find("heron", { kinds: ["chunk"], retrievers: ["lexical"] });
           expect(answer.results[0]?.citation).toBe("memory/watched.md#L1-L1");
         },
         { timeout: 20_000, interval: 300 },
@@ -169,7 +169,9 @@ onEveryEngine(
       rmSync(join(folder, "workspace/memory/watched.md"));
       await vi.waitFor(
         async () =>
-          expect((await reader.search.find("heron", { kinds: ["chunk"], legs: ["lexical"] })).results).toEqual([]),
+          expect((await reader.search.find("heron", { kinds: ["chunk"], retrievers: ["lexical"] })).results).toEqual(
+            [],
+          ),
         { timeout: 20_000, interval: 300 },
       );
       expect(errors).toEqual([]);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
-import { partsOf, systemClock, systemRandom } from "../../src/domain/index.ts";
+import { getParts, systemClock, systemRandom } from "../../src/domain/index.ts";
 import type { TurnEvent, Varve } from "../../src/engine.ts";
 import {
   type ChatBody,
@@ -60,7 +60,7 @@ onEveryEngine(
       const { entries } = await varve.transcripts.read(await varve.sessions.get(key), { limit: 200 });
       return entries.flatMap((entry) =>
         entry.type === "message"
-          ? partsOf(entry.message).flatMap((part) =>
+          ? getParts(entry.message).flatMap((part) =>
               part.type === "text" ? [`${entry.message.role}: ${part.text}`] : [],
             )
           : [],

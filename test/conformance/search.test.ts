@@ -68,8 +68,8 @@ onEveryEngine(
     });
 
     test("two characters of a script without spaces are found", async () => {
-      expect((await ids("北京", { legs: ["lexical"] }))[0]).toBe("m6");
-      expect((await ids("什么时候去北京?", { legs: ["lexical"] }))[0]).toBe("m6");
+      expect((await ids("北京", { retrievers: ["lexical"] }))[0]).toBe("m6");
+      expect((await ids("什么时候去北京?", { retrievers: ["lexical"] }))[0]).toBe("m6");
     });
 
     test("a question in the name of a speaker prefers what that one said", async () => {
@@ -154,8 +154,8 @@ onEveryEngine(
     });
 
     test("the beginning of a word is enough while somebody types", async () => {
-      expect(await ids("gard", { interactive: true, legs: ["lexical"] })).toContain("m4");
-      expect(await ids("gard", { legs: ["lexical"] })).toEqual([]);
+      expect(await ids("gard", { interactive: true, retrievers: ["lexical"] })).toContain("m4");
+      expect(await ids("gard", { retrievers: ["lexical"] })).toEqual([]);
     });
 
     test("the classic profile keeps exact names on top", async () => {

@@ -8,7 +8,7 @@ import { systemRandom } from "../../src/domain/index.ts";
 import { openVarve, restoreBackup } from "../../src/engine.ts";
 import { type JobHandler, JobWorker } from "../../src/jobs/index.ts";
 import {
-  alsoWrite,
+  attachStatement,
   dropLease,
   enqueueJob,
   leaseJob,
@@ -197,14 +197,14 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
       ...{ id, kind: "user", time: 1, tokens: 2, payload: "{}", words: "", countsAsMessage: true },
     });
     const rename = (from: string, to: string) =>
-      alsoWrite(
+      attachStatement(
         store.db.updateTable("conversations").set({ key: to }).where("id", "=", 9_000).where("key", "=", from),
         true,
       );
     const write = (id: string, also = rename("k", "l")) =>
-      store.append({ ...ref, entries: [entry(id)], once: "turn", also: [also] });
+      store.append({ ...ref, entries: [entry(id)], idempotencyKey: "turn", attached: [also] });
     const keyAndEntries = async () => {
-      const rows = await store.readTogether([
+      const rows = await store.readBatch([
         store.db.selectFrom("conversations").select("key").where("id", "=", 9_000),
         store.db.selectFrom("entries").select("id").where("agent", "=", "once").where("conversation", "=", 9_000),
       ]);
@@ -214,7 +214,7 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     expect(await keyAndEntries()).toEqual({ key: "k", entries: [] });
     // At once, so that they share a transaction where an engine does that.
     const [refused, first, second] = await Promise.allSettled([
-      store.append({ ...ref, entries: [entry("x")], also: [rename("nothing", "l")] }),
+      store.append({ ...ref, entries: [entry("x")], attached: [rename("nothing", "l")] }),
       write("a"),
       write("b", rename("never asked", "m")),
     ]);

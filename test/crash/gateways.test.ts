@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openVarve } from "../../src/engine.ts";
-import { textOf } from "../../src/turn/text.ts";
+import { getText } from "../../src/turn/text.ts";
 import { sha256 } from "../e2e/gateway-stage.ts";
 import { type ChatServer, lastUserText, startChatServer } from "../support/chat-server.ts";
 import { databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
@@ -110,7 +110,7 @@ describe.each(databaseKinds)("gateways that are killed on %s", (kind) => {
         const session = await varve.sessions.get(`agent:main:talk:direct:p${person}`);
         const { entries } = await varve.transcripts.read(session, { limit: 1000 });
         const said = entries.flatMap((entry) =>
-          entry.type === "message" ? [`${entry.message.role} ${textOf(entry.message)}`] : [],
+          entry.type === "message" ? [`${entry.message.role} ${getText(entry.message)}`] : [],
         );
         const expected = Array.from({ length: turns }, (_, turn) => `person ${person} turn ${turn}`);
         expect(said).toEqual(expected.flatMap((text) => [`user ${text}`, `assistant re: ${text}`]));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { toVarveError } from "../../src/domain/index.ts";
 import { openVarve, type TurnResult } from "../../src/engine.ts";
-import { textOf } from "../../src/turn/text.ts";
+import { getText } from "../../src/turn/text.ts";
 import { lastUserText, modelSettings, startChatServer } from "../support/chat-server.ts";
 import { databaseKinds, scratchDatabase } from "../support/databases.ts";
 import { FaultTap, faults } from "./fault-tap.ts";
@@ -48,9 +48,9 @@ test.each(databaseKinds)(
           expect(result, text).toMatchObject({ status: "replied", reply: `re: ${text}` });
           const { entries } = await varve.transcripts.read(await varve.sessions.get(inbound.session));
           const said = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
-          expect(said.filter(({ role }) => role === "user").map(textOf), text).toEqual([text]);
+          expect(said.filter(({ role }) => role === "user").map(getText), text).toEqual([text]);
           expect(
-            said.filter((message) => message.role === "assistant" && textOf(message) !== "").map(textOf),
+            said.filter((message) => message.role === "assistant" && getText(message) !== "").map(getText),
             text,
           ).toEqual([`re: ${text}`]);
           if (!wasMet) break;

@@ -1,9 +1,9 @@
 import {
   checkConfig,
-  homeOf,
   listConfig,
   loadConfig,
   printFault,
+  resolveHome,
   setConfigValue,
   unsetConfigValue,
 } from "../../config/index.ts";
@@ -37,7 +37,7 @@ export function getCommand(key: string, flags: CommonOptions): void {
 
 export function setCommand(key: string, value: string, flags: CommonOptions): void {
   const output = outputFor(flags);
-  const home = homeOf(flags);
+  const home = resolveHome(flags);
   setConfigValue(home, key, value);
   output.say(`${key} is set in ${home}/config.yaml.`);
   output.result({ key, value });
@@ -45,7 +45,7 @@ export function setCommand(key: string, value: string, flags: CommonOptions): vo
 
 export function unsetCommand(key: string, flags: CommonOptions): void {
   const output = outputFor(flags);
-  const home = homeOf(flags);
+  const home = resolveHome(flags);
   const was = unsetConfigValue(home, key);
   output.say(was ? `${key} is not set any more.` : `${key} was not set in the file.`);
   output.result({ key, unset: was });
@@ -53,7 +53,7 @@ export function unsetCommand(key: string, flags: CommonOptions): void {
 
 export function checkCommand(flags: CommonOptions): void {
   const output = outputFor(flags);
-  const home = homeOf(flags);
+  const home = resolveHome(flags);
   const faults = checkConfig(home, process.env);
   output.show(faults.length === 0 ? "The settings are right." : faults.map(printFault).join("\n"));
   output.result({ faults });

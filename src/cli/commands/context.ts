@@ -2,9 +2,9 @@ import { VarveError } from "../../domain/index.ts";
 import {
   type Description,
   type Expansion,
+  getEntryText,
   type Session,
   type TreeNode,
-  textOfEntry,
   type Varve,
 } from "../../engine.ts";
 import { type CommonOptions, interruptible, withVarve } from "../context.ts";
@@ -75,7 +75,8 @@ export async function assembleCommand(name: string, flags: ContextFlags): Promis
       prompt: flags.prompt,
       record: false,
     });
-    for (const message of view.messages) output.show(`${message.role}: ${textOfEntry({ type: "message", message })}\n`);
+    for (const message of view.messages)
+      output.show(`${message.role}: ${getEntryText({ type: "message", message })}\n`);
     const left = view.trace.filter((item) => !item.in).length;
     output.say(
       `${number(view.messages.length)} messages, about ${number(view.estimatedTokens)} tokens; ${number(left)} items left out (--json shows the trace).`,
@@ -153,7 +154,7 @@ function drawDescription(found: Description): string {
       return drawFile(found);
     case "message": {
       const { entry } = found;
-      return `msg#${entry.seq} ${when(entry.time)}\n\n${textOfEntry(entry)}`;
+      return `msg#${entry.seq} ${when(entry.time)}\n\n${getEntryText(entry)}`;
     }
   }
 }
@@ -232,7 +233,7 @@ function drawExpansion(nodes: Expansion["nodes"], indent = ""): string {
     .map((node) => {
       const own = `${indent}${node.summary.id}\n${node.summary.content.replace(/^/gm, `${indent}  `)}`;
       const messages = node.messages.map(
-        (entry) => `${indent}  msg#${entry.seq} ${when(entry.time)} ${textOfEntry(entry)}`,
+        (entry) => `${indent}  msg#${entry.seq} ${when(entry.time)} ${getEntryText(entry)}`,
       );
       return [own, ...messages, drawExpansion(node.children, `${indent}  `)].filter(Boolean).join("\n");
     })

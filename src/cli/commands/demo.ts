@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openVarve, textOfEntry, type Varve } from "../../engine.ts";
+import { getEntryText, openVarve, type Varve } from "../../engine.ts";
 import { question, story } from "../demo-story.ts";
 import { number, type Output, outputFor } from "../output.ts";
 import { drawTree } from "./context.ts";
@@ -55,7 +55,7 @@ async function tour(varve: Varve, output: Output, home: string): Promise<unknown
   step("3. Something is asked that was said once, weeks ago", `varve context assemble ${key} --prompt "${question}"`);
   const view = await varve.context.assemble(session, { budgetTokens, prompt: question });
   const recalled = view.messages.at(-1);
-  const text = recalled ? textOfEntry({ type: "message", message: recalled }) : "";
+  const text = recalled ? getEntryText({ type: "message", message: recalled }) : "";
   const line = text.split("\n").find((one) => one.includes("blue oar")) ?? "";
   output.show(
     `Of ${number(view.estimatedTokens)} tokens that the model sees, this is the line that answers it:\n\n  ${line}`,
@@ -70,7 +70,7 @@ async function tour(varve: Varve, output: Output, home: string): Promise<unknown
   const entries = opened.nodes.flatMap((node) => node.messages);
   const at = entries.findIndex((entry) => `msg#${entry.seq}` === hit?.citation);
   for (const entry of entries.slice(Math.max(0, at - 1), at + 2))
-    output.show(`  msg#${entry.seq} ${textOfEntry(entry)}`);
+    output.show(`  msg#${entry.seq} ${getEntryText(entry)}`);
   output.show(`\nNothing was lost. Next: \`varve import ~/.claude/projects\`, then \`varve start\`.`);
   return {
     messages: report.imported,

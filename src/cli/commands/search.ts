@@ -18,7 +18,7 @@ export interface SearchFlags extends CommonOptions {
 }
 
 type SearchMode = "hybrid" | "text" | "vector";
-const legs = { hybrid: ["lexical", "vector"], text: ["lexical"], vector: ["vector"] } as const;
+const retrievers = { hybrid: ["lexical", "vector"], text: ["lexical"], vector: ["vector"] } as const;
 
 export async function searchCommand(query: string, flags: SearchFlags): Promise<void> {
   const mode = flags.mode ?? "hybrid";
@@ -39,7 +39,7 @@ export async function searchCommand(query: string, flags: SearchFlags): Promise<
         minScore: flags.minScore,
         profile: flags.profile,
         explain: flags.explain,
-        legs: [...legs[mode]],
+        retrievers: [...retrievers[mode]],
       });
       for (const result of answer.results) {
         output.show(`${result.citation}  ${when(result.time)}  ${result.score.toFixed(3)}  ${result.sessionKey ?? ""}`);

@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import type { Session } from "../../engine.ts";
-import { textOfEntry } from "../../engine.ts";
+import { getEntryText } from "../../engine.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
@@ -51,7 +51,7 @@ export async function showCommand(name: string, flags: ShowFlags): Promise<void>
     if (page.before !== undefined) output.show(`\n… earlier: --before ${page.before}`);
     for (const entry of page.entries) {
       const speaker = entry.type === "message" ? (entry.message.name ?? entry.message.role) : entry.type;
-      const text = textOfEntry(entry).replace(/\s+/g, " ").trim();
+      const text = getEntryText(entry).replace(/\s+/g, " ").trim();
       output.show(
         `\nmsg#${entry.seq}  ${when(entry.time)}  ${speaker}\n  ${text.length > 400 ? `${text.slice(0, 400)}… (${number(text.length)} characters)` : text}`,
       );

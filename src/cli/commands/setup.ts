@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { confirm, isCancel } from "@clack/prompts";
-import { homeOf } from "../../config/index.ts";
+import { resolveHome } from "../../config/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { planSetup, printDiff, type Setup, type SetupName } from "../../plugins/index.ts";
 import type { CommonOptions } from "../context.ts";
@@ -20,7 +20,7 @@ export async function setupCommand(name: SetupName, flags: SetupFlags): Promise<
     userHome: homedir(),
     env: process.env,
     platform: process.platform,
-    home: homeOf({ home: flags.home }),
+    home: resolveHome({ home: flags.home }),
     flags: callFlags(flags),
   };
   const setup = planSetup(name, setting, remove);
@@ -65,7 +65,7 @@ function sayDone(output: Output, setup: Setup, backups: string[], remove: boolea
 /** What the calls that are written need, so that they mean the same memory as this command. */
 function callFlags({ home, database, agent }: SetupFlags): string[] {
   return [
-    ...(home === undefined ? [] : ["--home", homeOf({ home })]),
+    ...(home === undefined ? [] : ["--home", resolveHome({ home })]),
     ...(database === undefined ? [] : ["--database", database]),
     ...(agent === undefined ? [] : ["--agent", agent]),
   ];

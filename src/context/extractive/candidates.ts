@@ -1,6 +1,6 @@
 import type { Role } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { cues, cuesOf } from "./lexicon.ts";
+import { cues, getCues } from "./lexicon.ts";
 import { splitSentences } from "./sentences.ts";
 import { scanWords, shapes, tableSize } from "./words.ts";
 
@@ -98,7 +98,7 @@ function readSentence(text: string, factor: number, counts: Uint32Array) {
   let content = 0;
   scanWords(text, (slot, shape, length) => {
     counts[slot] = (counts[slot] ?? 0) + 1;
-    const cue = cuesOf(slot);
+    const cue = getCues(slot);
     found |= cue;
     const isNumber = (shape & shapes.digit) !== 0;
     if (isNumber) found |= cues.date;

@@ -59,6 +59,6 @@ for (const [name, words] of Object.entries(lists)) {
 }
 
 /** The cues of a word, as bits. Two words in one slot of the table are taken for one, which is rare enough. */
-export function cuesOf(slot: number): number {
+export function getCues(slot: number): number {
   return table[slot] ?? 0;
 }

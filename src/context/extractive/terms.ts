@@ -1,7 +1,7 @@
 import { estimateTokens } from "../../tokens/index.ts";
 import { expandPrefix } from "../summary-lines.ts";
 import type { Candidate } from "./candidates.ts";
-import { cues, cuesOf } from "./lexicon.ts";
+import { cues, getCues } from "./lexicon.ts";
 import { scanWords } from "./words.ts";
 
 const candidatesMax = 400;
@@ -54,7 +54,7 @@ export function expandLine(
 function isCommon(text: string): boolean {
   let isCommon = true;
   scanWords(text, (slot) => {
-    if ((cuesOf(slot) & (cues.stop | cues.filler | cues.date)) === 0) isCommon = false;
+    if ((getCues(slot) & (cues.stop | cues.filler | cues.date)) === 0) isCommon = false;
   });
   return isCommon;
 }

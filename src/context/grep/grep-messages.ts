@@ -1,6 +1,6 @@
 import type { Entry } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { readEntries, scanMessages, textOfEntry } from "../../transcript/index.ts";
+import { getEntryText, readEntries, scanMessages } from "../../transcript/index.ts";
 import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
 import { placeOfWords, snippetAround } from "./snippet.ts";
 
@@ -31,7 +31,7 @@ export async function matchMessages(store: Store, hunt: Hunt): Promise<Found> {
   const plain = words.map((word) => word.replaceAll(" ", ""));
   const entries = await readEntries(store, agent, [...scores.keys()]);
   const matches = entries.map((entry) => {
-    const text = textOfEntry(entry);
+    const text = getEntryText(entry);
     const place = placeOfWords(text, plain);
     return matchOf(entry, snippetAround(text, place.from, place.to), scores.get(entry.seq) ?? 0);
   });

@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js";
 import { VarveError } from "../../domain/index.ts";
-import { type PatternAtom, timesOf, walkPattern } from "./walk-pattern.ts";
+import { type PatternAtom, parseQuantifier, walkPattern } from "./walk-pattern.ts";
 
 /** A regular expression, ready to look through many texts. */
 export interface Pattern {
@@ -59,7 +59,7 @@ function needleOf(atoms: readonly PatternAtom[]): string | undefined {
   let best = "";
   let run = "";
   for (const atom of atoms) {
-    const [least] = timesOf(atom.quantifier);
+    const [least] = parseQuantifier(atom.quantifier);
     const stands = atom.kind === "literal" && atom.depth === 0 && least > 0 && !/\s/.test(atom.text);
     if (stands) run += atom.text;
     if (run.length > best.length) best = run;
@@ -78,7 +78,7 @@ function quickTest(atoms: readonly PatternAtom[], ignoresCase: boolean): RegExp 
   let branches = 1;
   let bars = 0;
   for (const atom of atoms) {
-    const [least, most] = timesOf(atom.quantifier);
+    const [least, most] = parseQuantifier(atom.quantifier);
     if (atom.kind === "bar") bars += 1;
     if (differs(atom, ignoresCase)) return undefined;
     if (atom.kind === "anchor" && atom.quantifier !== "") return undefined;

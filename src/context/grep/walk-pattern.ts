@@ -78,7 +78,7 @@ function classEnd(characters: readonly string[], from: number): number | undefin
 }
 
 /** The least and the most times an atom is repeated. */
-export function timesOf(quantifier: string): [number, number] {
+export function parseQuantifier(quantifier: string): [number, number] {
   if (quantifier === "") return [1, 1];
   if (quantifier === "?") return [0, 1];
   if (quantifier === "*") return [0, Number.POSITIVE_INFINITY];

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../json.ts";
-import { type Message, partsOf } from "../message.ts";
+import { getParts, type Message } from "../message.ts";
 import type { Part } from "../part.ts";
 import { anthropicBlocks } from "./anthropic-blocks.ts";
 import { finishMessage, trustsSignatures, writeMessage } from "./envelope.ts";
 import { expectObject, isHosted, readBlock, writeBlocks } from "./exact.ts";
-import { segmentsOf } from "./segments.ts";
+import { splitSegments } from "./segments.ts";
 import { arrayField, defined, json, objectField, roleNamed, stringField } from "./shared.ts";
 
 /**
@@ -43,7 +43,7 @@ function rebuild(message: Message): JsonObject[] {
   const answered = message.content.some((part) => part.type === "tool_result" && !isHosted(part));
   const runs =
     role === "assistant" && answered
-      ? segmentsOf(message).map((run) =>
+      ? splitSegments(message).map((run) =>
           run.role === "tool" ? { role: "user", parts: run.results } : { role: run.role, parts: run.parts },
         )
       : [{ role, parts: message.content }];
@@ -56,7 +56,7 @@ function own(message: Message, role: string): JsonObject {
   const content = typeof message.content === "string" ? message.content : undefined;
   return json({
     role,
-    content: content ?? writeBlocks(anthropicBlocks, partsOf(message), true),
+    content: content ?? writeBlocks(anthropicBlocks, getParts(message), true),
     model: message.model,
     usage: message.usage,
     stop_reason: message.stopReason,

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, jsonEqual } from "../json.ts";
-import { type Message, partsOf } from "../message.ts";
+import { getParts, type Message } from "../message.ts";
 import type { Part, WireFormat } from "../part.ts";
 
 /** Names the rebuilt fields that must not appear: the original has none, or another one that takes its place for good. */
@@ -73,7 +73,7 @@ function isEmpty(value: JsonValue | undefined): boolean {
 
 /** Signatures are only good at the provider that made them, so a message that has one must say where it came from. */
 function isSigned(message: Message): boolean {
-  return partsOf(message).some(isSignedPart);
+  return getParts(message).some(isSignedPart);
 }
 
 function isSignedPart(part: Part): boolean {

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../json.ts";
-import { type Message, partsOf } from "../message.ts";
+import { getParts, type Message } from "../message.ts";
 import type { Part } from "../part.ts";
 import { finishMessage, trustsSignatures, writeMessage } from "./envelope.ts";
 import { expectObject, isHosted, readBlock, writeBlocks } from "./exact.ts";
 import { googleParts } from "./google-parts.ts";
-import { segmentsOf } from "./segments.ts";
+import { splitSegments } from "./segments.ts";
 import { arrayField, roleNamed } from "./shared.ts";
 
 /** Reads a `Content` of the Gemini API. One of nothing but function responses gets the role `tool`. */
@@ -27,12 +27,12 @@ function isResults(content: Part[]): boolean {
 
 function rebuild(message: Message): JsonObject[] {
   const role = wireRole(message.role);
-  const parts = partsOf(message);
+  const parts = getParts(message);
   if (message.wire?.format === "google") return [{ role, parts: writeBlocks(googleParts, parts, true) }];
   const trusted = trustsSignatures("google", message);
   const runs =
     role === "model"
-      ? segmentsOf(message).map((run) =>
+      ? splitSegments(message).map((run) =>
           run.role === "tool" ? { role: "user", parts: run.results } : { role: wireRole(run.role), parts: run.parts },
         )
       : [{ role, parts }];

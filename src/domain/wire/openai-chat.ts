@@ -4,7 +4,7 @@ import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../part.
 import { finishMessage, writeMessage } from "./envelope.ts";
 import { expectObject, readBlock, writeBlock, writeBlocks } from "./exact.ts";
 import { chatBlocks, chatCalls } from "./openai-chat-blocks.ts";
-import { type Segment, segmentsOf } from "./segments.ts";
+import { type Segment, splitSegments } from "./segments.ts";
 import { arrayField, defined, inputFromText, json, objectField, plainText, roleNamed, stringField } from "./shared.ts";
 
 /** Reads a message of the Chat Completions API and of the many servers that speak it. */
@@ -82,7 +82,7 @@ function rebuild(message: Message): JsonObject[] {
   if (typeof message.content === "string") {
     return [json({ role: message.role === "tool" ? "user" : message.role, content: message.content, name })];
   }
-  const segments = segmentsOf(message);
+  const segments = splitSegments(message);
   if (segments.length === 0 && own && message.role !== "tool") segments.push({ role: message.role, parts: [] });
   return segments.flatMap((segment) => writeSegment(segment, name, own));
 }

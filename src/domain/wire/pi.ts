@@ -4,7 +4,7 @@ import type { Part, ToolResultPart } from "../part.ts";
 import { finishMessage, trustsSignatures, writeMessage } from "./envelope.ts";
 import { expectObject, readBlock, writeBlocks } from "./exact.ts";
 import { piBlocks } from "./pi-blocks.ts";
-import { type Segment, segmentsOf } from "./segments.ts";
+import { type Segment, splitSegments } from "./segments.ts";
 import { arrayField, defined, json, objectField, stringField } from "./shared.ts";
 
 /**
@@ -74,7 +74,7 @@ function rebuild(message: Message): JsonObject[] {
   const own = message.wire?.format === "pi";
   const trusted = trustsSignatures("pi", message);
   if (typeof message.content === "string") return [writeSpoken(message, message.content, own)];
-  const segments = segmentsOf(message);
+  const segments = splitSegments(message);
   if (segments.length === 0 && own && message.role !== "tool") segments.push({ role: message.role, parts: [] });
   return segments.flatMap((segment) => writeSegment(segment, message, own, trusted));
 }

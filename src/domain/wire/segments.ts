@@ -1,5 +1,5 @@
 import type { Message, Role } from "../message.ts";
-import { partsOf } from "../message.ts";
+import { getParts } from "../message.ts";
 import type { Part, ToolResultPart } from "../part.ts";
 import { isHosted } from "./exact.ts";
 
@@ -9,10 +9,10 @@ export type Segment = { role: "tool"; results: ToolResultPart[] } | { role: Excl
  * A message cut into runs of tool results and of everything else, for formats in which results are messages of their
  * own. Results of the provider's own tools stay where they are.
  */
-export function segmentsOf(message: Message): Segment[] {
+export function splitSegments(message: Message): Segment[] {
   const speaker = message.role === "tool" ? "user" : message.role;
   const segments: Segment[] = [];
-  for (const part of partsOf(message)) {
+  for (const part of getParts(message)) {
     const last = segments.at(-1);
     if (part.type === "tool_result" && !isHosted(part)) {
       if (last?.role === "tool") last.results.push(part);

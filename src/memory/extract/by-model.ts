@@ -4,7 +4,7 @@ import { categoryNames, contextLabels } from "../memory.ts";
 import { askFor, type Told } from "./ask.ts";
 import type { Found } from "./candidate.ts";
 import { normalKey } from "./facts.ts";
-import { readable, type Spoken } from "./spoken.ts";
+import { readable, type Utterance } from "./utterances.ts";
 
 export const candidatesMax = 5;
 const answerTokens = 2_000;
@@ -41,7 +41,7 @@ Do not note: greetings, questions about what is remembered, what the assistant r
 /** Asks a model once for what is worth keeping. Candidates of a wrong form are counted and left out. */
 export async function extractByModel(
   generate: Generate,
-  spoken: readonly Spoken[],
+  spoken: readonly Utterance[],
   signal?: AbortSignal,
 ): Promise<{ found: Found[]; malformed: number; cut: number } & Omit<Told<never>, "value">> {
   const lines = spoken.map(lineOf).join("\n");
@@ -70,7 +70,7 @@ export async function extractByModel(
   };
 }
 
-function lineOf(one: Spoken): string {
+function lineOf(one: Utterance): string {
   const said = readable(one);
   const cut = said.length > messageCharsMax ? `${said.slice(0, messageCharsMax).toWellFormed()} […]` : said;
   const time = new Date(one.time).toISOString().slice(0, 16);

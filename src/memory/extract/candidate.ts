@@ -1,8 +1,8 @@
 import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
 import { coverage, rougeL } from "../similarity.ts";
-import { temporalOf } from "../temporal.ts";
-import { type Span, type Spoken, sentencesOf } from "./spoken.ts";
+import { parseTemporal } from "../temporal.ts";
+import { type Span, splitSentences, type Utterance } from "./utterances.ts";
 
 /** What an extractor found, before anything was checked. */
 export interface Found extends Levels {
@@ -27,13 +27,13 @@ const spansPerMessage = 2;
  */
 export function grounded(
   found: Found,
-  spoken: readonly Spoken[],
+  spoken: readonly Utterance[],
   { timeZone, userTrust = "owner" }: { timeZone: string; userTrust?: Trust },
 ): MemoryDraft | undefined {
   const named = spoken.filter((one) => found.support.some(({ seq }) => seq === one.seq));
   if (named.length === 0) return undefined;
   const said = named.map((one) =>
-    sentencesOf(one)
+    splitSentences(one)
       .map(({ start, end }) => one.text.slice(start, end))
       .join("\n"),
   );
@@ -48,7 +48,7 @@ export function grounded(
     ...rest,
     ...(key === undefined ? {} : { factKey: key }),
     importance: importance ?? categories[found.category].importance,
-    ...temporalOf(found.content, newest, timeZone),
+    ...parseTemporal(found.content, newest, timeZone),
     validFrom: newest,
     trust: named.some((one) => one.role === "user") ? userTrust : "agent",
     sources,
@@ -56,21 +56,21 @@ export function grounded(
 }
 
 /** Where several people talk, what one says of themselves is not what another one says. */
-function keyOf(factKey: string, named: readonly Spoken[]): string {
+function keyOf(factKey: string, named: readonly Utterance[]): string {
   const speakers = new Set(named.filter((one) => one.role === "user").map((one) => one.speaker));
   const [only] = speakers;
   return speakers.size === 1 && only !== undefined && only !== "user" ? `${factKey} of ${only.toLowerCase()}` : factKey;
 }
 
 /** The sentences of a message that come nearest to a candidate. */
-function sourcesIn(found: Found, one: Spoken): Source[] {
+function sourcesIn(found: Found, one: Utterance): Source[] {
   const source = ({ start, end }: Span): Source => {
     const { agent, sessionId, seq } = one;
     return { agent, sessionId, seq, start, end };
   };
   const known = found.support.flatMap(({ seq, span }) => (seq === one.seq && span ? [source(span)] : []));
   if (known.length > 0) return known;
-  return sentencesOf(one)
+  return splitSentences(one)
     .map((span) => ({ span, score: nearness(found, one.text.slice(span.start, span.end)) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)

@@ -1,12 +1,12 @@
 import { redactSecrets } from "../../domain/index.ts";
 import type { MemoryHost } from "../host.ts";
 import type { MemoryDraft, Trust } from "../memory.ts";
-import type { Candidate } from "../near.ts";
+import type { Candidate } from "../similar-memories.ts";
 import { cosine, wordCosine } from "../similarity.ts";
 import { candidatesMax, extractByModel } from "./by-model.ts";
 import { type Found, grounded } from "./candidate.ts";
 import { extractByRules } from "./rules.ts";
-import type { Spoken } from "./spoken.ts";
+import type { Utterance } from "./utterances.ts";
 
 export type ExtractionPolicy = "full" | "episodic" | "none";
 
@@ -28,7 +28,7 @@ const episodic: readonly string[] = ["events", "cases"];
 /** What a stretch of a conversation holds that may be written. Models are asked here, outside of any transaction. */
 export async function gather(
   host: MemoryHost,
-  spoken: readonly Spoken[],
+  spoken: readonly Utterance[],
   options: { policy: ExtractionPolicy; recalled: readonly string[]; userTrust?: Trust; signal?: AbortSignal },
 ): Promise<Gathered> {
   const { found, ...cost } = await findIn(host, spoken, options.signal);
@@ -57,7 +57,7 @@ interface FoundIn {
   notes: string[];
 }
 
-async function findIn(host: MemoryHost, spoken: readonly Spoken[], signal?: AbortSignal): Promise<FoundIn> {
+async function findIn(host: MemoryHost, spoken: readonly Utterance[], signal?: AbortSignal): Promise<FoundIn> {
   const notes: string[] = [];
   let [calls, tokens, malformed] = [0, 0, 0];
   if (host.generate) {

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Generate } from "../../models/index.ts";
 import { type Decision, decisionKinds } from "../decisions.ts";
 import { contextLabels, type Memory, type MemoryDraft } from "../memory.ts";
-import { type Candidate, type Near, vectorFloor, wordFloor } from "../near.ts";
-import { coverage, termsOf, wordCosine } from "../similarity.ts";
+import { type Candidate, type SimilarMemories, vectorFloor, wordFloor } from "../similar-memories.ts";
+import { coverage, extractTerms, wordCosine } from "../similarity.ts";
 import { askFor, type Told } from "./ask.ts";
 
 /** How many memories a model is shown. */
@@ -29,9 +29,9 @@ Answer with JSON only: {"decision", "match", "context", "reason", "merged"}
 - reason: one sentence.`;
 
 /** What is near enough to be shown to a model, or to be judged by the rules. */
-export function comparable(near: readonly Near[], { draft }: Candidate): Near[] {
-  const isProfile = (one: Near) => draft.category === "profile" && one.memory.category === "profile";
-  const isNear = (one: Near) => one.words >= wordFloor || one.meaning >= vectorFloor;
+export function comparable(near: readonly SimilarMemories[], { draft }: Candidate): SimilarMemories[] {
+  const isProfile = (one: SimilarMemories) => draft.category === "profile" && one.memory.category === "profile";
+  const isNear = (one: SimilarMemories) => one.words >= wordFloor || one.meaning >= vectorFloor;
   return near.filter((one) => one.sameFact || isNear(one) || isProfile(one)).slice(0, shownMax);
 }
 
@@ -39,7 +39,7 @@ export function comparable(near: readonly Near[], { draft }: Candidate): Near[] 
 export async function decideByModel(
   generate: Generate,
   { draft }: Candidate,
-  near: readonly Near[],
+  near: readonly SimilarMemories[],
   hint: string | undefined,
   signal?: AbortSignal,
 ): Promise<{ decision?: Decision } & Omit<Told<never>, "value">> {
@@ -76,7 +76,7 @@ function escaped(text: string): string {
 }
 
 /** Without a model: the same again is support, another value of the same fact supersedes, everything else is new. */
-export function decideByRules({ draft }: Candidate, near: readonly Near[]): Decision {
+export function decideByRules({ draft }: Candidate, near: readonly SimilarMemories[]): Decision {
   const { label } = draft;
   const fact = near.find((one) => one.sameFact);
   if (fact) {
@@ -100,9 +100,9 @@ function again(draft: MemoryDraft, memory: Memory): Decision {
 function saysTheSame(draft: MemoryDraft, memory: Memory): boolean {
   if (!sameFigures(draft.abstract, memory.abstract) || negated(draft.abstract) !== negated(memory.abstract))
     return false;
-  const about = new Set(termsOf((draft.factKey ?? "").replace(/^[^:]*:/, "")));
+  const about = new Set(extractTerms((draft.factKey ?? "").replace(/^[^:]*:/, "")));
   const rest = (text: string) =>
-    termsOf(text)
+    extractTerms(text)
       .filter((term) => !about.has(term))
       .join(" ");
   const [mine, known] = [rest(draft.abstract), rest(memory.abstract)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { factOf, isExplicit } from "./facts.ts";
+import { isExplicit, parseFact } from "./facts.ts";
 
 describe("what is worth keeping", () => {
   it.each([
@@ -34,8 +34,8 @@ describe("what is worth keeping", () => {
     ["Correction: the deploy target is server ten.", "entities", "the:deploy target"],
     ["Merk dir bitte, dass die Miete 900 Euro ist.", "entities", undefined],
   ])("%s", (text, category, factKey) => {
-    expect(factOf(text)).toMatchObject({ category, ...(factKey === undefined ? {} : { factKey }) });
-    if (factKey === undefined) expect(factOf(text)?.factKey).toBeUndefined();
+    expect(parseFact(text)).toMatchObject({ category, ...(factKey === undefined ? {} : { factKey }) });
+    if (factKey === undefined) expect(parseFact(text)?.factKey).toBeUndefined();
   });
 });
 
@@ -55,7 +55,7 @@ describe("what is not", () => {
     "The build fails with an error.",
     `My story is ${"long ".repeat(200)}`,
   ])("%s", (text) => {
-    expect(factOf(text)).toBeUndefined();
+    expect(parseFact(text)).toBeUndefined();
   });
 });
 

@@ -216,7 +216,7 @@ const freely: readonly Pattern[] = [
 const sentenceCharsMax = 600;
 
 /** What a sentence of a person says that is worth keeping, if anything. */
-export function factOf(sentence: string): Fact | undefined {
+export function parseFact(sentence: string): Fact | undefined {
   const text = sentence.trim();
   if (text.length > sentenceCharsMax) return undefined;
   const rest = askedToRemember.test(text) ? undefined : explicitRest(text);

@@ -3,10 +3,10 @@ import { dayMs } from "../decay.ts";
 import type { Decision } from "../decisions.ts";
 import type { MemoryHost } from "../host.ts";
 import { categories } from "../memory.ts";
-import { type Candidate, likeness, nearest } from "../near.ts";
+import { type Candidate, findSimilar, likeness } from "../similar-memories.ts";
 import { comparable, decideByModel, decideByRules, shownMax } from "./decide.ts";
 import { judge } from "./judge.ts";
-import { readable, type Spoken, sentencesOf } from "./spoken.ts";
+import { readable, splitSentences, type Utterance } from "./utterances.ts";
 
 /** A candidate with what is to become of it. */
 export type Reconciled =
@@ -22,7 +22,7 @@ export interface Reconciliation {
 
 export interface ReconcileOptions {
   scope: string;
-  spoken: readonly Spoken[];
+  spoken: readonly Utterance[];
   admission?: AdmissionPreset;
   /** How many calls of a model are left. */
   callsMax: number;
@@ -38,7 +38,7 @@ export async function reconcile(
   const result: Reconciliation = { items: [], calls: 0, tokens: 0, notes: [] };
   const utility = await utilities(host, candidates, options, result);
   for (const [index, candidate] of candidates.entries()) {
-    const near = await nearest(host.store, options.scope, candidate, {
+    const near = await findSimilar(host.store, options.scope, candidate, {
       limit: Math.max(options.admission?.pool ?? 0, shownMax),
       shelf: host.shelf,
     });
@@ -93,7 +93,7 @@ async function utilities(
 function admissionOf(
   host: MemoryHost,
   { draft }: Candidate,
-  near: Awaited<ReturnType<typeof nearest>>,
+  near: Awaited<ReturnType<typeof findSimilar>>,
   utility: number | undefined,
   { admission, spoken }: ReconcileOptions,
 ): Admission | undefined {
@@ -102,7 +102,7 @@ function admissionOf(
   const named = spoken.filter((one) => draft.sources.some((source) => source.seq === one.seq));
   const spans = named.flatMap((one) => [
     readable(one),
-    ...sentencesOf(one).map(({ start, end }) => one.text.slice(start, end)),
+    ...splitSentences(one).map(({ start, end }) => one.text.slice(start, end)),
   ]);
   return admission && admit({ category: draft.category, text: draft.abstract, spans, utility, pool }, admission);
 }
@@ -110,7 +110,7 @@ function admissionOf(
 async function decide(
   host: MemoryHost,
   candidate: Candidate,
-  near: Awaited<ReturnType<typeof nearest>>,
+  near: Awaited<ReturnType<typeof findSimilar>>,
   admission: Admission | undefined,
   { callsMax, signal }: ReconcileOptions,
   result: Reconciliation,

@@ -2,22 +2,22 @@ import type { Message } from "../../domain/index.ts";
 import { categories } from "../memory.ts";
 import { rougeL } from "../similarity.ts";
 import type { Found } from "./candidate.ts";
-import { factOf, isExplicit } from "./facts.ts";
-import { isRecallQuestion, type Spoken, sentencesOf, spokenOf } from "./spoken.ts";
+import { isExplicit, parseFact } from "./facts.ts";
+import { extractUtterance, isRecallQuestion, splitSentences, type Utterance } from "./utterances.ts";
 
 const explicitConfidence = 0.95;
 const statedConfidence = 0.7;
 const explicitBonus = 0.1;
 
 /** What people said that is worth keeping, by patterns alone. What is asked for to be remembered comes first. */
-export function extractByRules(spoken: readonly Spoken[], max: number): { found: Found[]; leftOut: number } {
+export function extractByRules(spoken: readonly Utterance[], max: number): { found: Found[]; leftOut: number } {
   const all: (Found & { explicit: boolean })[] = [];
   for (const one of spoken) {
     if (one.role !== "user") continue;
-    for (const span of sentencesOf(one)) {
+    for (const span of splitSentences(one)) {
       const sentence = one.text.slice(span.start, span.end);
       if (isRecallQuestion(sentence)) continue;
-      const fact = factOf(sentence);
+      const fact = parseFact(sentence);
       if (!fact) continue;
       const { category, explicit } = fact;
       all.push({
@@ -44,9 +44,10 @@ export function extractByRules(spoken: readonly Spoken[], max: number): { found:
 }
 
 /** Whether somebody asked to have something remembered: that is not put off until more was said. */
-export function asksToRemember(spoken: readonly Spoken[]): boolean {
+export function asksToRemember(spoken: readonly Utterance[]): boolean {
   return spoken.some(
-    (one) => one.role === "user" && sentencesOf(one).some(({ start, end }) => isExplicit(one.text.slice(start, end))),
+    (one) =>
+      one.role === "user" && splitSentences(one).some(({ start, end }) => isExplicit(one.text.slice(start, end))),
   );
 }
 
@@ -54,7 +55,9 @@ export function asksToRemember(spoken: readonly Spoken[]): boolean {
 export function isWorthReading(messages: readonly Message[], everyMessages: number): boolean {
   if (messages.length >= everyMessages) return true;
   const place = { id: "", seq: 0, parentId: null, sessionId: "", time: 0, tokens: 0 };
-  return asksToRemember(messages.flatMap((message) => spokenOf({ ...place, type: "message", message }, "") ?? []));
+  return asksToRemember(
+    messages.flatMap((message) => extractUtterance({ ...place, type: "message", message }, "") ?? []),
+  );
 }
 
 /** A sentence is worth more the more its category is, and when it is short enough to be a fact. */

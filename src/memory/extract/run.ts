@@ -8,8 +8,8 @@ import { type Budget, budgetLeft, spend } from "../spend.ts";
 import { type ExtractionPolicy, type Gathered, gather } from "./candidates.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
 import { asksToRemember } from "./rules.ts";
-import { spokenOf } from "./spoken.ts";
 import { type ConversationRef, cursorMove, readUnseen } from "./unseen.ts";
+import { extractUtterance } from "./utterances.ts";
 
 export interface ExtractOptions {
   ref: ConversationRef;
@@ -61,7 +61,7 @@ export async function extractBatch(host: MemoryHost, options: ExtractOptions): P
   const unseen = await readUnseen(host.store, ref);
   if (unseen.entries.length === 0) return nothing;
   const messages = unseen.entries.filter((entry) => entry.type === "message").length;
-  const spoken = unseen.entries.flatMap((entry) => spokenOf(entry, ref.agent) ?? []);
+  const spoken = unseen.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
   const isDue = options.all || unseen.more || messages >= options.everyMessages || asksToRemember(spoken);
   if (!isDue) return { ...nothing, messages };
   const result: Extraction = { ...nothing, status: "done", more: unseen.more, messages };
@@ -106,7 +106,7 @@ async function write(
 ): Promise<Pick<Extraction, "applied" | "held" | "rejected"> | undefined> {
   const place: Place = { agent: ref.agent, scope };
   if (items.length === 0) {
-    const [moved] = await host.store.writeTogether([cursorMove(host.store.db, ref, unseen, host.clock.now())]);
+    const [moved] = await host.store.writeBatch([cursorMove(host.store.db, ref, unseen, host.clock.now())]);
     return moved.rows.length === 0 ? undefined : { applied: [], held: 0, rejected: 0 };
   }
   return host.store.transaction(async (tx) => {

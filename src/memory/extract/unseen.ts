@@ -1,5 +1,5 @@
 import type { Entry } from "../../domain/index.ts";
-import { type Db, prepared, type Store, type Tx } from "../../store/index.ts";
+import { type Db, prepareQuery, type Store, type Tx } from "../../store/index.ts";
 import { pathFrom, placeQuery, readAfter, transcriptsQuery } from "../../transcript/index.ts";
 
 export interface ConversationRef {
@@ -23,7 +23,7 @@ const bytesMax = 60_000;
 /** The next entries behind the cursor of a conversation. What a fork inherits was read in its origin. */
 export async function readUnseen(store: Store, ref: ConversationRef): Promise<Unseen> {
   const { db } = store;
-  const [[place], [cursor], ids] = await store.readTogether([
+  const [[place], [cursor], ids] = await store.readBatch([
     placeQuery(db, ref),
     cursorQuery(db, ref),
     transcriptsQuery(db, ref),
@@ -70,7 +70,7 @@ function cursorQuery(db: Db, ref: ConversationRef) {
 }
 
 /** Up to where a conversation was read for memories, for whoever reads more with it. */
-export const seenUpTo = prepared(cursorQuery);
+export const extractionCursorQuery = prepareQuery(cursorQuery);
 
 /** Moves the cursor; it changes nothing when another one has moved it meanwhile. */
 export function cursorMove(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../memory.ts";
-import { type BlockRequest, blockOf, type RecalledNote, saidIn } from "./block.ts";
+import { type BlockRequest, type RecalledNote, renderRecallBlock, saidIn } from "./block.ts";
 import type { Hit } from "./find.ts";
 
 const hit = (content: string, more: Partial<Memory> = {}, expired = false): Hit => ({
@@ -37,7 +37,7 @@ const hit = (content: string, more: Partial<Memory> = {}, expired = false): Hit 
 });
 
 const block = (hits: Hit[], hitTokens: number, notes: RecalledNote[] = [], more: Partial<BlockRequest> = {}) =>
-  blockOf({ hits, hitTokens, notes, noteTokens: 1_000, tokens: 10_000, ...more });
+  renderRecallBlock({ hits, hitTokens, notes, noteTokens: 1_000, tokens: 10_000, ...more });
 const note = (text: string, lines = "L3-L9"): RecalledNote => ({
   citation: `memory/plan.md#${lines}`,
   hash: "0123456789abcdef",

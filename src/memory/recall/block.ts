@@ -39,7 +39,7 @@ const opening = '<memories trust="untrusted" note="what is remembered that may m
 const closing = "</memories>";
 
 /** Some memories and behind them notes, in one block that none of them can close, within numbers of tokens. */
-export function blockOf({ hits, notes, ...most }: BlockRequest): Block | undefined {
+export function renderRecallBlock({ hits, notes, ...most }: BlockRequest): Block | undefined {
   const lines: string[] = [];
   const shown: BlockItem[] = [];
   const leftOut: BlockItem[] = [];

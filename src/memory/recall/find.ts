@@ -1,11 +1,11 @@
 import { chooseWords } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
-import { searchFactor, worthAt } from "../decay.ts";
+import { computeWorth, searchFactor } from "../decay.ts";
 import type { Category, Memory } from "../memory.ts";
+import type { MemoryVectorCache } from "../memory-vector-cache.ts";
 import { filtered } from "../read.ts";
-import { memoriesOf, memoryOf } from "../rows.ts";
-import { narrowed, type Reader } from "../scopes.ts";
-import type { MemoryShelf } from "../shelf.ts";
+import { loadMemories, memoryFromRow } from "../rows.ts";
+import { narrowScopes, type Reader } from "../scopes.ts";
 import { indexTerms } from "../similarity.ts";
 import { fitnessFor } from "./fitness.ts";
 
@@ -56,11 +56,11 @@ const outdatedFactor = 0.5;
 
 /** The memories that fit a question, the best first. They are ranked here, so that both engines rank alike. */
 export async function findMemories(
-  host: { store: Store; now: number; shelf?: MemoryShelf },
+  host: { store: Store; now: number; shelf?: MemoryVectorCache },
   reader: Reader,
   request: FindRequest,
 ): Promise<FoundMemories> {
-  const seen = narrowed(reader, request.scopes);
+  const seen = narrowScopes(reader, request.scopes);
   if (seen?.length === 0) return { hits: [], mode: "words" };
   const { store, now } = host;
   const at = request.asOf ?? now;
@@ -70,12 +70,12 @@ export async function findMemories(
   const fits = fitnessFor(request.query);
   const scored = [...near.rows.values(), ...read]
     .map((row) => {
-      const memory = memoryOf(row);
+      const memory = memoryFromRow(row);
       return { row, ...worthOf(memory, at, Math.max(fits(memory), near.scores.get(row.id) ?? 0)) };
     })
     .sort((a, b) => b.score - a.score || b.row.valid_from - a.row.valid_from || (a.row.id < b.row.id ? 1 : -1))
     .slice(0, request.limit);
-  const memories = await memoriesOf(
+  const memories = await loadMemories(
     store.db,
     scored.map((one) => one.row),
   );
@@ -89,11 +89,11 @@ export async function findMemories(
 }
 
 function worthOf(
-  memory: Parameters<typeof worthAt>[0] & Pick<Memory, "tier" | "expiresAt" | "validFrom" | "invalidatedAt">,
+  memory: Parameters<typeof computeWorth>[0] & Pick<Memory, "tier" | "expiresAt" | "validFrom" | "invalidatedAt">,
   at: number,
   relevance: number,
 ): Omit<Hit, "memory"> {
-  const factor = searchFactor(memory.tier, worthAt(memory, at).composite);
+  const factor = searchFactor(memory.tier, computeWorth(memory, at).composite);
   const expired = memory.expiresAt !== undefined && memory.expiresAt <= at;
   const outdated = memory.validFrom > at || (memory.invalidatedAt !== undefined && memory.invalidatedAt <= at);
   const score = relevance * factor * (expired ? expiredFactor : 1) * (outdated ? outdatedFactor : 1);
@@ -152,7 +152,7 @@ interface ByMeaning {
 
 /** By vectors, where there are any. A search by words alone is better than none: a failure is said, not thrown. */
 async function byMeaning(
-  { store, now, shelf: target }: { store: Store; now: number; shelf?: MemoryShelf },
+  { store, now, shelf: target }: { store: Store; now: number; shelf?: MemoryVectorCache },
   seen: readonly string[] | undefined,
   request: FindRequest,
 ): Promise<ByMeaning> {

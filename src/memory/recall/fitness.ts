@@ -1,5 +1,5 @@
-import { sentencesOf } from "../extract/spoken.ts";
-import { allTerms, termsOf } from "../similarity.ts";
+import { splitSentences } from "../extract/utterances.ts";
+import { allTerms, extractTerms } from "../similarity.ts";
 
 const longTerms = 12;
 const pieceTerms = 2;
@@ -10,11 +10,11 @@ const cosineWeight = 0.4;
 /** How well a text fits a question by its words, from 0 to 1. The question is read once, each text once. */
 export function fitnessFor(query: string): (memory: { abstract: string; content: string }) => number {
   const questions = piecesOf(query).map((piece) => {
-    const counts = countsOf(termsOf(piece));
+    const counts = countsOf(extractTerms(piece));
     return { counts, length: lengthOf(counts) };
   });
   return ({ abstract, content }) => {
-    const counts = countsOf(termsOf(abstract));
+    const counts = countsOf(extractTerms(abstract));
     const length = lengthOf(counts);
     const held = new Set(allTerms(content.includes(abstract) ? content : `${abstract}\n${content}`));
     let best = 0;
@@ -34,10 +34,10 @@ export function fitnessFor(query: string): (memory: { abstract: string; content:
 
 /** A long question is taken as a whole and by its sentences: what it ends with may be all that it asks. */
 function piecesOf(query: string): string[] {
-  if (termsOf(query).length <= longTerms) return [query];
-  const sentences = sentencesOf({ text: query, open: [{ start: 0, end: query.length }] })
+  if (extractTerms(query).length <= longTerms) return [query];
+  const sentences = splitSentences({ text: query, open: [{ start: 0, end: query.length }] })
     .map(({ start, end }) => query.slice(start, end))
-    .filter((piece) => termsOf(piece).length >= pieceTerms);
+    .filter((piece) => extractTerms(piece).length >= pieceTerms);
   return [query, ...sentences.slice(0, piecesMax / 2), ...sentences.slice(-piecesMax / 2)];
 }
 

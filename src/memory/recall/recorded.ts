@@ -2,7 +2,7 @@ import { type InferResult, sql } from "kysely";
 import type { Db, Store } from "../../store/index.ts";
 
 /** What was put beside a message, and why. */
-export interface Recorded {
+export interface RecordedRecall {
   agent: string;
   conversation: number;
   /** The entry it stands behind. */
@@ -18,7 +18,7 @@ export interface Recorded {
 const promptCharsMax = 2_000;
 
 /** Writes down what a prompt brought up. The same place is written once for each prompt. */
-export async function recordRecall(store: Store, recalled: Recorded): Promise<void> {
+export async function recordRecall(store: Store, recalled: RecordedRecall): Promise<void> {
   const { memories, prompt, ...rest } = recalled;
   const row = { ...rest, prompt: keptOf(prompt), memories: JSON.stringify(memories) };
   await store.transaction(({ db }) =>
@@ -31,12 +31,12 @@ export async function recordRecall(store: Store, recalled: Recorded): Promise<vo
 }
 
 /** What stands behind the entries from one on, the newest first. */
-export async function recordedSince(
+export async function readRecallsSince(
   store: Store,
   ref: { agent: string; conversation: number },
   seq: number,
   limit = 1_000,
-): Promise<Recorded[]> {
+): Promise<RecordedRecall[]> {
   const rows = await store.db
     .selectFrom("memory_recalls")
     .selectAll()
@@ -46,7 +46,7 @@ export async function recordedSince(
     .orderBy("seq", "desc")
     .limit(limit)
     .execute();
-  return rows.map(recordedOf);
+  return rows.map(recallFromRow);
 }
 
 /** The newest of them behind what a compaction has covered, for whoever reads more with it. */
@@ -66,12 +66,12 @@ export function recallsQuery(db: Db, ref: { agent: string; conversation: number 
     .limit(1_000);
 }
 
-export function recordedOf(row: InferResult<ReturnType<typeof recallsQuery>>[number]): Recorded {
+export function recallFromRow(row: InferResult<ReturnType<typeof recallsQuery>>[number]): RecordedRecall {
   return { ...row, memories: JSON.parse(row.memories) as string[] };
 }
 
 /** The entry of a branch that its last so many turns begin with; 0 when it had fewer. */
-export async function turnsAgo(
+export async function findTurnStart(
   store: Store,
   ref: { agent: string; conversation: number; branch: number },
   turns: number,
@@ -91,7 +91,7 @@ export async function turnsAgo(
   return row?.seq ?? 0;
 }
 
-export function samePrompt(recorded: Pick<Recorded, "prompt">, prompt: string): boolean {
+export function isSamePrompt(recorded: Pick<RecordedRecall, "prompt">, prompt: string): boolean {
   return recorded.prompt === keptOf(prompt);
 }
 

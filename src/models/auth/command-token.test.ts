@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { CachedToken } from "./cached-token.ts";
 import { type CommandSettings, tokenByCommand } from "./command-token.ts";
-import { KeptToken } from "./kept-token.ts";
 
 const clock = { time: 1_700_000_000_000, now: () => clock.time };
 const program = (code: string) => [process.execPath, "-e", code];
@@ -59,7 +59,7 @@ test("a program that is not there, or not done in time, is named", async () => {
 
 test("a key is kept until its time or a refusal, and whoever waits at the same time waits for the same", async () => {
   let asked = 0;
-  const source = new KeptToken(async () => ({ value: `key-${++asked}`, renewAt: clock.time + 1_000 }), clock);
+  const source = new CachedToken(async () => ({ value: `key-${++asked}`, renewAt: clock.time + 1_000 }), clock);
   expect(await Promise.all([source.token(), source.token()])).toEqual(["key-1", "key-1"]);
   clock.time += 1_001;
   expect(await source.token()).toBe("key-2");
@@ -73,7 +73,7 @@ test("a key is kept until its time or a refusal, and whoever waits at the same t
 test("whoever was refused what is just being made anew waits for it, and asks again where it is the same", async () => {
   const makings: ((value: string) => void)[] = [];
   const make = () => new Promise<{ value: string }>((resolve) => makings.push((value) => resolve({ value })));
-  const source = new KeptToken(make, clock);
+  const source = new CachedToken(make, clock);
   const first = source.token();
   const again = source.renew("key-1");
   makings[0]?.("key-1");
@@ -91,7 +91,7 @@ test("after a failure it rests; a key that still holds serves meanwhile", async 
     if (failing) throw new Error("locked");
     return { value: "key", expiresAt: clock.time + 100_000, renewAt: clock.time + 90_000 };
   };
-  const source = new KeptToken(make, clock);
+  const source = new CachedToken(make, clock);
   await expect(source.token()).rejects.toThrow("locked");
   await expect(source.token()).rejects.toThrow("locked");
   expect(asked).toBe(1);
@@ -107,7 +107,7 @@ test("after a failure it rests; a key that still holds serves meanwhile", async 
 
 test("one who gives up takes the key from nobody", async () => {
   const { promise, resolve } = Promise.withResolvers<{ value: string }>();
-  const source = new KeptToken(() => promise, clock);
+  const source = new CachedToken(() => promise, clock);
   const impatient = new AbortController();
   const [gone, patient] = [source.token(impatient.signal), source.token()];
   impatient.abort();

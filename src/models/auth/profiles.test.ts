@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { loadConfig } from "../../config/index.ts";
 import { chatModelNames } from "../chat/choose.ts";
-import { accessOf, type ProviderSources } from "../providers.ts";
+import { type ProviderSources, resolveAccess } from "../providers.ts";
 import { checkProfile } from "./profiles.ts";
 
 const home = "/nonexistent-varve-home";
@@ -19,11 +19,14 @@ const auth = {
 test("a profile comes before everything else that holds a key", async () => {
   const env = { OPENAI_API_KEY: "of-the-environment", SECOND: "key-2" };
   const providers = { openai: { apiKey: "of-the-entry" } };
-  expect(accessOf("openai", sources({ auth, providers }, { env }))).toMatchObject({ apiKey: "key-1", scheme: "key" });
+  expect(resolveAccess("openai", sources({ auth, providers }, { env }))).toMatchObject({
+    apiKey: "key-1",
+    scheme: "key",
+  });
   const named = { openai: { apiKey: "of-the-entry", auth: "second" } };
-  expect(accessOf("openai", sources({ auth, providers: named }, { env })).apiKey).toBe("key-2");
-  expect(() => accessOf("openai", sources({ auth, providers: named }))).toThrow(/SECOND, which is not set/);
-  const access = accessOf("anthropic", sources({ auth }, { env: process.env }));
+  expect(resolveAccess("openai", sources({ auth, providers: named }, { env })).apiKey).toBe("key-2");
+  expect(() => resolveAccess("openai", sources({ auth, providers: named }))).toThrow(/SECOND, which is not set/);
+  const access = resolveAccess("anthropic", sources({ auth }, { env: process.env }));
   expect(access).toMatchObject({ scheme: "bearer" });
   expect(access.apiKey).toBeUndefined();
   expect(await access.tokens?.token()).toBe("key-3");
@@ -32,23 +35,23 @@ test("a profile comes before everything else that holds a key", async () => {
 test("the one that somebody chose comes first, for its own provider and no other", () => {
   const env = { SECOND: "key-2", ANTHROPIC_API_KEY: "k" };
   const chosen = sources({ auth: { first: auth.first, second: auth.second } }, { env, profile: "second" });
-  expect(accessOf("openai", chosen).apiKey).toBe("key-2");
-  expect(accessOf("anthropic", chosen).apiKey).toBe("k");
+  expect(resolveAccess("openai", chosen).apiKey).toBe("key-2");
+  expect(resolveAccess("anthropic", chosen).apiKey).toBe("k");
 });
 
 test("a profile that is not there, or another provider's, is said", () => {
   const wrong = (name: string) => sources({ auth, providers: { openai: { auth: name } } });
-  expect(() => accessOf("openai", wrong("third"))).toThrow(
+  expect(() => resolveAccess("openai", wrong("third"))).toThrow(
     expect.objectContaining({ code: "BAD_CONFIG", remedy: "Use one of first, second, other." }),
   );
-  expect(() => accessOf("openai", wrong("other"))).toThrow(/is of anthropic, not of openai/);
+  expect(() => resolveAccess("openai", wrong("other"))).toThrow(/is of anthropic, not of openai/);
   expect(() => checkProfile({}, "toString")).toThrow(/no auth profile toString/);
 });
 
 test("what a command printed is known to everybody who asks with the same settings", async () => {
   const counted = { provider: "anthropic", command: [process.execPath, "-p", "'key-' + process.pid"] };
   const one = sources({ auth: { counted } }, { env: process.env });
-  const ask = (from: ProviderSources) => accessOf("anthropic", from).tokens?.token();
+  const ask = (from: ProviderSources) => resolveAccess("anthropic", from).tokens?.token();
   expect(await ask({ ...one })).toBe(await ask({ ...one }));
   expect(await ask(sources({ auth: { counted } }, { env: process.env }))).not.toBe(await ask(one));
 });

@@ -1,7 +1,7 @@
 import type { Config, Environment } from "../../config/index.ts";
 import { type Clock, systemClock, VarveError } from "../../domain/index.ts";
+import { CachedToken } from "./cached-token.ts";
 import { tokenByCommand } from "./command-token.ts";
-import { KeptToken } from "./kept-token.ts";
 import { tokenByOauth } from "./oauth-token.ts";
 import type { TokenSource } from "./port.ts";
 
@@ -93,11 +93,11 @@ function tokensOf(name: string, profile: Profile, from: ProfileSources): TokenSo
 function openTokens(name: string, profile: Profile, { env, home, clock = systemClock }: ProfileSources): TokenSource {
   const { command, oauth, refreshMs, timeoutMs } = profile;
   if (command !== undefined) {
-    return new KeptToken(() => tokenByCommand({ name, command, refreshMs, timeoutMs, env, clock }), clock);
+    return new CachedToken(() => tokenByCommand({ name, command, refreshMs, timeoutMs, env, clock }), clock);
   }
   if (oauth === undefined) throw new VarveError("INTERNAL", `The auth profile ${name} holds no credential.`);
   const at = `models.auth.${name}.oauth`;
-  return new KeptToken((refused) => {
+  return new CachedToken((refused) => {
     const { clientSecret, refreshToken, ...rest } = oauth;
     const secret = clientSecret === undefined ? undefined : fromVariable(clientSecret, `${at}.clientSecret`, env);
     const request = { ...rest, refreshToken: fromVariable(refreshToken, `${at}.refreshToken`, env) };

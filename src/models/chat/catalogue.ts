@@ -22,7 +22,7 @@ export function knownWindow(model: string): number | undefined {
 }
 
 /** What a person with a key and no settings talks to, one model a provider. */
-export const usualModels: readonly (readonly [provider: string, model: string])[] = [
+export const defaultModels: readonly (readonly [provider: string, model: string])[] = [
   ["anthropic", "anthropic/claude-sonnet-4-5"],
   ["openai", "openai/gpt-5-mini"],
   ["google", "google/gemini-2.5-flash"],

@@ -1,10 +1,10 @@
 import { type Message, VarveError } from "../../domain/index.ts";
 import { loadPackage } from "../packages.ts";
-import { type Access, accessOf, type ProviderKind, type ProviderSources } from "../providers.ts";
+import { type Access, type ProviderKind, type ProviderSources, resolveAccess } from "../providers.ts";
 import { type SdkModel, sdkModel } from "../sdk.ts";
 import { describeWarning } from "../warnings.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "./port.ts";
-import { Said } from "./said.ts";
+import { ReplyAssembler } from "./reply-assembler.ts";
 import { toSdkMessages } from "./to-sdk.ts";
 
 /** A model of the AI SDK that talks, by its name, `provider/model`. */
@@ -18,7 +18,7 @@ export function chatModel(name: string, sources: ProviderSources): ChatModel {
   const [provider, model] = [name.slice(0, slash), name.slice(slash + 1)];
   let known: Access | undefined;
   const access = (): Access => {
-    known ??= accessOf(provider, sources);
+    known ??= resolveAccess(provider, sources);
     return known;
   };
   return {
@@ -46,7 +46,7 @@ async function askOnce(
   const { convertToLanguageModelPrompt } = await loadPackage("ai", () => import("ai/internal"));
   const { signal } = request;
   const notes: string[] = [];
-  const said = new Said();
+  const said = new ReplyAssembler();
   let finish: { unified: string; raw: string | undefined } | undefined;
   let usage: ChatAnswer["usage"];
   try {

@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolModelMessage } from "ai";
-import { type JsonObject, type Message, type Part, partsOf, type ToolResultPart } from "../../domain/index.ts";
+import { getParts, type JsonObject, type Message, type Part, type ToolResultPart } from "../../domain/index.ts";
 
 type UserPart = Exclude<Extract<ModelMessage, { role: "user" }>["content"], string>[number];
 type AssistantPart = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>[number];
@@ -10,7 +10,7 @@ type Options = Extract<AssistantPart, { type: "text" }>["providerOptions"];
 export function toSdkMessages(messages: readonly Message[]): ModelMessage[] {
   const names = new Map<string, string>();
   for (const message of messages) {
-    for (const part of partsOf(message)) if (part.type === "tool_call") names.set(part.callId, part.name);
+    for (const part of getParts(message)) if (part.type === "tool_call") names.set(part.callId, part.name);
   }
   return messages.flatMap((message) => {
     if (message.role === "assistant") return assistantMessage(message);
@@ -22,7 +22,7 @@ export function toSdkMessages(messages: readonly Message[]): ModelMessage[] {
 function heardMessages(message: Message, names: ReadonlyMap<string, string>): ModelMessage[] {
   const results: ToolPart[] = [];
   const said: UserPart[] = [];
-  for (const part of partsOf(message)) {
+  for (const part of getParts(message)) {
     if (part.type === "tool_result") results.push(resultPart(part, names));
     else said.push(...userParts(part));
   }
@@ -55,7 +55,7 @@ function userParts(part: Part): UserPart[] {
 
 function assistantMessage(message: Message): ModelMessage[] {
   const signed = (message.meta?.providerOptions ?? {}) as JsonObject;
-  const content = partsOf(message).flatMap((part): AssistantPart[] => {
+  const content = getParts(message).flatMap((part): AssistantPart[] => {
     switch (part.type) {
       case "text":
         return part.text === "" ? [] : [{ type: "text", text: part.text }];

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
 import { systemClock, VarveError } from "../../domain/index.ts";
-import { accessOf, type ProviderSources } from "../providers.ts";
+import { type ProviderSources, resolveAccess } from "../providers.ts";
 import { CachedEmbedder } from "./cached-embedder.ts";
 import { EmbeddingCache } from "./embedding-cache.ts";
-import { bareName, dimensionsOf, embeddingAddresses } from "./known-models.ts";
+import { bareName, embeddingAddresses, getDimensions } from "./known-models.ts";
 import type { Embedder } from "./port.ts";
 import { RemoteEmbedder, type RemoteEmbedderOptions } from "./remote-embedder.ts";
 import { embedBySdk } from "./sdk-embedding.ts";
@@ -27,7 +27,7 @@ export function configuredEmbedder(
 ): Embedder {
   const { embedder, embedderFallbacks, embedderDimensions, embedderCache } = settings.search;
   const first = partsOf(embedder);
-  const known = dimensionsOf(first.model);
+  const known = getDimensions(first.model);
   const dimensions = embedderDimensions ?? known;
   if (dimensions === undefined) {
     throw new VarveError("BAD_CONFIG", `It is not known how many dimensions the vectors of ${embedder} have.`, {
@@ -50,7 +50,7 @@ export function configuredEmbedder(
     ...(known !== undefined && dimensions !== known ? { dimensions } : {}),
     sources: all.map(({ name, provider, model }) => ({
       name,
-      call: (call) => embedBySdk(accessOf(provider, sources), model, call),
+      call: (call) => embedBySdk(resolveAccess(provider, sources), model, call),
     })),
   });
   if (embedderCache === 0) return remote;
@@ -66,7 +66,7 @@ export function hasEmbeddingAccess(
   env: Environment = process.env,
 ): boolean {
   try {
-    accessOf(provider, { providers: withAddresses(providers), auth, env, home });
+    resolveAccess(provider, { providers: withAddresses(providers), auth, env, home });
     return true;
   } catch {
     // It is not in the settings any more, or its key is not: whoever asks for it by name hears which.

@@ -36,7 +36,7 @@ export function bareName(model: string): string {
     .toLowerCase();
 }
 
-export function dimensionsOf(model: string): number | undefined {
+export function getDimensions(model: string): number | undefined {
   const name = bareName(model);
   return Object.hasOwn(dimensions, name) ? dimensions[name] : undefined;
 }

@@ -3,7 +3,7 @@ import { loadMiniLm } from "./minilm-model.ts";
 import { miniLmSpace } from "./minilm-space.ts";
 import { tokenDimensions } from "./onnx/projection.ts";
 import { loadOnnxRuntime, type OnnxRuntime, type OnnxSession } from "./onnx/runtime.ts";
-import { piecesOf } from "./pieces.ts";
+import { splitPieces } from "./pieces.ts";
 import type { Embedded, EmbeddedQuery, QueryWord } from "./port.ts";
 import { isTelling, normalise, TokenStates } from "./token-states.ts";
 
@@ -44,7 +44,7 @@ export class MiniLmSession {
   /** The vector of a text is the mean over its pieces; the name of who speaks goes into the vector, not the tokens. */
   async embed(text: string, speaker?: string): Promise<Embedded> {
     const before = speaker ? this.encode(`${speaker}: `).ids : [];
-    const { pieces, cut } = piecesOf(text, (part) => this.encode(part).ids.length);
+    const { pieces, cut } = splitPieces(text, (part) => this.encode(part).ids.length);
     const sum = new Float32Array(miniLmSpace.dimensions);
     const telling = new TokenStates(tokenDimensions);
     const rest = new TokenStates(tokenDimensions);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { piecesMax, piecesOf } from "./pieces.ts";
+import { piecesMax, splitPieces } from "./pieces.ts";
 
 const countWords = (text: string) => text.split(/\s+/).filter(Boolean).length;
 
 describe("pieces of a long text", () => {
   test("a short text is one piece", () => {
-    expect(piecesOf("One sentence. Another one.", countWords)).toEqual({
+    expect(splitPieces("One sentence. Another one.", countWords)).toEqual({
       pieces: ["One sentence. Another one."],
       cut: false,
     });
@@ -13,7 +13,7 @@ describe("pieces of a long text", () => {
 
   test("pieces end at sentences and together hold every word", () => {
     const sentences = Array.from({ length: 60 }, (_, index) => `This is sentence number ${index} of the text.`);
-    const { pieces } = piecesOf(sentences.join(" "), countWords);
+    const { pieces } = splitPieces(sentences.join(" "), countWords);
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.every((piece) => piece.endsWith("."))).toBe(true);
     expect(pieces.join(" ")).toBe(sentences.join(" "));
@@ -21,12 +21,12 @@ describe("pieces of a long text", () => {
 
   test("a sentence without end is cut by length, and what is too much is said", () => {
     const endless = "word ".repeat(160 * (piecesMax + 10));
-    const { pieces, cut } = piecesOf(endless, countWords);
+    const { pieces, cut } = splitPieces(endless, countWords);
     expect(pieces).toHaveLength(piecesMax);
     expect(cut).toBe(true);
   });
 
   test("an empty text has no pieces", () => {
-    expect(piecesOf(" \n ", countWords).pieces).toEqual([]);
+    expect(splitPieces(" \n ", countWords).pieces).toEqual([]);
   });
 });

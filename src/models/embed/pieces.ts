@@ -6,7 +6,7 @@ export const piecesMax = 24;
 const unitEnd = /(?<=\n)|(?<=[.!?。！？])\s*(?=\S)/u;
 
 /** Cuts a text at ends of lines and sentences into pieces the model takes whole. */
-export function piecesOf(
+export function splitPieces(
   text: string,
   countTokens: (text: string) => number,
   tokensMax = pieceTokensMax,

@@ -2,7 +2,7 @@ import { type Clock, type Random, systemClock, systemRandom, VarveError } from "
 import { estimateTokens } from "../../tokens/index.ts";
 import { classify, type Failure } from "../failure.ts";
 import { backoffMs, type Sleep, systemSleep, throwIfAborted, untilAborted } from "../wait.ts";
-import { piecesOf } from "./pieces.ts";
+import { splitPieces } from "./pieces.ts";
 import type { Embedded, EmbeddedQuery, Embedder, EmbedText, VectorSpace } from "./port.ts";
 import type { EmbedCall, EmbedUse } from "./sdk-embedding.ts";
 import { normalise } from "./token-states.ts";
@@ -95,7 +95,7 @@ export class RemoteEmbedder implements Embedder {
   private split(text: string): { pieces: string[]; cut: boolean } {
     if (estimateTokens(text) <= this.limits.pieceTokens)
       return { pieces: [text.trim() === "" ? "-" : text], cut: false };
-    return piecesOf(text, estimateTokens, this.limits.pieceTokens);
+    return splitPieces(text, estimateTokens, this.limits.pieceTokens);
   }
 
   /** Asks each source in turn; the next one after a failure that does not pass. */

@@ -2,7 +2,7 @@ import type { Config, Environment } from "../../config/index.ts";
 import { type Clock, redactSecrets, systemClock, VarveError } from "../../domain/index.ts";
 import { withCredential } from "../auth/credential.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
-import { type Access, accessOf } from "../providers.ts";
+import { type Access, resolveAccess } from "../providers.ts";
 import type { Reranker, RerankScore } from "./port.ts";
 import { type RerankProvider, rerankProviders, scoresIn, wires } from "./wire.ts";
 
@@ -40,7 +40,7 @@ export function configuredReranker(
     post(
       provider,
       model,
-      accessOf(provider, { providers, auth: settings.models.auth, env, home }),
+      resolveAccess(provider, { providers, auth: settings.models.auth, env, home }),
       query,
       texts,
       signal,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { partsOf } from "../../domain/index.ts";
+import { getParts } from "../../domain/index.ts";
 import {
+  getEntryText,
   type SearchAnswer,
   type SearchResult,
   type Session,
-  textOfEntry,
   type Varve,
   wantsRecall,
 } from "../../engine.ts";
@@ -98,8 +98,9 @@ async function findInTime(
   query: string,
   { agent, byMeaning }: Pick<RecallRequest, "agent" | "byMeaning">,
 ): Promise<SearchAnswer> {
-  const options = { agent, kinds: ["message", "summary", "chunk"], limit: candidatesMax, quick: true } as const;
-  const find = (legs?: ["lexical"]) => varve.search.find(query, { ...options, kinds: [...options.kinds], legs });
+  const options = { agent, kinds: ["message", "summary", "chunk"], limit: candidatesMax, noNetwork: true } as const;
+  const find = (retrievers?: ["lexical"]) =>
+    varve.search.find(query, { ...options, kinds: [...options.kinds], retrievers });
   if (!byMeaning) return find(["lexical"]);
   const both = find().catch(() => find(["lexical"]));
   return Promise.race([both, sleep(meaningMs, undefined, { ref: false }).then(() => find(["lexical"]))]);
@@ -141,8 +142,8 @@ async function wholeText(
   try {
     const session = await varve.sessions.get(key, agent);
     const entry = await varve.transcripts.entry(session, citation);
-    const text = textOfEntry(entry);
-    const parts = entry.type === "message" ? partsOf(entry.message) : [];
+    const text = getEntryText(entry);
+    const parts = entry.type === "message" ? getParts(entry.message) : [];
     const isResult = parts.length > 0 && parts.every((part) => part.type === "tool_result");
     return isResult && /\bmsg#\d+\b/.test(text) ? undefined : text;
   } catch {

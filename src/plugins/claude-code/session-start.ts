@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type Session, textOfEntry, type Varve } from "../../engine.ts";
+import { getEntryText, type Session, type Varve } from "../../engine.ts";
 import { type Block, blockOf, type Quoted, shortened } from "./block.ts";
 
 export interface StartRequest {
@@ -46,7 +46,7 @@ async function requestsOf(varve: Varve, session: Session): Promise<Quoted[]> {
   return entries
     .flatMap((entry) => {
       if (entry.type !== "message" || entry.message.role !== "user" || entry.extra?.isMeta === true) return [];
-      const text = textOfEntry(entry);
+      const text = getEntryText(entry);
       // Results of tools and rows of commands come as the user's too.
       if (text === "" || text.startsWith("<") || entry.extra?.toolUseResult !== undefined) return [];
       const facts = `${new Date(entry.time).toISOString().slice(0, 16)} asked`;

@@ -15,7 +15,7 @@ const itemPattern = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 const indentPattern = /^(?: {2,}|\t)/;
 
 /** Every line is in exactly one block. */
-export function blocksOf(lines: readonly string[]): MarkdownBlock[] {
+export function splitBlocks(lines: readonly string[]): MarkdownBlock[] {
   const blocks: MarkdownBlock[] = [];
   let at = 0;
   while (at < lines.length) {

@@ -1,5 +1,5 @@
 import { estimateTokens } from "../../tokens/index.ts";
-import { blocksOf, type MarkdownBlock } from "./blocks.ts";
+import { type MarkdownBlock, splitBlocks } from "./blocks.ts";
 
 export interface ChunkOptions {
   /** About how many tokens a chunk has, and how many of the one before it are repeated at its beginning. */
@@ -81,7 +81,7 @@ function trailingHeadings(units: readonly Unit[], repeated: number): number {
 
 function unitsOf(lines: readonly string[], tokensMax: number): Unit[] {
   const path: { level: number; title: string }[] = [];
-  return blocksOf(lines).flatMap((block): Unit[] => {
+  return splitBlocks(lines).flatMap((block): Unit[] => {
     // A heading is under those above it, and itself part of what is below it.
     if (block.level !== undefined) {
       while ((path.at(-1)?.level ?? 0) >= block.level) path.pop();

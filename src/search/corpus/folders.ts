@@ -76,7 +76,7 @@ export async function listFiles(folder: CorpusFolder, signal?: AbortSignal): Pro
   try {
     if (!(await stat(folder.root)).isDirectory()) throw new Error("it is not a folder");
   } catch (error) {
-    const notes = [`${folder.name}: the folder ${folder.root} cannot be read (${reasonOf(error)})`];
+    const notes = [`${folder.name}: the folder ${folder.root} cannot be read (${describeFileError(error)})`];
     return { ...listing, whole: false, notes };
   }
   await listInto(listing, folder, "", signal);
@@ -88,7 +88,7 @@ async function listInto(listing: Listing, folder: CorpusFolder, at: string, sign
   signal?.throwIfAborted();
   const entries = await readdir(join(folder.root, at), { withFileTypes: true }).catch((error: unknown) => {
     listing.whole = false;
-    listing.notes.push(`${citedPath(folder, at) || folder.name} cannot be read (${reasonOf(error)})`);
+    listing.notes.push(`${citedPath(folder, at) || folder.name} cannot be read (${describeFileError(error)})`);
     return [];
   });
   for (const entry of entries) {
@@ -114,11 +114,11 @@ async function listFile(listing: Listing, folder: CorpusFolder, path: string): P
     else listing.files.push({ below: path, size, mtimeUs: Math.round(mtimeMs * 1_000) });
   } catch (error) {
     // It went away between two looks, or may not be read; in both cases it is not searched.
-    listing.notes.push(`${citedPath(folder, path)} cannot be read (${reasonOf(error)})`);
+    listing.notes.push(`${citedPath(folder, path)} cannot be read (${describeFileError(error)})`);
   }
 }
 
-export function reasonOf(error: unknown): string {
+export function describeFileError(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   return code ?? (error instanceof Error ? error.message : String(error));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../../domain/index.ts";
 import type { Schema, Store, StoreTransaction } from "../../store/index.ts";
 import { type ChunkOptions, chunkMarkdown } from "./chunk.ts";
-import { below, type CorpusFolder, citedPath, type ListedFile, listFiles, reasonOf } from "./folders.ts";
+import { below, type CorpusFolder, citedPath, describeFileError, type ListedFile, listFiles } from "./folders.ts";
 
 export interface SyncOptions {
   signal?: AbortSignal;
@@ -124,7 +124,7 @@ async function textOf(file: Found, notes: string[]): Promise<string | undefined>
     if (!text.includes("\u0000")) return text;
     notes.push(`${file.path} is not text`);
   } catch (error) {
-    notes.push(`${file.path} cannot be read (${reasonOf(error)})`);
+    notes.push(`${file.path} cannot be read (${describeFileError(error)})`);
   }
   return undefined;
 }

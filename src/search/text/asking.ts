@@ -1,8 +1,8 @@
-import { termsOf } from "./words.ts";
+import { extractTerms } from "./words.ts";
 
 /** Words of a question that say what to do with the answer or point at the conversation itself. */
 const asking = new Set(
-  termsOf(
+  extractTerms(
     `please tell list mention mentioned show give given explain describe summary summarize summarise overview comprehensive
     detailed order sequence chronological brought bring raise raised discuss discussed discussing discussion talk talked
     talking conversation conversational chat session throughout across different various aspect item walk provide

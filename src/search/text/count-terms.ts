@@ -1,4 +1,4 @@
-import { isPlain, termOf, termsOf, wordLengthMax } from "./words.ts";
+import { extractTerms, isPlain, normaliseTerm, wordLengthMax } from "./words.ts";
 
 /** What lies behind this many characters is found by the text index but not weighed again. */
 const weighedCharactersMax = 40_000;
@@ -6,8 +6,8 @@ const weighedCharactersMax = 40_000;
 /** How often each term comes, with what names it as part of what is said. */
 export function countTerms(text: string, names: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const term of termsOf(text.slice(0, weighedCharactersMax))) counts.set(term, (counts.get(term) ?? 0) + 1);
-  for (const term of termsOf(names)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const term of extractTerms(text.slice(0, weighedCharactersMax))) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const term of extractTerms(names)) counts.set(term, (counts.get(term) ?? 0) + 1);
   return counts;
 }
 
@@ -44,7 +44,7 @@ export class TermCounter {
       if (isPart && start < 0) start = at;
       if (isPart || start < 0) continue;
       if (this.mayCount(text, start, at)) {
-        const term = termOf(text.slice(start, Math.min(at, start + wordLengthMax)).toLowerCase());
+        const term = normaliseTerm(text.slice(start, Math.min(at, start + wordLengthMax)).toLowerCase());
         const place = term === undefined ? undefined : this.places.get(term);
         if (place !== undefined) counts[place] = (counts[place] as number) + 1;
         if (this.prefix !== undefined && term?.startsWith(this.prefix)) beginning += 1;

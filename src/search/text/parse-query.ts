@@ -1,7 +1,7 @@
 import { isStopWord } from "../../domain/index.ts";
 import { asksAboutSelf, isAsking } from "./asking.ts";
 import { stem } from "./stem.ts";
-import { fold, isUnspaced, wordsOf } from "./words.ts";
+import { fold, isUnspaced, splitWords } from "./words.ts";
 
 /** One thing a query looks for: the term documents are compared by, and the phrase the text index takes for it. */
 export interface QueryTerm {
@@ -64,7 +64,7 @@ export function parseQuery(query: string, options: { interactive?: boolean } = {
   // In a sentence a quoted title is a name; alone or beside a word or two it is a demand.
   if (isSentence(query, words(plain))) identifiers.push(...required.splice(0));
   const named = new Set(identifiers.flatMap((name) => name.split(" ").map(stem)));
-  const spoken = wordsOf(text);
+  const spoken = splitWords(text);
   const prefix = options.interactive && /[\p{L}\p{N}]$/u.test(query) ? lastWord(spoken) : undefined;
   return {
     text,
@@ -85,7 +85,7 @@ function isSentence(query: string, count: number): boolean {
 }
 
 function words(parts: readonly string[]): number {
-  return parts.reduce((sum, part) => sum + wordsOf(part).length, 0);
+  return parts.reduce((sum, part) => sum + splitWords(part).length, 0);
 }
 
 function queryTerms(words: string[], named: ReadonlySet<string>): QueryTerm[] {
@@ -113,7 +113,7 @@ function lastWord(words: string[]): string | undefined {
 
 /** A phrase as the text index holds it: its words with single spaces between. */
 function pushPhrase(list: string[], phrase: string): void {
-  const words = wordsOf(fold(phrase)).join(" ");
+  const words = splitWords(fold(phrase)).join(" ");
   if (words !== "") list.push(words);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { stem } from "./stem.ts";
-import { termsOf } from "./words.ts";
+import { extractTerms } from "./words.ts";
 
 test.each([
   ["caresses", "caress"],
@@ -20,5 +20,5 @@ test.each([
 ])("%s has the stem %s", (word, expected) => expect(stem(word)).toBe(expected));
 
 test("accents and case do not part words", () => {
-  expect(termsOf("Café CAFÉ cafe")).toEqual(["cafe", "cafe", "cafe"]);
+  expect(extractTerms("Café CAFÉ cafe")).toEqual(["cafe", "cafe", "cafe"]);
 });

@@ -9,7 +9,7 @@ const beyondAscii = /[^\p{ASCII}]/u;
 export const wordLengthMax = 64;
 
 /** The words of a text in order, in lower case without accents, before stop words go and stems are made. */
-export function wordsOf(text: string): string[] {
+export function splitWords(text: string): string[] {
   const folded = fold(text);
   // Most text is plain, and splitting it is three times as fast as matching by the properties of characters.
   if (isPlain(folded)) return plainWords(folded);
@@ -43,14 +43,14 @@ function plainWords(text: string): string[] {
 }
 
 /** What a text is compared by: stems, stop words left out, pairs of characters for scripts without spaces. */
-export function termsOf(text: string): string[] {
+export function extractTerms(text: string): string[] {
   const terms: string[] = [];
   let before: string | undefined;
-  for (const word of wordsOf(text)) {
+  for (const word of splitWords(text)) {
     const alone = word.length <= 2 && isUnspaced(word);
     if (alone && before !== undefined) terms.push(before + word);
     before = alone ? word : undefined;
-    const term = termOf(word);
+    const term = normaliseTerm(word);
     if (term !== undefined) terms.push(term);
   }
   return terms;
@@ -60,7 +60,7 @@ const knownMax = 50_000;
 const known = new Map<string, string | null>();
 
 /** The term of a word in lower case; none for a stop word. A few thousand words are most of what is ever said. */
-export function termOf(word: string): string | undefined {
+export function normaliseTerm(word: string): string | undefined {
   const term = known.get(word);
   if (term !== undefined) return term ?? undefined;
   const made = isStopWord(word) ? null : stem(word);
@@ -71,7 +71,7 @@ export function termOf(word: string): string | undefined {
 
 /** The stems of every word, stop words included, with single spaces between: phrases are compared in this form. */
 export function flatStems(text: string): string {
-  return wordsOf(text).map(stem).join(" ");
+  return splitWords(text).map(stem).join(" ");
 }
 
 /** Whether a word is a character of a script that is written without spaces. */

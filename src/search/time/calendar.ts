@@ -23,7 +23,7 @@ export const monthNumbers = numbered([...Object.values(months), shortMonths]);
 export const weekdayNumbers = numbered(Object.values(weekdays));
 
 /** A name of any of them, the longest first, so that "march" is not read as "mar". */
-export function anyOf(names: ReadonlyMap<string, number>): string {
+export function alternation(names: ReadonlyMap<string, number>): string {
   return [...names.keys()].sort((a, b) => b.length - a.length).join("|");
 }
 

@@ -26,7 +26,7 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
   if (!log) throw new Error(`conversation ${conversation} of agent ${agent} does not exist`);
   const known = await knownResult(tx, batch);
   if (known) return known;
-  for (const also of batch.also ?? []) {
+  for (const also of batch.attached ?? []) {
     const { numAffectedRows } = await tx.executeQuery(CompiledQuery.raw(also.sql, [...also.parameters]));
     if (also.mustChange && Number(numAffectedRows ?? 0) === 0) throw batchRefused();
   }
@@ -62,24 +62,27 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
     appended: plan.rows.length,
     duplicates: plan.entries.length - plan.rows.length,
   };
-  if (batch.once !== undefined) {
+  if (batch.idempotencyKey !== undefined) {
     await tx
       .insertInto("turns")
-      .values({ agent, conversation, key: batch.once, result: JSON.stringify(result), created_at: batch.now })
+      .values({ agent, conversation, key: batch.idempotencyKey, result: JSON.stringify(result), created_at: batch.now })
       .execute();
   }
   return result;
 }
 
 /** The conversation is locked by now: nobody else writes a batch of this name meanwhile. */
-async function knownResult(tx: Tx, { agent, conversation, once }: AppendBatch): Promise<AppendResult | undefined> {
-  if (once === undefined) return undefined;
+async function knownResult(
+  tx: Tx,
+  { agent, conversation, idempotencyKey }: AppendBatch,
+): Promise<AppendResult | undefined> {
+  if (idempotencyKey === undefined) return undefined;
   const row = await tx
     .selectFrom("turns")
     .select("result")
     .where("agent", "=", agent)
     .where("conversation", "=", conversation)
-    .where("key", "=", once)
+    .where("key", "=", idempotencyKey)
     .executeTakeFirst();
   return row && repeatedResult(row.result);
 }

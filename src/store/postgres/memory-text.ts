@@ -1,7 +1,13 @@
 import { sql } from "kysely";
-import type { MemoryTextMatch, MemoryTextQuery, MemoryWords, NewMemoryRows, TwinQuery } from "../port.ts";
+import {
+  countedMax,
+  countFigures,
+  heldMax,
+  nearDuplicatesMax,
+  selectNearDuplicateWords,
+} from "../near-duplicate-words.ts";
+import type { MemoryTextMatch, MemoryTextQuery, MemoryWords, NearDuplicateQuery, NewMemoryRows } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
-import { countedMax, figuresOf, heldMax, twinsMax, twinWords } from "../twin-words.ts";
 
 export async function matchMemories(
   db: Db | Tx,
@@ -30,10 +36,10 @@ export async function matchMemories(
   return found.rows;
 }
 
-export async function matchTwins(db: Db | Tx, query: TwinQuery): Promise<MemoryTextMatch[]> {
+export async function matchNearDuplicates(db: Db | Tx, query: NearDuplicateQuery): Promise<MemoryTextMatch[]> {
   const { scope, words, thorough } = query;
-  const { counts } = await countMemoryWords(db, figuresOf(words).length > 0 ? [] : words, countedMax);
-  const wanted = twinWords(query, (word) => counts[words.indexOf(word)] ?? 0);
+  const { counts } = await countMemoryWords(db, countFigures(words).length > 0 ? [] : words, countedMax);
+  const wanted = selectNearDuplicateWords(query, (word) => counts[words.indexOf(word)] ?? 0);
   if (!wanted) return [];
   const holders = wanted.words.map(
     (word) => sql`(select t.num from memory_text t where t.scope = ${scope}
@@ -44,7 +50,7 @@ export async function matchTwins(db: Db | Tx, query: TwinQuery): Promise<MemoryT
     from (select num from (${sql.join(holders, sql` union all `)}) as held
       group by num having count(*) >= ${wanted.least}) as t
     join memories m on m.scope = ${scope} and m.num = t.num
-    where m.invalidated_at is null order by m.num desc limit ${twinsMax}`.execute(db);
+    where m.invalidated_at is null order by m.num desc limit ${nearDuplicatesMax}`.execute(db);
   return found.rows;
 }
 

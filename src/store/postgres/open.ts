@@ -7,18 +7,18 @@ import pg from "pg";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
-import type { OpenStoreOptions, RowsOf, Store, StoreCall, StoreTransaction, WrittenBy } from "../port.ts";
+import type { BatchResults, BatchRows, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
 import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
 import { postgresError } from "./errors.ts";
-import { Lanes } from "./lanes.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 import {
   countMemoryWords,
   indexMemory,
   insertMemory,
   matchMemories,
-  matchTwins,
+  matchNearDuplicates,
   removeMemoryText,
 } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
@@ -57,7 +57,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     }
   };
 
-  const lane = new Lanes();
+  const lane = new KeyedQueue();
   let ended: Promise<void> | undefined;
   try {
     await migrate(
@@ -87,38 +87,38 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   return {
     engine: "postgres",
     db,
-    transaction: (work, { durable = true } = {}) =>
+    transaction: (work, { sync = true } = {}) =>
       exclusively(async (tx) => {
-        if (!durable) await relax(tx);
+        if (!sync) await relax(tx);
         return work(transactionOver(tx));
       }),
     append: (batch) =>
       lane.run(`${batch.agent}:${batch.conversation}`, () =>
         exclusively(async (tx) => {
-          if (batch.durable === false) await relax(tx);
+          if (batch.sync === false) await relax(tx);
           return appendInTransaction(tx, batch);
         }),
       ),
-    writeTogether: async <Queries extends readonly Compilable[]>(
+    writeBatch: async <Queries extends readonly Compilable[]>(
       queries: Queries,
-      { durable = true, lock }: { durable?: boolean; lock?: string } = {},
+      { sync = true, lock }: { sync?: boolean; lock?: string } = {},
     ) =>
       exclusively(async (tx) => {
-        if (!durable) await relax(tx);
+        if (!sync) await relax(tx);
         if (lock !== undefined) await transactionOver(tx).lock(lock);
         const written: { rows: unknown[]; changes: number }[] = [];
         for (const query of queries) {
           const { rows, numAffectedRows } = await tx.executeQuery(query.compile());
           written.push({ rows, changes: Number(numAffectedRows ?? 0) });
         }
-        return written as WrittenBy<Queries>;
+        return written as BatchResults<Queries>;
       }),
-    readTogether: async <Queries extends readonly Compilable[]>(queries: Queries) =>
+    readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) =>
       // One connection for all of them: others wait for theirs.
       db.connection().execute(async (connection) => {
         const found: unknown[][] = [];
         for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
-        return found as RowsOf<Queries>;
+        return found as BatchRows<Queries>;
       }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
@@ -127,12 +127,12 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       exclusively(async (tx) => {
         // Of two that say the same at once, the second waits and finds the first.
         if (unless) await transactionOver(tx).lock(`memories ${unless.scope}`);
-        const like = unless ? await matchTwins(tx, unless) : [];
+        const like = unless ? await matchNearDuplicates(tx, unless) : [];
         if (like.length === 0) await insertMemory(tx, memory);
         return like;
       }),
     matchMemories: (query) => matchMemories(db, query),
-    matchTwins: (query) => matchTwins(db, query),
+    matchNearDuplicates: (query) => matchNearDuplicates(db, query),
     countMemoryWords: (words, countMax) => countMemoryWords(db, words, countMax),
     backup: (file) => dumpTables(db, "postgres", file),
     dump: (file) => dumpTables(db, "postgres", file),

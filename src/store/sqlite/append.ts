@@ -11,14 +11,14 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
     conversation,
   ) as { head_branch: number | null; head_seq: number | null; branch_count: number } | undefined;
   if (!log) throw new Error(`conversation ${conversation} of agent ${agent} does not exist`);
-  if (batch.once !== undefined) {
+  if (batch.idempotencyKey !== undefined) {
     const known = statements.get(
       "select result from turns where agent = ? and conversation = ? and key = ?",
-      ...[agent, conversation, batch.once],
+      ...[agent, conversation, batch.idempotencyKey],
     ) as { result: string } | undefined;
     if (known) return repeatedResult(known.result);
   }
-  for (const { sql, parameters, mustChange } of batch.also ?? []) {
+  for (const { sql, parameters, mustChange } of batch.attached ?? []) {
     if (statements.execute(sql, parameters).changes === 0 && mustChange) throw batchRefused();
   }
   const counter = statements.get("select value from counters where name = 'entry_seq'") as { value: number };
@@ -113,10 +113,10 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
     appended: plan.rows.length,
     duplicates: plan.entries.length - plan.rows.length,
   };
-  if (batch.once !== undefined) {
+  if (batch.idempotencyKey !== undefined) {
     statements.run(
       "insert into turns (agent, conversation, key, result, created_at) values (?, ?, ?, ?, ?)",
-      ...[agent, conversation, batch.once, JSON.stringify(result), batch.now],
+      ...[agent, conversation, batch.idempotencyKey, JSON.stringify(result), batch.now],
     );
   }
   return result;

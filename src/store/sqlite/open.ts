@@ -8,16 +8,16 @@ import { type Migration, migrate, refuseNewer, schemaVersion } from "../migrate.
 import type {
   AppendBatch,
   AppendResult,
+  BatchResults,
+  BatchRows,
   MemoryTextMatch,
+  NearDuplicateQuery,
   NewMemoryRows,
   OpenStoreOptions,
-  RowsOf,
   Store,
   StoreCall,
   StoreTransaction,
   TransactionOptions,
-  TwinQuery,
-  WrittenBy,
 } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
@@ -100,10 +100,10 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
 
   // One transaction at a time owns the writer; appends are whole transactions of their own and wait only for it.
   let gate: Promise<unknown> = Promise.resolve();
-  const exclusively = <T>(work: (tx: Tx) => Promise<T>, { durable = true }: TransactionOptions = {}): Promise<T> => {
+  const exclusively = <T>(work: (tx: Tx) => Promise<T>, { sync = true }: TransactionOptions = {}): Promise<T> => {
     const run = gate.then(async () => {
       try {
-        return await retryBusy(() => (durable ? writeDb : relaxedDb).transaction().execute(work));
+        return await retryBusy(() => (sync ? writeDb : relaxedDb).transaction().execute(work));
       } catch (error) {
         // A commit that failed may have left the transaction open.
         await writer?.call({ op: "rollback" });
@@ -119,7 +119,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     return (await tapped("append", ownTransaction ? () => retryBusy(call) : call)) as AppendResult;
   };
 
-  const insertMemory = async (memory: NewMemoryRows, unless?: TwinQuery): Promise<MemoryTextMatch[]> => {
+  const insertMemory = async (memory: NewMemoryRows, unless?: NearDuplicateQuery): Promise<MemoryTextMatch[]> => {
     await gate;
     const call = () => writable().call({ op: "insertMemory", memory, unless, ownTransaction: true });
     return (await tapped("write", () => retryBusy(call))) as MemoryTextMatch[];
@@ -161,24 +161,24 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertInside)), how),
     append: (batch) => append(batch, true),
-    writeTogether: async <Queries extends readonly Compilable[]>(queries: Queries, { durable = true } = {}) => {
+    writeBatch: async <Queries extends readonly Compilable[]>(queries: Queries, { sync = true } = {}) => {
       await gate;
       const statements = queries.map(statementOf);
-      const call = () => writable().call({ op: "writeAll", statements, durable });
-      return (await tapped("write", () => retryBusy(call))) as WrittenBy<Queries>;
+      const call = () => writable().call({ op: "writeAll", statements, sync });
+      return (await tapped("write", () => retryBusy(call))) as BatchResults<Queries>;
     },
-    readTogether: async <Queries extends readonly Compilable[]>(queries: Queries) => {
+    readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) => {
       const statements = queries.map(statementOf);
       const answers = await tapped("read", () => reader().call({ op: "executeAll", statements }));
-      return (answers as { rows: unknown[] }[]).map(({ rows }) => rows) as RowsOf<Queries>;
+      return (answers as { rows: unknown[] }[]).map(({ rows }) => rows) as BatchRows<Queries>;
     },
     insertMemory,
     matchText: (query) => matchText(readDb, query),
     countText: (query) => countText(readDb, query),
     neighbours: (agent, seqs, radius) => neighbours(readDb, agent, seqs, radius),
     matchMemories: (query) => matchMemories(readDb, query),
-    matchTwins: (query) =>
-      tapped("read", () => reader().call({ op: "matchTwins", query })) as Promise<MemoryTextMatch[]>,
+    matchNearDuplicates: (query) =>
+      tapped("read", () => reader().call({ op: "matchNearDuplicates", query })) as Promise<MemoryTextMatch[]>,
     countMemoryWords: (words, countMax) => countMemoryWords(readDb, words, countMax),
     async backup(target) {
       return backupInto(writer ?? reader(), target);

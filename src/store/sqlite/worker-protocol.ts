@@ -1,4 +1,4 @@
-import type { AppendBatch, NewMemoryRows, TwinQuery } from "../port.ts";
+import type { AppendBatch, NearDuplicateQuery, NewMemoryRows } from "../port.ts";
 
 export interface WorkerData {
   file: string;
@@ -10,10 +10,10 @@ export interface WorkerData {
 export type WorkerCall =
   | { op: "execute"; sql: string; parameters: readonly unknown[] }
   | { op: "executeAll"; statements: readonly { sql: string; parameters: readonly unknown[] }[] }
-  | { op: "writeAll"; statements: readonly { sql: string; parameters: readonly unknown[] }[]; durable: boolean }
+  | { op: "writeAll"; statements: readonly { sql: string; parameters: readonly unknown[] }[]; sync: boolean }
   | { op: "append"; batch: AppendBatch; ownTransaction: boolean }
-  | { op: "insertMemory"; memory: NewMemoryRows; unless?: TwinQuery; ownTransaction: boolean }
-  | { op: "matchTwins"; query: TwinQuery }
+  | { op: "insertMemory"; memory: NewMemoryRows; unless?: NearDuplicateQuery; ownTransaction: boolean }
+  | { op: "matchNearDuplicates"; query: NearDuplicateQuery }
   | { op: "rollback" }
   | { op: "rebuildText"; rows: { seq: number; words: string }[] }
   | { op: "backup"; file: string }

@@ -7,10 +7,10 @@ import Database from "better-sqlite3";
 import type { MemoryTextMatch } from "../port.ts";
 import { appendInTransaction } from "./append.ts";
 import { insertMemory } from "./insert-memory.ts";
+import { NearDuplicates } from "./near-duplicates.ts";
 import { configureReader, configureWriter } from "./pragmas.ts";
 import { Statements } from "./statements.ts";
 import { rebuildTextChunk } from "./text-index.ts";
-import { Twins } from "./twins.ts";
 import { relaxedBegin, type WorkerData, type WorkerReply, type WorkerRequest } from "./worker-protocol.ts";
 
 if (!parentPort) throw new Error("this file is a worker thread");
@@ -25,7 +25,7 @@ const db = new Database(settings.file, {
 if (settings.mode === "writer") configureWriter(db, settings.cacheMiB, settings.busyTimeoutMs);
 else configureReader(db, settings.cacheMiB, settings.busyTimeoutMs);
 const statements = new Statements(db);
-const twins = new Twins(statements);
+const twins = new NearDuplicates(statements);
 
 /** How safe the next transactions are; it cannot be changed inside one. */
 let isRelaxed = false;
@@ -57,8 +57,8 @@ function isWhole(request: WorkerRequest): request is Write {
 }
 
 function isDurable(request: Write): boolean {
-  if (request.op === "writeAll") return request.durable;
-  return request.op === "insertMemory" || request.batch.durable !== false;
+  if (request.op === "writeAll") return request.sync;
+  return request.op === "insertMemory" || request.batch.sync !== false;
 }
 
 function run(request: Write): unknown {
@@ -89,7 +89,7 @@ async function answer(request: WorkerRequest): Promise<unknown> {
     case "insertMemory":
     case "writeAll":
       return write(() => run(request), request.op === "writeAll" || request.ownTransaction, isDurable(request));
-    case "matchTwins":
+    case "matchNearDuplicates":
       return twins.find(request.query);
     case "rollback":
       if (db.inTransaction) statements.run("rollback");
@@ -118,7 +118,7 @@ const togetherMax = 64;
  * Writes that wait behind each other share a transaction, so that the disk is waited for once. When anything is wrong
  * with one of them, each has its own after all: nobody fails because of another.
  */
-function writeTogether(requests: readonly Write[]): void {
+function writeBatch(requests: readonly Write[]): void {
   let values: unknown[];
   try {
     values = write(() => requests.map(run), true, requests.some(isDurable));
@@ -143,7 +143,7 @@ port.on("message", (request: WorkerRequest) => {
     next = undefined;
   }
   if (together.length === 1) reply(request);
-  else writeTogether(together);
+  else writeBatch(together);
   if (next) reply(next);
 });
 port.postMessage({ id: 0, value: "ready" } satisfies WorkerReply);

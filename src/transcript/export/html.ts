@@ -1,6 +1,6 @@
-import { type Entry, type Part, partsOf } from "../../domain/index.ts";
+import { type Entry, getParts, type Part } from "../../domain/index.ts";
 import type { ExportHeader } from "./jsonl.ts";
-import { timeOf } from "./markdown.ts";
+import { formatTime } from "./markdown.ts";
 
 const style = `
 :root { color-scheme: light dark; --line: #8884; --muted: #767676; }
@@ -18,7 +18,7 @@ export function htmlHeader(header: ExportHeader): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${title}</title><style>${style}</style></head><body>
-<header><h1>${title}</h1><p class="note">${escapeHtml(header.key)} · ${escapeHtml(header.sessionId)} · ${timeOf(header.startedAt)}</p></header>
+<header><h1>${title}</h1><p class="note">${escapeHtml(header.key)} · ${escapeHtml(header.sessionId)} · ${formatTime(header.startedAt)}</p></header>
 <main>
 `;
 }
@@ -26,12 +26,12 @@ export function htmlHeader(header: ExportHeader): string {
 export const htmlFooter = "</main></body></html>\n";
 
 export function htmlEntry(entry: Entry): string {
-  const time = `<time datetime="${new Date(entry.time).toISOString()}">${timeOf(entry.time)}</time>`;
+  const time = `<time datetime="${new Date(entry.time).toISOString()}">${formatTime(entry.time)}</time>`;
   switch (entry.type) {
     case "message":
     case "custom_message": {
       const { role, name } = entry.message;
-      const body = partsOf(entry.message).map(htmlPart).join("\n");
+      const body = getParts(entry.message).map(htmlPart).join("\n");
       const speaker = escapeHtml(name ? `${name} (${role})` : role);
       return `<article class="${role}" id="e${entry.seq}"><h2>${speaker} ${time}</h2>${body}</article>\n`;
     }

@@ -1,9 +1,9 @@
-import { type Entry, type Part, partsOf } from "../../domain/index.ts";
+import { type Entry, getParts, type Part } from "../../domain/index.ts";
 import type { ExportHeader } from "./jsonl.ts";
 
 export function markdownHeader(header: ExportHeader): string {
   const title = header.title ?? header.key;
-  return `# ${title}\n\n- session: \`${header.sessionId}\`\n- key: \`${header.key}\`\n- agent: \`${header.agent}\`\n- started: ${timeOf(header.startedAt)}\n`;
+  return `# ${title}\n\n- session: \`${header.sessionId}\`\n- key: \`${header.key}\`\n- agent: \`${header.agent}\`\n- started: ${formatTime(header.startedAt)}\n`;
 }
 
 /** An entry as people read it; empty for state that was never said. */
@@ -13,17 +13,17 @@ export function markdownEntry(entry: Entry): string {
     case "custom_message": {
       const { message } = entry;
       const speaker = message.name ? `${message.name} (${message.role})` : message.role;
-      const body = partsOf(message).map(markdownPart).filter(Boolean).join("\n\n");
-      return `\n## ${speaker} · ${timeOf(entry.time)}\n\n${body || "_(empty)_"}\n`;
+      const body = getParts(message).map(markdownPart).filter(Boolean).join("\n\n");
+      return `\n## ${speaker} · ${formatTime(entry.time)}\n\n${body || "_(empty)_"}\n`;
     }
     case "compaction":
-      return `\n## Summary of what came before · ${timeOf(entry.time)}\n\n${entry.summary}\n`;
+      return `\n## Summary of what came before · ${formatTime(entry.time)}\n\n${entry.summary}\n`;
     case "branch_summary":
-      return `\n## Summary of another branch · ${timeOf(entry.time)}\n\n${entry.summary}\n`;
+      return `\n## Summary of another branch · ${formatTime(entry.time)}\n\n${entry.summary}\n`;
     case "reset":
-      return `\n---\n\n_${entry.mode === "new" ? "A new session began" : "The conversation was reset"} (${entry.reason}) · ${timeOf(entry.time)}_\n`;
+      return `\n---\n\n_${entry.mode === "new" ? "A new session began" : "The conversation was reset"} (${entry.reason}) · ${formatTime(entry.time)}_\n`;
     case "model_change":
-      return `\n_Model: ${[entry.provider, entry.model].filter(Boolean).join("/")} · ${timeOf(entry.time)}_\n`;
+      return `\n_Model: ${[entry.provider, entry.model].filter(Boolean).join("/")} · ${formatTime(entry.time)}_\n`;
     case "session":
     case "custom":
     case "label":
@@ -77,7 +77,7 @@ function quote(text: string): string {
   return text.replace(/^/gm, "> ");
 }
 
-export function timeOf(time: number): string {
+export function formatTime(time: number): string {
   return new Date(time)
     .toISOString()
     .replace("T", " ")

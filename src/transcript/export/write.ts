@@ -1,6 +1,6 @@
 import { type Entry, redactSecrets } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { headOf } from "../path.ts";
+import { readHead } from "../path.ts";
 import { findEntry, readTail, walkBranch, walkConversation } from "../read.ts";
 import { htmlEntry, htmlFooter, htmlHeader } from "./html.ts";
 import { type ExportHeader, jsonlHeader, jsonlLine } from "./jsonl.ts";
@@ -50,7 +50,7 @@ async function* everything(store: Store, ref: { agent: string; conversation: num
     .executeTakeFirst();
   const inherits = fork?.parent_conversation != null && fork.parent_conversation !== ref.conversation;
   let inheritedId: string | undefined;
-  if (inherits && fork.fork_seq !== null && (await headOf(store, ref))) {
+  if (inherits && fork.fork_seq !== null && (await readHead(store, ref))) {
     const { entry } = await findEntry(store, ref.agent, { seq: fork.fork_seq });
     inheritedId = entry.id;
     for await (const page of walkBranch(store, ref)) {

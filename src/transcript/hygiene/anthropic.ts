@@ -1,4 +1,4 @@
-import { type Message, partsOf, trustsSignatures } from "../../domain/index.ts";
+import { getParts, type Message, trustsSignatures } from "../../domain/index.ts";
 import { dropParts, type Note } from "./changes.ts";
 import { mergeTurns } from "./merging.ts";
 
@@ -42,7 +42,7 @@ function dropTrailingReasoning(messages: Message[], note: Note): Message[] {
   let list = messages;
   for (;;) {
     const last = list.at(-1);
-    if (last?.role !== "assistant" || !partsOf(last).some((part) => part.type === "reasoning")) return list;
+    if (last?.role !== "assistant" || !getParts(last).some((part) => part.type === "reasoning")) return list;
     const find = (part: { type: string }) => (part.type === "reasoning" ? "in the last message" : undefined);
     list = [...list.slice(0, -1), ...dropParts([last], find, "trailing-reasoning", note)];
   }

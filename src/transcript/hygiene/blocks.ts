@@ -1,4 +1,4 @@
-import { isHosted, isJsonObject, type MediaSource, type Message, type Part, partsOf } from "../../domain/index.ts";
+import { getParts, isHosted, isJsonObject, type MediaSource, type Message, type Part } from "../../domain/index.ts";
 import { dropParts, type HygieneProvider, type Note, withParts } from "./changes.ts";
 
 /**
@@ -37,7 +37,7 @@ export function dropEmptyBlocks(messages: readonly Message[], provider: HygieneP
     note,
   );
   return finished.filter((message) => {
-    const isEmpty = partsOf(message).length === 0;
+    const isEmpty = getParts(message).length === 0;
     if (isEmpty) note("blank-message", message, `a ${message.role} message without content`);
     return !isEmpty;
   });

@@ -1,10 +1,10 @@
 import {
+  getParts,
   isHosted,
   isJsonObject,
   type JsonValue,
   type Message,
   type Part,
-  partsOf,
   type ToolCallPart,
   type ToolResultPart,
 } from "../../domain/index.ts";
@@ -16,7 +16,7 @@ export type ShapeId = (id: string, name: string, attempt: number) => string;
 /** Gives calls ids that a provider takes, the same for a call and its result, and no two calls' ids become one. */
 export function renameCalls(messages: readonly Message[], shape: ShapeId, note: Note): Message[] {
   const names = new Map<string, string>();
-  for (const part of messages.flatMap((message) => partsOf(message))) {
+  for (const part of messages.flatMap((message) => getParts(message))) {
     if (isNamed(part) && !names.has(part.callId)) names.set(part.callId, part.name ?? part.callId);
   }
   const shaped = new Map<string, string>();
@@ -39,7 +39,7 @@ export function renameCalls(messages: readonly Message[], shape: ShapeId, note: 
   return messages.map((message) => {
     if (typeof message.content === "string") return message;
     const parts = message.content.map((part) => rename(part, shaped));
-    return parts.every((part, index) => part === partsOf(message)[index]) ? message : { ...message, content: parts };
+    return parts.every((part, index) => part === getParts(message)[index]) ? message : { ...message, content: parts };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Message, type Part, partsOf } from "../../domain/index.ts";
+import { getParts, type Message, type Part } from "../../domain/index.ts";
 
 /** The families of APIs that want their messages cleaned in different ways. */
 export type HygieneProvider = "anthropic" | "openai" | "openai-compatible" | "google" | "mistral";
@@ -53,12 +53,12 @@ export function dropParts(
   note: Note,
 ): Message[] {
   return messages.flatMap((message) => {
-    const kept = partsOf(message).filter((part) => {
+    const kept = getParts(message).filter((part) => {
       const reason = finds(part, message);
       if (reason !== undefined) note(rule, message, reason);
       return reason === undefined;
     });
-    if (kept.length === partsOf(message).length) return [message];
+    if (kept.length === getParts(message).length) return [message];
     return kept.length === 0 ? [] : [withParts(message, kept)];
   });
 }

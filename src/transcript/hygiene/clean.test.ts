@@ -4,8 +4,8 @@ import {
   fromGoogle,
   fromOpenaiChat,
   fromOpenaiResponses,
+  getParts,
   type Message,
-  partsOf,
   toGoogle,
   toOpenaiChat,
 } from "../../domain/index.ts";
@@ -209,7 +209,7 @@ describe("for Google", () => {
       "google",
     );
     const ids = messages.flatMap((message) =>
-      partsOf(message).map((part) => (part.type === "tool_call" ? part.callId : undefined)),
+      getParts(message).map((part) => (part.type === "tool_call" ? part.callId : undefined)),
     );
     expect(new Set(ids.filter((id) => id !== undefined)).size).toBe(3);
   });

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  getParts,
+  getToolCalls,
+  getToolResults,
   type Message,
   type Part,
-  partsOf,
   toGoogle,
   toOpenaiChat,
-  toolCallsOf,
-  toolResultsOf,
 } from "../../domain/index.ts";
 import { isBlank } from "./blocks.ts";
 import { cleanForProvider, type HygieneProvider } from "./index.ts";
@@ -96,21 +96,21 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
         const cleaned = cleanedOf(messages);
         let expected: string[] = [];
         for (const one of cleaned) {
-          const results = toolResultsOf(one).map((result) => result.callId);
+          const results = getToolResults(one).map((result) => result.callId);
           if (expected.length > 0) {
             expect(results.length).toBeGreaterThan(0);
             expect(one.role === "tool" || one.role === "user").toBe(true);
           }
           expect(results).toEqual(expected.slice(0, results.length));
-          const isLeading = partsOf(one)
+          const isLeading = getParts(one)
             .slice(0, results.length)
             .every((item) => item.type === "tool_result");
           expect(isLeading).toBe(true);
           expected = expected.slice(results.length);
-          if (expected.length > 0) expect(partsOf(one)).toHaveLength(results.length);
+          if (expected.length > 0) expect(getParts(one)).toHaveLength(results.length);
           if (one.role === "assistant") {
             expect(expected).toEqual([]);
-            expected = toolCallsOf(one)
+            expected = getToolCalls(one)
               .filter((item) => !isHosted(item))
               .map((item) => item.callId);
           }
@@ -125,11 +125,11 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
     fc.assert(
       fc.property(conversation, (messages) => {
         for (const one of cleanedOf(messages)) {
-          expect(partsOf(one).length).toBeGreaterThan(0);
-          const nested = toolResultsOf(one).flatMap((result) =>
+          expect(getParts(one).length).toBeGreaterThan(0);
+          const nested = getToolResults(one).flatMap((result) =>
             typeof result.output === "string" ? [] : result.output,
           );
-          expect([...partsOf(one), ...nested].filter((item) => isBlank(item, provider))).toEqual([]);
+          expect([...getParts(one), ...nested].filter((item) => isBlank(item, provider))).toEqual([]);
         }
       }),
     );
@@ -156,7 +156,7 @@ describe("what only one provider wants", () => {
   it("Anthropic gets only its own signed reasoning, none old, none last, and no two user messages in a row", () => {
     all("anthropic", (messages) => {
       for (const [index, one] of messages.entries()) {
-        const reasoning = partsOf(one).filter((item) => item.type === "reasoning");
+        const reasoning = getParts(one).filter((item) => item.type === "reasoning");
         expect(reasoning.every((item) => item.signature || item.encrypted)).toBe(true);
         if (one.time !== undefined && one.time < 15) expect(reasoning).toEqual([]);
         if (index === messages.length - 1 && one.role === "assistant") expect(reasoning).toEqual([]);
@@ -181,7 +181,7 @@ describe("what only one provider wants", () => {
 
   it("Mistral gets ids of nine letters and digits", () => {
     all("mistral", (messages) => {
-      for (const one of messages.flatMap((item) => [...toolCallsOf(item), ...toolResultsOf(item)])) {
+      for (const one of messages.flatMap((item) => [...getToolCalls(item), ...getToolResults(item)])) {
         if (!isHosted(one)) expect(one.callId).toMatch(/^[a-zA-Z0-9]{9}$/);
       }
     });

@@ -1,4 +1,4 @@
-import { type Message, type Part, partsOf, type WireFormat } from "../../domain/index.ts";
+import { getParts, type Message, type Part, type WireFormat } from "../../domain/index.ts";
 import type { Note } from "./changes.ts";
 
 /** Joins neighbours that a test finds alike; instructions between them, which are sent apart, do not part them. */
@@ -28,7 +28,7 @@ export function mergeTurns(
 /** The first one's fields with both contents, ended as the second one ended. The format is kept, and only that, so that signatures stay trusted. */
 function join(first: Message, second: Message, format: WireFormat): Message {
   const { wire: firstWire, name, stopReason: _replaced, ...rest } = first;
-  const content: Part[] = [...partsOf(first), ...partsOf(second)];
+  const content: Part[] = [...getParts(first), ...getParts(second)];
   const isOwn = firstWire?.format === format || second.wire?.format === format;
   return {
     ...rest,

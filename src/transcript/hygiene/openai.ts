@@ -1,4 +1,4 @@
-import { type Message, type Part, partsOf, trustsSignatures } from "../../domain/index.ts";
+import { getParts, type Message, type Part, trustsSignatures } from "../../domain/index.ts";
 import { dropParts, type Note } from "./changes.ts";
 
 /**
@@ -34,7 +34,7 @@ function followedReasoning(messages: readonly Message[]): Set<Part> {
   for (const message of messages) {
     if (message.role !== "assistant") open = [];
     else {
-      for (const part of partsOf(message)) {
+      for (const part of getParts(message)) {
         if (part.type === "reasoning") open.push(part);
         else {
           for (const reasoning of open) followed.add(reasoning);

@@ -1,4 +1,4 @@
-import { type Message, partsOf, type ToolCallPart, type ToolResultPart } from "../../domain/index.ts";
+import { getParts, type Message, type ToolCallPart, type ToolResultPart } from "../../domain/index.ts";
 import type { Note } from "./changes.ts";
 import { clientCalls, clientResults, isClientResult } from "./client-parts.ts";
 import { matchResults } from "./matching.ts";
@@ -45,7 +45,7 @@ function splitAnswer(message: Message, note: Note): Message[] {
   note("split-answer", message, "it held results of its own calls");
   const { id: _first, ...unnamed } = message;
   const pieces: Message[] = [];
-  for (const part of partsOf(message)) {
+  for (const part of getParts(message)) {
     const role = isClientResult(part) ? "tool" : "assistant";
     const last = pieces.at(-1);
     if (last?.role === role && typeof last.content !== "string") last.content.push(part);
@@ -89,17 +89,17 @@ function nextAfter(index: number, taken: ReadonlySet<number>): number {
 /** Whether a message holds exactly a run's results; behind the last of them, what the user added may follow. */
 function isWhole(source: Message, run: Run, isLast: boolean): boolean {
   const results = clientResults(source);
-  const head = partsOf(source).slice(0, results.length);
+  const head = getParts(source).slice(0, results.length);
   return (
     (source.role === "tool" || source.role === "user") &&
     results.length === run.results.length &&
-    (isLast || results.length === partsOf(source).length) &&
+    (isLast || results.length === getParts(source).length) &&
     head.every((part, position) => part === run.results[position])
   );
 }
 
 function withoutResults(message: Message): Message[] {
-  const rest = partsOf(message).filter((part) => !isClientResult(part));
+  const rest = getParts(message).filter((part) => !isClientResult(part));
   if (rest.length === 0) return [];
   const { wire: _results, ...plain } = message;
   return [{ ...plain, role: message.role === "tool" ? "user" : message.role, content: rest }];

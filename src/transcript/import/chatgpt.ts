@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../domain/index.ts";
-import { SessionBook } from "./book.ts";
 import { chatgptMessage } from "./chatgpt-message.ts";
 import type { ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import { BadRecord, guardedRead, leftOver, objectIn, type ParsedRecord, sourceId, textField } from "./record.ts";
+import { SessionTracker } from "./session-tracker.ts";
 import { RecordTimes } from "./time.ts";
 
 /** ChatGPT's export, `conversations.json`: an array of conversations, each a tree of nodes. */
@@ -35,7 +35,7 @@ class ChatgptReader implements RecordReader {
     if (sessionId === undefined) throw new BadRecord("the conversation has no id");
     const mapping = objectIn(conversation, "mapping");
     if (mapping === undefined) throw new BadRecord("the conversation has no mapping");
-    const book = new SessionBook();
+    const book = new SessionTracker();
     const times = new RecordTimes(this.#fileTime);
     const { time } = times.at(conversation.create_time);
     const title = textField(conversation, "title");
@@ -58,7 +58,7 @@ function readNode(
   node: unknown,
   mapping: JsonObject,
   sessionId: string,
-  book: SessionBook,
+  book: SessionTracker,
   times: RecordTimes,
 ): ReaderEvent {
   if (!isJsonObject(node)) return { kind: "bad", reason: `node ${JSON.stringify(id)} is not an object` };

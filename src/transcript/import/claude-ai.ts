@@ -1,16 +1,16 @@
 import {
   fromAnthropic,
+  getParts,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Message,
   type Part,
-  partsOf,
 } from "../../domain/index.ts";
-import { SessionBook } from "./book.ts";
 import { ContentIds } from "./ids.ts";
 import type { ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import { BadRecord, guardedRead, leftOver, type ParsedRecord, sourceId, textField } from "./record.ts";
+import { SessionTracker } from "./session-tracker.ts";
 import { RecordTimes } from "./time.ts";
 
 /** Claude.ai's export, `conversations.json`: an array of conversations with their messages in order. */
@@ -43,7 +43,7 @@ class ClaudeAiReader implements RecordReader {
     if (sessionId === undefined) throw new BadRecord("the conversation has no uuid");
     const messages = conversation.chat_messages;
     if (!Array.isArray(messages)) throw new BadRecord("the conversation has no chat_messages");
-    const book = new SessionBook();
+    const book = new SessionTracker();
     const ids = new ContentIds();
     const times = new RecordTimes(this.#fileTime);
     const { time } = times.at(conversation.created_at);
@@ -63,7 +63,7 @@ class ClaudeAiReader implements RecordReader {
 function readMessage(
   record: JsonValue,
   sessionId: string,
-  book: SessionBook,
+  book: SessionTracker,
   ids: ContentIds,
   times: RecordTimes,
 ): ReaderEvent {
@@ -90,7 +90,7 @@ function messageOf(record: JsonObject): Message {
   if (blocks === undefined && text === undefined) throw new BadRecord("a message has neither content nor text");
   const message = fromAnthropic({ role, content: blocks ?? text ?? "" });
   const files = [...list(record.attachments), ...list(record.files)].flatMap(readFile);
-  return files.length === 0 ? message : { ...message, content: [...partsOf(message), ...files] };
+  return files.length === 0 ? message : { ...message, content: [...getParts(message), ...files] };
 }
 
 function readFile(file: JsonObject): Part[] {
@@ -108,7 +108,7 @@ function readFile(file: JsonObject): Part[] {
 /** What the entry does not say: the blocks are in the message, and so is an attachment's text. */
 function extraOf(record: JsonObject, message: Message): JsonObject {
   const rest = leftOver(record, ["uuid", "sender", "created_at", "parent_message_uuid"]);
-  const said = partsOf(message).flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const said = getParts(message).flatMap((part) => (part.type === "text" ? [part.text] : []));
   const entries = Object.entries(rest).flatMap(([key, value]): [string, JsonValue][] => {
     if (key === "content") return Array.isArray(value) ? [] : [[key, value]];
     if (key === "text" && (value === said.join("\n\n") || value === said.join("\n") || value === "")) return [];

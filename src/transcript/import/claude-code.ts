@@ -1,5 +1,4 @@
-import { fromAnthropic, isJsonObject, type JsonObject, partsOf } from "../../domain/index.ts";
-import { SessionBook } from "./book.ts";
+import { fromAnthropic, getParts, isJsonObject, type JsonObject } from "../../domain/index.ts";
 import { ContentIds } from "./ids.ts";
 import type { ImportedSession, ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import {
@@ -13,6 +12,7 @@ import {
   sourceId,
   textField,
 } from "./record.ts";
+import { SessionTracker } from "./session-tracker.ts";
 import { RecordTimes } from "./time.ts";
 
 /** Claude Code's project logs: `<session>.jsonl`, and `<session>/subagents/agent-<id>.jsonl` for its sub-agents. */
@@ -39,7 +39,7 @@ const hashesMax = 10_000;
 
 class ClaudeCodeReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];
-  readonly #book: SessionBook;
+  readonly #book: SessionTracker;
   readonly #times: RecordTimes;
   readonly #ids: ContentIds;
   /** The root of the side chain each record belongs to, for versions that did not name their sub-agents. */
@@ -57,7 +57,7 @@ class ClaudeCodeReader implements RecordReader {
     this.#sessionId = textField(state, "sessionId") ?? (this.#agentOfFile === undefined ? name : (folder ?? name));
     this.#title = textField(state, "title");
     this.#tokensBefore = typeof state.tokensBefore === "number" ? state.tokensBefore : undefined;
-    this.#book = new SessionBook(state.sessions);
+    this.#book = new SessionTracker(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
     this.#ids = new ContentIds(objectIn(state, "hashes"));
     this.read = guardedRead((record) => this.#read(record));
@@ -111,7 +111,7 @@ class ClaudeCodeReader implements RecordReader {
       if (wire === undefined) throw new BadRecord(`its type is ${type}, but it has no message`);
       const message = fromAnthropic(wire);
       if (record.isCompactSummary !== true) return { type: "message", message } as const;
-      const summary = partsOf(message)
+      const summary = getParts(message)
         .map((part) => (part.type === "text" ? part.text : ""))
         .join("\n");
       const tokens = this.#tokensBefore === undefined ? {} : { tokensBefore: this.#tokensBefore };

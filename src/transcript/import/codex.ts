@@ -1,5 +1,4 @@
 import { type EntryBody, fromOpenaiResponses, isJsonObject, type JsonObject } from "../../domain/index.ts";
-import { SessionBook } from "./book.ts";
 import { ContentIds } from "./ids.ts";
 import type { ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import {
@@ -13,6 +12,7 @@ import {
   sourceId,
   textField,
 } from "./record.ts";
+import { SessionTracker } from "./session-tracker.ts";
 import { RecordTimes } from "./time.ts";
 
 const wrapped: ReadonlySet<unknown> = new Set([
@@ -37,7 +37,7 @@ export const codex: SourceFormat = {
 
 class CodexReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];
-  readonly #book = new SessionBook();
+  readonly #book = new SessionTracker();
   readonly #ids = new ContentIds();
   readonly #times: RecordTimes;
   #sessionId: string;

@@ -9,10 +9,10 @@ import {
   type JsonValue,
   type Message,
 } from "../../domain/index.ts";
-import { SessionBook } from "./book.ts";
 import { ContentIds } from "./ids.ts";
 import type { ImportedSession, ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import { BadRecord, baseName, guardedRead, leftOver, type ParsedRecord, peek, sourceId, textField } from "./record.ts";
+import { SessionTracker } from "./session-tracker.ts";
 import { RecordTimes } from "./time.ts";
 import { readVarveEntry, readVarveHeader } from "./varve-export.ts";
 
@@ -36,7 +36,7 @@ const parentKeys = ["parentId", "parent_id"];
 
 class JsonlReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];
-  readonly #book: SessionBook;
+  readonly #book: SessionTracker;
   readonly #times: RecordTimes;
   readonly #ids = new ContentIds();
   readonly #name: string;
@@ -49,7 +49,7 @@ class JsonlReader implements RecordReader {
     this.#name = baseName(context.path);
     this.#exported = isJsonObject(state.exported) ? readVarveHeader(state.exported) : undefined;
     this.#header = isJsonObject(state.exported) ? state.exported : undefined;
-    this.#book = new SessionBook(state.sessions);
+    this.#book = new SessionTracker(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
     this.read = guardedRead((record) => this.#read(record));
   }

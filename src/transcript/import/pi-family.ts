@@ -1,5 +1,4 @@
 import { type EntryBody, fromPi, isJsonObject, type JsonObject } from "../../domain/index.ts";
-import { SessionBook } from "./book.ts";
 import { ContentIds } from "./ids.ts";
 import type { ImportedSession, ReaderContext, ReaderEvent, RecordReader } from "./reader.ts";
 import {
@@ -12,6 +11,7 @@ import {
   sourceId,
   textField,
 } from "./record.ts";
+import { SessionTracker } from "./session-tracker.ts";
 import { RecordTimes } from "./time.ts";
 
 /** What differs between the programs that write pi's session files. */
@@ -26,7 +26,7 @@ export class PiReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];
   readonly #dialect: PiDialect;
   readonly #path: string;
-  readonly #book: SessionBook;
+  readonly #book: SessionTracker;
   readonly #times: RecordTimes;
   readonly #ids = new ContentIds();
   /** The ids by line, for the first version's compactions, which name the line they keep. */
@@ -39,7 +39,7 @@ export class PiReader implements RecordReader {
     this.#path = context.path;
     // Files are named <time>_<id>; the id is the session's, for files whose header is lost.
     this.#sessionId = textField(state, "sessionId") ?? baseName(context.path).replace(/^.*_(?=[^_]+$)/, "");
-    this.#book = new SessionBook(state.sessions);
+    this.#book = new SessionTracker(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
     this.read = guardedRead((record) => this.#read(record));
   }

@@ -85,7 +85,7 @@ export async function noteFile(store: Store, agent: string, id: string, note: Mo
 }
 
 /** Which files some entries hold. */
-export async function filesOfEntries(store: Store, agent: string, seqs: number[]): Promise<string[]> {
+export async function findEntryFiles(store: Store, agent: string, seqs: number[]): Promise<string[]> {
   const found = new Set<string>();
   for (let from = 0; from < seqs.length; from += idsAtOnce) {
     const rows = await store.db

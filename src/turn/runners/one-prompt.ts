@@ -1,4 +1,4 @@
-import { type Message, partsOf } from "../../domain/index.ts";
+import { getParts, type Message } from "../../domain/index.ts";
 import type { RunRequest } from "./port.ts";
 
 /** The conversation as one text, for programs that take no more: the newest of the history, and what is asked. */
@@ -13,7 +13,7 @@ export function onePrompt({ messages, prompt, asked }: RunRequest, historyLimit:
 }
 
 function lineOf(message: Message): string {
-  const text = partsOf(message)
+  const text = getParts(message)
     .map((part) => (part.type === "text" ? part.text : part.type === "tool_call" ? `[used ${part.name}]` : ""))
     .filter(Boolean)
     .join("\n");

@@ -1,6 +1,6 @@
 import type { SyntaxNode } from "@lezer/common";
 import { clean, count, counted, fit } from "./fit.ts";
-import { type Grammar, grammars, type Language, parserOf } from "./languages.ts";
+import { type Grammar, grammars, type Language, loadParser } from "./languages.ts";
 import type { Subject } from "./subject.ts";
 
 /** A parser takes a second for a megabyte; the declarations a summary has room for come long before. */
@@ -18,7 +18,7 @@ export function exploreCode({ text, extent }: Subject, language: Language): stri
   const start = text.slice(0, parsedMax);
   const grammar = grammars[language];
   const found: Found = { imports: [], signatures: [] };
-  collect(parserOf(language).parse(start).topNode, start, grammar, found, 0);
+  collect(loadParser(language).parse(start).topNode, start, grammar, found, 0);
   const shown = found.signatures.filter((signature) => grammar.isPublic(signature));
   const hidden = found.signatures.filter((signature) => !grammar.isPublic(signature));
   const parsed = text.length > parsedMax ? `; its first ${count(parsedMax)} were parsed` : "";

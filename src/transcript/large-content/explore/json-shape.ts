@@ -18,10 +18,10 @@ const elementsMax = 100;
 const keysMax = 300;
 const datePattern = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d|$)/;
 
-export function shapeOf(value: unknown, depth = 0): Shape {
+export function inferShape(value: unknown, depth = 0): Shape {
   if (Array.isArray(value)) {
     if (depth >= depthMax) return { kind: "array", length: value.length };
-    const elements = value.slice(0, elementsMax).map((one) => shapeOf(one, depth + 1));
+    const elements = value.slice(0, elementsMax).map((one) => inferShape(one, depth + 1));
     return { kind: "array", length: value.length, element: elements.length > 0 ? mergeShapes(elements) : undefined };
   }
   if (typeof value === "object" && value !== null) {
@@ -29,7 +29,7 @@ export function shapeOf(value: unknown, depth = 0): Shape {
     const empty: Shape = { kind: "scalar", types: new Set(["…"]) };
     for (const [index, [key, inner]] of Object.entries(value).entries()) {
       const isLooked = depth < depthMax && index < keysMax;
-      keys.set(key, { shape: isLooked ? shapeOf(inner, depth + 1) : empty, isAlways: true });
+      keys.set(key, { shape: isLooked ? inferShape(inner, depth + 1) : empty, isAlways: true });
     }
     return { kind: "object", keys };
   }

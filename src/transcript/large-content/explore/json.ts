@@ -1,6 +1,6 @@
 import { count, counted, fit, type Section } from "./fit.ts";
-import { describeShape, mergeShapes, type Shape, shapeOf, topKeys } from "./json-shape.ts";
-import { linesOf, type Subject } from "./subject.ts";
+import { describeShape, inferShape, mergeShapes, type Shape, topKeys } from "./json-shape.ts";
+import { type Subject, splitLines } from "./subject.ts";
 
 const sampleMax = 500;
 const keyPattern = /"((?:[^"\\\n]|\\.){1,80})"\s*:/g;
@@ -35,12 +35,12 @@ export function exploreJson(subject: Subject, isLines: boolean): string {
   if (!parsed.ok) {
     return fit(`Broken JSON, ${extent}`, [{ label: "Fault", items: [parsed.fault] }, ...keySections(text)]);
   }
-  const shape = shapeOf(parsed.value);
+  const shape = inferShape(parsed.value);
   return fit(`JSON, ${describeTop(shape)}, ${extent}`, shapeSections(shape));
 }
 
 function exploreLines(subject: Subject): string {
-  const lines = linesOf(subject).filter((line) => line.trim() !== "");
+  const lines = splitLines(subject).filter((line) => line.trim() !== "");
   let broken = 0;
   const shapes: Shape[] = [];
   const values = new Map<string, Map<string, number>>();
@@ -48,7 +48,7 @@ function exploreLines(subject: Subject): string {
     const parsed = parse(line.replace(/^\ufeff/, ""));
     if (!parsed.ok) broken += 1;
     else {
-      if (shapes.length < sampleMax) shapes.push(shapeOf(parsed.value));
+      if (shapes.length < sampleMax) shapes.push(inferShape(parsed.value));
       countTelling(parsed.value, values);
     }
   }

@@ -172,7 +172,7 @@ export function languageOfName(extension: string, mediaType: string): Language |
 const require = createRequire(import.meta.url);
 
 /** The parser of a language. Loaded when it is needed: all of them would be half of a command's start. */
-export function parserOf(language: Language): Parser {
+export function loadParser(language: Language): Parser {
   switch (language) {
     case "JavaScript":
       return (require("@lezer/javascript") as typeof import("@lezer/javascript")).parser.configure({ dialect: "jsx" });

@@ -1,5 +1,5 @@
 import { clean, count, counted, fit, shorten } from "./fit.ts";
-import { linesOf, type Subject } from "./subject.ts";
+import { type Subject, splitLines } from "./subject.ts";
 
 const levelNames: Readonly<Record<string, string>> = {
   trace: "trace",
@@ -47,7 +47,7 @@ export function looksLikeLog(start: string, by: "levels" | "times"): boolean {
 }
 
 export function exploreLog(subject: Subject): string {
-  const lines = linesOf(subject).filter((line) => line.trim() !== "");
+  const lines = splitLines(subject).filter((line) => line.trim() !== "");
   const levels = new Map<string, number>();
   const patterns = new Map<string, { times: number; line: string }>();
   const errors: string[] = [];

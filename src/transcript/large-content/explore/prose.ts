@@ -1,5 +1,5 @@
 import { clean, counted, fit } from "./fit.ts";
-import { linesOf, type Subject } from "./subject.ts";
+import { type Subject, splitLines } from "./subject.ts";
 
 const sentencesMax = 3_000;
 const headingsMax = 200;
@@ -21,7 +21,7 @@ interface Sentence {
 }
 
 export function exploreProse(subject: Subject): string {
-  const lines = linesOf(subject);
+  const lines = splitLines(subject);
   const headings = findHeadings(lines);
   const sentences = scored(splitSentences(lines));
   const best = sentences.toSorted((a, b) => b.score - a.score || a.index - b.index).slice(0, 6);

@@ -7,7 +7,7 @@ export interface Subject {
 }
 
 /** The lines of a text. The last one is left out where the text was cut in it, unless there is no other. */
-export function linesOf({ text, isCut }: Subject): string[] {
+export function splitLines({ text, isCut }: Subject): string[] {
   const lines = text.split(/\r\n|\n|\r/);
   if (lines.length > 1 && (isCut || lines.at(-1) === "")) lines.pop();
   return lines;

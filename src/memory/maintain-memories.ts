@@ -1,0 +1,117 @@
+import { dayMs } from "./decay.ts";
+import { applyDecision, type Decision } from "./decisions.ts";
+import type { MemoryHost } from "./host.ts";
+import { categories, type Memory } from "./memory.ts";
+import { filtered } from "./read.ts";
+import { loadMemories } from "./rows.ts";
+import { findSimilar } from "./similar-memories.ts";
+import { nextTier } from "./tiers.ts";
+
+export interface MemoryMaintenance {
+  looked: number;
+  moved: Record<string, number>;
+  merged: number;
+}
+
+const page = 500;
+const twinFrom = 0.92;
+const mergesMax = 200;
+/** Only what is new can be the twin of something; what was there before was looked at before. */
+const newDays = 30;
+
+/** Moves memories between the tiers and merges what says the same, keeping every version. */
+export async function maintainMemories(host: MemoryHost, signal?: AbortSignal): Promise<MemoryMaintenance> {
+  const result: MemoryMaintenance = { looked: 0, moved: {}, merged: 0 };
+  for (let last = 0; ; ) {
+    signal?.throwIfAborted();
+    const rows = await filtered(host.store.db, undefined, {}, host.clock.now())
+      .selectAll()
+      .where("num", ">", last)
+      .orderBy("num")
+      .limit(page)
+      .execute();
+    if (rows.length === 0) return result;
+    last = rows.at(-1)?.num ?? last;
+    const memories = await loadMemories(host.store.db, rows);
+    result.looked += memories.length;
+    await moveTiers(host, memories, result);
+    const since = host.clock.now() - newDays * dayMs;
+    for (const memory of memories.filter((one) => one.createdAt >= since)) {
+      if (result.merged >= mergesMax) break;
+      if (await mergeTwin(host, memory)) result.merged += 1;
+    }
+  }
+}
+
+async function moveTiers(host: MemoryHost, memories: readonly Memory[], result: MemoryMaintenance): Promise<void> {
+  const now = host.clock.now();
+  const moves = memories
+    .map((memory) => ({ memory, tier: nextTier(memory, now) }))
+    .filter(({ memory, tier }) => memory.tier !== tier);
+  if (moves.length === 0) return;
+  await host.store.transaction(async (tx) => {
+    for (const { memory, tier } of moves) {
+      await tx.db
+        .updateTable("memories")
+        .set({ tier })
+        .where("id", "=", memory.id)
+        .where("access_count", "=", memory.accessCount)
+        .execute();
+    }
+  });
+  for (const { memory, tier } of moves) {
+    const step = `${memory.tier} → ${tier}`;
+    result.moved[step] = (result.moved[step] ?? 0) + 1;
+  }
+}
+
+/** Merges a memory into an older one that says the same with the same figures. */
+async function mergeTwin(host: MemoryHost, memory: Memory): Promise<boolean> {
+  if (!categories[memory.category].merges) return false;
+  const draft = { ...memory, label: "general" as const };
+  const near = await findSimilar(
+    host.store,
+    memory.scope,
+    { draft },
+    { limit: 5, twinsFrom: twinFrom, thorough: true },
+  );
+  const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
+  const twin = near.find(
+    ({ memory: other, words }) =>
+      other.id < memory.id &&
+      other.category === memory.category &&
+      other.fiction === memory.fiction &&
+      words >= twinFrom &&
+      figures(other.abstract) === figures(memory.abstract),
+  )?.memory;
+  if (!twin) return false;
+  const merged = {
+    abstract: memory.abstract,
+    overview: memory.overview,
+    content: longer(twin.content, memory.content),
+  };
+  const decision: Decision = { kind: "merge", match: twin.id, label: "general", reason: "the same twice", merged };
+  const now = host.clock.now();
+  return host.store.transaction(async (tx) => {
+    await tx.lock(`memories ${memory.scope}`);
+    const done = await tx.db
+      .updateTable("memories")
+      .set({ invalidated_at: now })
+      .where("id", "=", memory.id)
+      .where("invalidated_at", "is", null)
+      .executeTakeFirst();
+    if (Number(done.numUpdatedRows) !== 1) return false;
+    const { agent, scope } = memory;
+    const applied = await applyDecision(tx, { draft: { ...draft, validFrom: now } }, decision, { agent, scope }, host);
+    await tx.db
+      .updateTable("memories")
+      .set({ superseded_by: applied.memory ?? null })
+      .where("id", "=", memory.id)
+      .execute();
+    return true;
+  });
+}
+
+function longer(a: string, b: string): string {
+  return a.length > b.length ? a : b;
+}

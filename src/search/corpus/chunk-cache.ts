@@ -1,0 +1,141 @@
+import type { Store } from "../../store/index.ts";
+import type { CachedDoc } from "../documents.ts";
+import { countTerms } from "../text/count-terms.ts";
+import { signed } from "../vectors/math.ts";
+import { datedTime } from "./sync.ts";
+
+const pageRows = 500;
+/** Chunks are held in memory with their words; beyond this many the oldest are not searched, and the answer says so. */
+export const chunksMax = 20_000;
+/** What a chunk is long against: chunks among themselves, not beside messages of one line. */
+const usualTokens = 400;
+/** How long terms are counted before the event loop gets a turn. */
+const sliceMs = 6;
+
+interface Shelf {
+  /** By what is cited and what it says: a chunk that changed is another. */
+  docs: Map<string, CachedDoc>;
+  byHash: Map<string, CachedDoc[]>;
+  mark: string;
+  cut: boolean;
+}
+
+/** The chunks of an agent's corpus in memory, read again when they or their vectors change. */
+export class ChunkCache {
+  private readonly store: Store;
+  private readonly shelves = new Map<string, Shelf>();
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  async read(agent: string, space: number | undefined): Promise<{ docs: CachedDoc[]; cut: boolean }> {
+    const mark = await this.mark(agent, space);
+    let shelf = this.shelves.get(agent);
+    if (shelf?.mark !== mark) {
+      shelf = await this.load(agent, space, mark, shelf);
+      this.shelves.set(agent, shelf);
+    }
+    return { docs: [...shelf.docs.values()], cut: shelf.cut };
+  }
+
+  private async mark(agent: string, space: number | undefined): Promise<string> {
+    const { db } = this.store;
+    const state = await db.selectFrom("corpus_states").select("revision").where("agent", "=", agent).executeTakeFirst();
+    if (!state || space === undefined) return `${state?.revision ?? 0}`;
+    const vectors = await db
+      .selectFrom("document_vectors")
+      .select((eb) => eb.fn.countAll<number>().as("count"))
+      .where("agent", "=", agent)
+      .where("space", "=", space)
+      .where("kind", "=", "chunk")
+      .executeTakeFirst();
+    return `${state.revision} ${space} ${vectors?.count ?? 0}`;
+  }
+
+  private async load(agent: string, space: number | undefined, mark: string, known?: Shelf): Promise<Shelf> {
+    const shelf: Shelf = { docs: new Map(), byHash: new Map(), mark, cut: false };
+    let turn = performance.now();
+    for (let offset = 0; !shelf.cut; offset += pageRows) {
+      const rows = await this.store.db
+        .selectFrom("corpus_chunks")
+        .selectAll()
+        .where("agent", "=", agent)
+        .orderBy("time", "desc")
+        .orderBy("path")
+        .orderBy("start_line")
+        .orderBy("end_line")
+        .orderBy("part")
+        .limit(pageRows)
+        .offset(offset)
+        .execute();
+      for (const row of rows) {
+        const citation = formatChunkCitation(row.path, row.start_line, row.end_line, row.part);
+        const key = `${citation}\n${row.hash}\n${row.time}`;
+        const archived = known?.docs.get(key) ?? archivedOf(row, citation);
+        shelf.docs.set(key, archived);
+        shelf.byHash.set(row.hash, [...(shelf.byHash.get(row.hash) ?? []), archived]);
+        if (performance.now() - turn <= sliceMs) continue;
+        await new Promise((resolve) => setImmediate(resolve));
+        turn = performance.now();
+      }
+      shelf.cut = shelf.docs.size >= chunksMax;
+      if (rows.length < pageRows) break;
+    }
+    if (space !== undefined && shelf.docs.size > 0) await this.addVectors(agent, space, shelf);
+    return shelf;
+  }
+
+  private async addVectors(agent: string, space: number, shelf: Shelf): Promise<void> {
+    for (let last = ""; ; ) {
+      const rows = await this.store.db
+        .selectFrom("document_vectors")
+        .select(["id", "vector", "states"])
+        .where("agent", "=", agent)
+        .where("space", "=", space)
+        .where("kind", "=", "chunk")
+        .where("id", ">", last)
+        .orderBy("id")
+        .limit(pageRows)
+        .execute();
+      for (const row of rows) {
+        for (const archived of shelf.byHash.get(row.id) ?? []) {
+          archived.vector = signed(row.vector);
+          archived.states = signed(row.states);
+        }
+      }
+      if (rows.length < pageRows) return;
+      last = rows.at(-1)?.id ?? last;
+    }
+  }
+}
+
+/** How lines of a file are named: `memory/plan.md#L3-L9`, with a number behind it for a part of one long line. */
+export function formatChunkCitation(path: string, start: number, end: number, part = 0): string {
+  return `${path}#L${start}-L${end}${part > 1 ? `.${part}` : ""}`;
+}
+
+function archivedOf(
+  row: { path: string; text: string; heading: string; tokens: number; time: number },
+  citation: string,
+): CachedDoc {
+  const { path, text, heading, tokens, time } = row;
+  return {
+    doc: {
+      key: citation,
+      kind: "chunk",
+      id: citation,
+      conversation: null,
+      branch: 0,
+      time,
+      role: "chunk",
+      speaker: "chunk",
+      text,
+      tokens,
+      averageTokens: usualTokens,
+      dated: datedTime(path) !== undefined,
+      // The headings above it and its name are part of what it is about.
+      terms: countTerms(text, `${heading} ${path}`),
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { spaceName, type VectorSpace } from "../../models/index.ts";
+import type { ConversationSpan, Store } from "../../store/index.ts";
+import { VectorBlock } from "./block.ts";
+import { signed } from "./math.ts";
+import { findSpace } from "./spaces.ts";
+
+const pageRows = 2_000;
+/** Conversations kept in memory at once, beside the block over everything. */
+const blocksMax = 16;
+/** Vectors written a little late by another process have lower numbers than the last that was read. */
+const lateRows = 64;
+
+interface Shelved {
+  block: VectorBlock;
+  lastSeq: number;
+  loading: Promise<void> | undefined;
+}
+
+/** The vectors of the database in memory: one block for a conversation, or one for everything of an agent. */
+export class VectorCache {
+  private readonly store: Store;
+  private readonly space: VectorSpace;
+  private readonly blocks = new Map<string, Shelved>();
+  private spaceId: number | undefined;
+
+  constructor(store: Store, space: VectorSpace) {
+    this.store = store;
+    this.space = space;
+  }
+
+  /** The number of this space in the database; nothing while nothing was embedded. */
+  async id(): Promise<number | undefined> {
+    if (this.spaceId !== undefined) return this.spaceId;
+    this.spaceId = await findSpace(this.store, spaceName(this.space));
+    return this.spaceId;
+  }
+
+  /**
+   * The blocks to search for a scope, brought up to date. Loading everything for the first time may take longer than
+   * `waitMs`; then what is there already is searched, and `whole` says that it is not all.
+   */
+  async blocksFor(
+    agent: string,
+    spans: readonly ConversationSpan[] | undefined,
+    waitMs: number,
+  ): Promise<{ blocks: VectorBlock[]; whole: boolean }> {
+    const space = await this.id();
+    if (space === undefined) return { blocks: [], whole: true };
+    const scopes = spans ? spans.map((span) => span.conversation) : [undefined];
+    const shelved = scopes.map((conversation) => this.shelved(agent, space, conversation));
+    const all = Promise.all(shelved.map((one) => one.loading)).then(() => true);
+    const timer = new AbortController();
+    const whole = await Promise.race([
+      all,
+      sleep(waitMs, false, { signal: timer.signal, ref: false }).catch(() => false),
+    ]);
+    timer.abort();
+    return { blocks: shelved.map((one) => one.block), whole };
+  }
+
+  /** Whether anything that is no message has a vector: a corpus can be searched before anything was said. */
+  async hasDocuments(agent: string): Promise<boolean> {
+    const space = await this.id();
+    if (space === undefined) return false;
+    const row = await this.store.db
+      .selectFrom("document_vectors")
+      .select("id")
+      .where("agent", "=", agent)
+      .where("space", "=", space)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  async tokenStates(agent: string, seqs: readonly number[]): Promise<Map<number, Int8Array>> {
+    const states = new Map<number, Int8Array>();
+    const space = await this.id();
+    if (space === undefined || seqs.length === 0) return states;
+    const rows = await this.store.db
+      .selectFrom("entry_tokens")
+      .select(["seq", "states"])
+      .where("agent", "=", agent)
+      .where("space", "=", space)
+      .where("seq", "in", [...seqs])
+      .execute();
+    for (const row of rows) states.set(row.seq, signed(row.states));
+    return states;
+  }
+
+  private shelved(agent: string, space: number, conversation: number | undefined): Shelved {
+    const name = `${agent}\n${conversation ?? "*"}`;
+    const known = this.blocks.get(name);
+    const shelved = known ?? { block: new VectorBlock(this.space.dimensions), lastSeq: 0, loading: undefined };
+    // The one used last goes to the end; the first is the one that was not used for longest.
+    this.blocks.delete(name);
+    this.blocks.set(name, shelved);
+    const [oldest] = this.blocks.keys();
+    if (this.blocks.size > blocksMax && oldest !== undefined) this.blocks.delete(oldest);
+    shelved.loading ??= this.load(shelved, agent, space, conversation).finally(() => {
+      shelved.loading = undefined;
+    });
+    return shelved;
+  }
+
+  private async load(shelved: Shelved, agent: string, space: number, conversation: number | undefined): Promise<void> {
+    for (let from = shelved.lastSeq - lateRows; ; ) {
+      let query = this.store.db
+        .selectFrom("entry_vectors")
+        .select(["seq", "conversation", "time", "vector"])
+        .where("agent", "=", agent)
+        .where("space", "=", space)
+        .where("seq", ">", from)
+        .orderBy("seq")
+        .limit(pageRows);
+      if (conversation !== undefined) query = query.where("conversation", "=", conversation);
+      const rows = await query.execute();
+      for (const row of rows) shelved.block.add({ ...row, vector: signed(row.vector) });
+      const last = rows.at(-1)?.seq;
+      if (last === undefined) return;
+      from = last;
+      shelved.lastSeq = Math.max(shelved.lastSeq, last);
+      if (rows.length < pageRows) return;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { type EntryBody, isJsonObject, type JsonObject, type JsonValue } from "../../domain/index.ts";
+import type { ImportedSession, ReaderEvent } from "./reader.ts";
+
+/** The entry's own fields beside its body, as a reader finds them. */
+export interface EntryFacts {
+  id: string;
+  /** Absent: the entry follows the one before it in its session. */
+  parentId?: string | null;
+  time: number;
+  extra?: JsonObject;
+}
+
+/**
+ * Which sessions a file has shown so far, and the newest entry of each. A session is announced before its first entry,
+ * and once more whenever a later record knows more about it: the later word counts.
+ */
+export class SessionTracker {
+  readonly #sessions = new Map<string, { session: ImportedSession; lastId: string | null }>();
+
+  constructor(state?: JsonValue) {
+    for (const [sessionId, known] of Object.entries(isJsonObject(state) ? state : {})) {
+      if (!isJsonObject(known) || !isJsonObject(known.session)) continue;
+      const session = known.session as unknown as ImportedSession;
+      this.#sessions.set(sessionId, { session, lastId: typeof known.lastId === "string" ? known.lastId : null });
+    }
+  }
+
+  /** The event that tells of a session, or none when everything in it was told before. */
+  announce(facts: ImportedSession): ReaderEvent[] {
+    const known = this.#sessions.get(facts.sessionId);
+    const told = known?.session ?? { sessionId: facts.sessionId, channel: facts.channel };
+    const news = Object.entries(facts).filter(([key, value]) => {
+      if (value === undefined) return false;
+      // A name may change; where and when a session began is settled by the first record that says so.
+      return !Object.hasOwn(told, key) || (key === "title" && told.title !== value);
+    });
+    if (known !== undefined && news.length === 0) return [];
+    const session: ImportedSession = { ...told, ...Object.fromEntries(news) };
+    this.#sessions.set(facts.sessionId, { session, lastId: known?.lastId ?? null });
+    return [{ kind: "session", session }];
+  }
+
+  entry(sessionId: string, body: EntryBody, facts: EntryFacts): ReaderEvent {
+    const known = this.#sessions.get(sessionId);
+    const parentId = facts.parentId === undefined ? (known?.lastId ?? null) : facts.parentId;
+    if (known !== undefined) known.lastId = facts.id;
+    const entry = { ...body, id: facts.id, parentId, time: facts.time };
+    const extra = facts.extra !== undefined && Object.keys(facts.extra).length > 0 ? { extra: facts.extra } : {};
+    return { kind: "entry", sessionId, entry: { ...entry, ...extra } };
+  }
+
+  state(): JsonObject {
+    const sessions = [...this.#sessions].map(([sessionId, known]) => [sessionId, { ...known }]);
+    return JSON.parse(JSON.stringify(Object.fromEntries(sessions))) as JsonObject;
+  }
+}
