@@ -1,4 +1,4 @@
-/** The order of the rooms under `src/`, enforced: who may import whom, and through which door. */
+/** Enforces the order of the modules under `src/`: which may import which, and only through their `index.ts`. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,19 +8,25 @@ import { findImports, findValueStar } from "./source-imports.ts";
 /** Each step may import the steps before it, and never a neighbour in its own. */
 const steps: readonly (readonly string[])[] = [
   ["domain"],
+  ["authorization"],
   ["config", "tokens"],
-  ["store", "models"],
-  ["session", "transcript", "search"],
-  ["context", "memory"],
-  ["turn", "jobs"],
+  ["store"],
+  ["models"],
+  ["jobs"],
+  ["transcript"],
+  ["session", "search"],
+  ["memory"],
+  ["context"],
   ["tools"],
-  // The files directly in `src/`: the façade that wires the rooms.
+  ["turn"],
+  ["maintenance"],
+  // The files directly in `src/`: the façade that wires the modules.
   ["engine"],
   ["bench", "cli", "http", "mcp", "proxy", "plugins", "managers"],
 ];
 const surfaces = steps.at(-1) ?? [];
-const surfacesMayImport = ["domain", "config", "tools", "engine"];
-/** The command line starts these, and the gateway has doors for MCP, the model proxy and the plugins' hooks. */
+const surfacesMayImport = ["domain", "authorization", "config", "tools", "engine"];
+/** The command line starts these, and the gateway serves MCP, the model proxy and the plugins' hooks. */
 const surfacePairs: Readonly<Record<string, readonly string[]>> = {
   cli: ["bench", "http", "mcp", "plugins"],
   http: ["mcp", "plugins", "proxy"],
@@ -51,16 +57,16 @@ export function checkLayers(files: readonly SourceFile[]): Violation[] {
     }));
     graph.set(file.path, targets);
     for (const { target, line } of targets) {
-      const fault = faultOfImport(file.path, target);
+      const fault = checkImport(file.path, target);
       if (fault !== undefined) violations.push({ path: file.path, line, message: `imports ${target}: ${fault}` });
     }
-    if (roomOf(file.path) === "domain" && !isTest(file.path)) {
+    if (moduleName(file.path) === "domain" && !isTest(file.path)) {
       for (const { specifier, line } of imports.filter((one) => !local.includes(one))) {
-        const message = `imports ${specifier}: domain imports nothing outside itself; move what needs it up a room`;
+        const message = `imports ${specifier}: domain imports nothing outside itself; move what needs it up a module`;
         violations.push({ path: file.path, line, message });
       }
     }
-    violations.push(...faultsOfFile(file));
+    violations.push(...checkFile(file));
   }
   for (const cycle of findCycles(graph)) {
     const message = `imports ${cycle.target}: that closes a cycle (${cycle.path.join(" → ")}); move what both need into a file of its own`;
@@ -69,37 +75,37 @@ export function checkLayers(files: readonly SourceFile[]): Violation[] {
   return violations;
 }
 
-function faultOfImport(from: string, target: string): string | undefined {
-  const [room, targetRoom] = [roomOf(from), roomOf(target)];
-  if (room === targetRoom) return undefined;
-  if (target.startsWith("..")) return "it is outside src, which the package does not hold; move it into a room";
-  for (const name of [room, targetRoom]) {
-    if (stepOf(name) === -1) {
-      return `the room ${name} has no place in the order; add it to \`steps\` in scripts/check-layers.ts`;
+function checkImport(from: string, target: string): string | undefined {
+  const [module, targetModule] = [moduleName(from), moduleName(target)];
+  if (module === targetModule) return undefined;
+  if (target.startsWith("..")) return "it is outside src, which is not part of the package; move it into a module";
+  for (const name of [module, targetModule]) {
+    if (stepIndex(name) === -1) {
+      return `the module ${name} has no place in the order; add it to \`steps\` in scripts/check-layers.ts`;
     }
   }
-  if (targetRoom !== "engine" && target !== `${targetRoom}/index.ts`) {
-    return `other rooms are entered by their index.ts only; import ${targetRoom}/index.ts and export what is missing there`;
+  if (targetModule !== "engine" && target !== `${targetModule}/index.ts`) {
+    return `other modules are imported through their index.ts only; import ${targetModule}/index.ts and export what is missing there`;
   }
-  // A test may look at a room from above, for example to set the stage through the façade.
+  // A test may use modules above its own, for example to set up its data through the façade.
   if (isTest(from)) return undefined;
-  return faultOfDirection(room, targetRoom);
+  return checkDirection(module, targetModule);
 }
 
-function faultOfDirection(room: string, target: string): string | undefined {
-  if (surfaces.includes(room)) {
-    if (surfacesMayImport.includes(target) || surfacePairs[room]?.includes(target)) return undefined;
+function checkDirection(module: string, target: string): string | undefined {
+  if (surfaces.includes(module)) {
+    if (surfacesMayImport.includes(target) || surfacePairs[module]?.includes(target)) return undefined;
     return surfaces.includes(target)
       ? "a surface does not import another surface; move what both need to the engine"
       : "surfaces import only the engine, tools, domain and config; offer it on the engine";
   }
-  if (stepOf(target) < stepOf(room)) return undefined;
-  return stepOf(target) === stepOf(room)
-    ? `${room} and ${target} are neighbours in one step; move what they share down`
-    : `${target} comes after ${room}; hand it in as an argument, or move it down`;
+  if (stepIndex(target) < stepIndex(module)) return undefined;
+  return stepIndex(target) === stepIndex(module)
+    ? `${module} and ${target} are neighbours in one step; move what they share down`
+    : `${target} comes after ${module}; hand it in as an argument, or move it down`;
 }
 
-function faultsOfFile({ path, text }: SourceFile): Violation[] {
+function checkFile({ path, text }: SourceFile): Violation[] {
   const violations: Violation[] = [];
   const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
   if (lines > linesMax) {
@@ -108,20 +114,20 @@ function faultsOfFile({ path, text }: SourceFile): Violation[] {
   }
   const star = posix.basename(path) === "index.ts" ? findValueStar(text) : undefined;
   if (star !== undefined) {
-    const message = "has an `export *` of values: what a room shows is named; list the names";
+    const message = "has an `export *` of values: list the exported names";
     violations.push({ path, line: star, message });
   }
   return violations;
 }
 
 /** The first folder of a path; the files directly in `src/` are the engine. */
-function roomOf(path: string): string {
+function moduleName(path: string): string {
   const end = path.indexOf("/");
   return end === -1 ? "engine" : path.slice(0, end);
 }
 
-function stepOf(room: string): number {
-  return steps.findIndex((step) => step.includes(room));
+function stepIndex(module: string): number {
+  return steps.findIndex((step) => step.includes(module));
 }
 
 function isTest(path: string): boolean {

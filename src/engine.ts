@@ -1,96 +1,96 @@
-import { type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
-import { type Clock, type Random, systemClock, systemRandom } from "./domain/index.ts";
+import { join } from "node:path";
+import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
+import { type ContextService, createContextService } from "./context/index.ts";
+import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
+import { createJobService, type JobService } from "./jobs/index.ts";
 import {
   type BackupInfo,
   type BackupOptions,
-  backupNow,
+  type DoctorOptions,
+  type DoctorReport,
   type RestoreResult,
+  readStatus,
   restoreBackup as restoreInto,
-} from "./engine/backup.ts";
-import { type Context, contextOf } from "./engine/context.ts";
-import { type DoctorOptions, type DoctorReport, examine } from "./engine/doctor.ts";
-import { EarlierEmbedders } from "./engine/earlier-embedders.ts";
-import type { EngineEvent } from "./engine/events.ts";
-import type { EngineHost } from "./engine/host.ts";
-import { type ImportRequest, importInto } from "./engine/imports.ts";
-import { type Memories, memoriesOf } from "./engine/memories.ts";
-import { earlierVectors, vectorsBy } from "./engine/memory-vectors.ts";
-import { modelNotesOf } from "./engine/model-notes.ts";
-import { chainLimits, type Models, modelsOf } from "./engine/models.ts";
-import { findNotes } from "./engine/notes.ts";
-import { findPassages } from "./engine/passages.ts";
-import { namedEmbedder, type OpenSearch, type Search, searchOf } from "./engine/search.ts";
-import { type Sessions, sessionsOf } from "./engine/sessions.ts";
-import { backupFolder, type Status, statusOf } from "./engine/status.ts";
-import { type Transcripts, transcriptsOf } from "./engine/transcripts.ts";
-import { type Turns, turnsOf } from "./engine/turns.ts";
-import { type WatchRequest, watchPaths } from "./engine/watch.ts";
-import { type Work, workOf } from "./engine/work.ts";
-import { createAccessCounter, MemoryVectorCache, type MemoryVectors } from "./memory/index.ts";
-import type { Embedder } from "./models/index.ts";
-import { embeddedText } from "./search/index.ts";
-import { openStore, type StoreTap } from "./store/index.ts";
+  runDoctor,
+  type Status,
+  takeBackup,
+} from "./maintenance/index.ts";
+import { createMemoryService, type MemoryIndex, type MemoryService } from "./memory/index.ts";
+import {
+  createChainLimits,
+  createEmbedder,
+  createModels,
+  createUsageRecorder,
+  type Embedder,
+  type Models,
+  PreviousEmbedders,
+} from "./models/index.ts";
+import { createSearchService, embeddedText, type SearchIndex, type SearchService } from "./search/index.ts";
+import {
+  createSessionService,
+  type ImportRequest,
+  importTranscripts,
+  type SessionService,
+  type WatchRequest,
+  watchTranscripts,
+} from "./session/index.ts";
+import { openStore, type Store, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
-import type { ImportReport } from "./transcript/index.ts";
-import { version } from "./version.ts";
+import { createTranscriptService, type ImportReport, type TranscriptService } from "./transcript/index.ts";
+import { createTurnService, type TurnService } from "./turn/index.ts";
+import { packageFolder, version } from "./version.ts";
 
 export interface OpenOptions {
-  /** The folder everything lives in: `VARVE_HOME`, or `~/.varve`, when absent. */
+  /** The folder of all data: `VARVE_HOME`, or `~/.varve`, when absent. */
   home?: string;
-  /** An SQLite file or a `postgres://` address; above every other place it can be set. */
+  /** An SQLite file or a `postgres://` address; overrides the settings. */
   database?: string;
-  /** Settings, above those of the environment and the file. */
+  /** Settings; they override the environment and the file. */
   config?: ConfigInput;
   clock?: Clock;
   random?: Random;
   models?: Models;
-  /** What turns the texts of memories into vectors, in place of what the search uses. */
-  memoryVectors?: MemoryVectors;
   /**
-   * Whether work that turns leave behind, such as compaction, is done in the background of this process. On when absent;
-   * off, it waits for another process or for `work.drain()`.
+   * Whether background jobs, such as compaction, run in this process; true when absent. Without it they wait for another
+   * process or for `jobs.drain()`.
    */
   background?: boolean;
-  /** A query that is about to be searched for: its vector is made while the database is opened. */
+  /** A query that is about to be searched: it is embedded while the database is opened. */
   willSearch?: string;
-  /** Sees every call to the store; for fault injection. */
+  /** Observes every call to the store; for fault injection. */
   tap?: StoreTap;
 }
 
-/** Uses of memories are counted together for so long before they are written. */
-const accessDebounceMs = 2_000;
-
-/** Everything Varve does, behind one door. */
+/** The façade of the engine. */
 export interface Varve {
   readonly settings: LoadedConfig;
-  readonly sessions: Sessions;
-  readonly transcripts: Transcripts;
-  readonly context: Context;
-  readonly search: Search;
-  readonly memory: Memories;
-  /** Messages in, replies out. */
-  readonly turns: Turns;
+  readonly sessions: SessionService;
+  readonly transcripts: TranscriptService;
+  readonly context: ContextService;
+  readonly search: SearchService;
+  readonly memory: MemoryService;
+  readonly turns: TurnService;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
-  /** Imports again whenever one of the files changes, until the signal says stop. */
+  /** Imports again whenever one of the files changes, until the signal is aborted. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   /**
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
-   * description, schemas, and `run`, which takes what a model sends.
+   * description, schemas, and `run`, which takes the input that a model sends.
    */
   tools(options?: ToolOptions): Promise<readonly BoundTool[]>;
-  /** The background work of this process. */
-  readonly work: Work;
-  /** Calls the listener for what the engine does; the function it returns takes it off again. */
+  /** The background jobs of this process. */
+  readonly jobs: JobService;
+  /** Calls the listener for every event of the engine; the returned function removes it. */
   onEvent(listener: (event: EngineEvent) => void): () => void;
-  /** Ends what is under way and lets go of the database. Closing twice is closing once. */
+  /** Stops running work and closes the database. A second call has no effect. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the memory. The database is made, or brought up to date, when needed.
+ * Opens the memory. The database is created, or migrated, when needed.
  *
  * @example
  * const varve = await openVarve();
@@ -101,74 +101,115 @@ export interface Varve {
 export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const overrides = options.database === undefined ? options.config : { ...options.config, database: options.database };
   const loaded = loadConfig({ home: options.home, overrides });
+  const { config, home } = loaded;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const own = options.models?.embedder ? undefined : namedEmbedder({ loaded, clock, random });
-  if (options.willSearch !== undefined) prepare(options.models?.embedder ?? own, options.willSearch);
+  const provided = options.models ?? {};
+  const ownEmbedder = provided.embedder ? undefined : createEmbedder({ loaded, clock, random });
+  const embedder = provided.embedder ?? ownEmbedder;
+  if (options.willSearch !== undefined) warmUp(embedder, options.willSearch);
   const store = await openStore({
-    database: loaded.config.database,
+    database: config.database,
     clock,
     random,
-    ...loaded.config.store,
-    backupFolder: backupFolder(loaded.home),
+    ...config.store,
+    backupFolder: backupFolder(home),
     tap: options.tap,
   });
+  try {
+    return wire(options, { loaded, store, embedder, ownEmbedder });
+  } catch (error) {
+    // Settings that name no usable model are refused here; the store must not stay open.
+    await store.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  loaded: LoadedConfig;
+  store: Store;
+  embedder: Embedder | undefined;
+  /** The embedder that this engine opened, and must close. */
+  ownEmbedder: Embedder | undefined;
+}
+
+/** Creates the services in the order of their dependencies. */
+function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Opened): Varve {
+  const { config, home } = loaded;
+  const { clock, random } = store;
+  const background = options.background !== false;
   const listeners = new Set<(event: EngineEvent) => void>();
-  const accesses = createAccessCounter({ store, clock, random }, accessDebounceMs);
-  const host: EngineHost = {
-    loaded,
-    accesses,
-    store,
-    clock,
-    random,
-    models: modelsOf({ loaded, store, clock, random }, options.models ?? {}),
-    get modelNotes() {
-      return modelNotes;
-    },
-    largeContentTokens: loaded.config.context.largeFileTokenThreshold,
-    find: (request) => findPassages(host, search, request),
-    notes: (request) => findNotes(host, search, request),
-    emit: (event) => {
-      for (const listener of listeners) listener(event);
-    },
-    workSoon: () => {
-      if (options.background !== false) work.start();
-    },
+  const emit = (event: EngineEvent) => {
+    for (const listener of listeners) listener(event);
   };
-  const modelNotes = modelNotesOf(store, clock, chainLimits(loaded.config));
-  const earlier = new EarlierEmbedders(host, options.models?.earlierEmbedders);
-  const { search, embedder, close: closeSearch } = await openSearch(host, own, earlier);
-  const vectors = options.memoryVectors ?? (embedder && vectorsBy(embedder));
-  if (vectors) host.memoryShelf = new MemoryVectorCache(host, vectors, earlierVectors(earlier));
-  const work = workOf(host);
-  let closing: Promise<void> | undefined;
-  const sessions = sessionsOf(host);
-  const context = contextOf(host);
-  const memory = memoriesOf(host);
-  const turns = turnsOf(host, {
+  const jobs = createJobService({
+    store,
+    agent: config.agent,
+    background,
+    onFailed({ agent, key, kind, attempts }, error) {
+      const text = error instanceof Error ? error.message : String(error);
+      emit({ type: "job.failed", agent, key, data: { kind, error: text, attempts } });
+    },
+  });
+  const models = createModels(loaded, store, options.models ?? {});
+  const usage = createUsageRecorder(store, createChainLimits(config));
+  const previousEmbedders = new PreviousEmbedders({ loaded, clock, random }, options.models?.earlierEmbedders);
+  const sessions = createSessionService(store, config);
+  const transcripts = createTranscriptService({
+    store,
+    jobs,
+    largeContentTokens: config.context.largeFileTokenThreshold,
+    describeFile: models.largeFile,
+    redact: config.redact,
+  });
+  const search: SearchService & SearchIndex = createSearchService({
+    loaded,
+    store,
+    embedder,
+    reranker: models.reranker,
+    openPrevious: (name) => previousEmbedders.open(name),
+    findMemories: (visibility, request) => memory.findForSearch(visibility, request),
+  });
+  const memory: MemoryService & MemoryIndex = createMemoryService({
+    loaded,
+    store,
+    search,
+    generate: models.memory,
+    jobs,
+    emit,
+  });
+  const context = createContextService({ loaded, store, transcripts, sessions, search, memory, models, jobs, emit });
+  const turns = createTurnService({
+    config,
+    home,
+    store,
     sessions,
+    transcripts,
     context,
     search,
     memory,
-    tools: (session) => varve.tools({ session, agent: session.agent }),
-    background: options.background !== false,
+    usage,
+    mcpProgram: join(packageFolder, "bin", "varve.js"),
+    background,
+    emit,
   });
+  let closing: Promise<void> | undefined;
   const varve: Varve = {
     settings: loaded,
     sessions,
-    transcripts: transcriptsOf(host),
+    transcripts,
     context,
     search,
     memory,
     turns,
-    import: (paths, request) => importInto(host, paths, request),
-    watch: (paths, request) => watchPaths(host, paths, request),
-    status: () => statusOf(host, version, search),
-    doctor: (doctorOptions) => examine(host, doctorOptions),
-    backup: (file, backupOptions) => backupNow(host, file, backupOptions),
-    // Loaded when asked for: most programs, and the gateway until somebody comes to it by MCP, do without.
+    jobs,
+    import: (paths, request) => importTranscripts({ store, config }, paths, request),
+    watch: (paths, request) => watchTranscripts({ store, config }, paths, request),
+    status: () => readStatus({ loaded, store, search, usage, version }),
+    doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
+    backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
+    // Loaded on demand: most programs, and a gateway without MCP clients, do without it.
     tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,
-    work,
     onEvent(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -176,11 +217,13 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     close() {
       closing ??= (async () => {
         await turns.stop();
-        await modelNotes.flush();
-        await work.stop();
-        await closeSearch();
+        await usage.flush();
+        await jobs.stop();
+        await search.close();
+        await ownEmbedder?.close();
+        await previousEmbedders.close();
         try {
-          await accesses.stop();
+          await memory.close();
         } finally {
           await store.close();
         }
@@ -191,67 +234,70 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   return varve;
 }
 
-/** The model loads, and makes the vector of a query, while the database is opened. The search meets its failure. */
-function prepare(embedder: Embedder | undefined, query: string): void {
+/** Loads the model and embeds a query while the database is opened. The search reports its failure. */
+function warmUp(embedder: Embedder | undefined, query: string): void {
   embedder?.embedQuery(embeddedText(query)).catch(() => undefined);
 }
 
-/** Settings that name no usable reranker are found out here; the store must not stay open behind that error. */
-async function openSearch(host: EngineHost, own: Embedder | undefined, earlier: EarlierEmbedders): Promise<OpenSearch> {
-  try {
-    return searchOf(host, own, earlier);
-  } catch (error) {
-    await host.store.close();
-    throw error;
-  }
-}
-
-/** Puts a backup in place of the database; no engine may have it open. */
+/** Replaces the database by a backup; no engine may have it open. */
 export function restoreBackup(options: OpenOptions, file: string): Promise<RestoreResult> {
   const overrides = options.database === undefined ? options.config : { ...options.config, database: options.database };
   const sources = { clock: options.clock ?? systemClock, random: options.random ?? systemRandom };
   return restoreInto(loadConfig({ home: options.home, overrides }), file, sources);
 }
 
+export {
+  allRights,
+  canUseAgent,
+  foreignAgent,
+  hasRight,
+  owner,
+  type Principal,
+  type Requester,
+  type Right,
+} from "./authorization/index.ts";
 export type {
+  Answer,
+  AssembleRequest,
+  CommittedTurn,
+  CompactRequest,
   CompactResult,
+  ContextOverview,
+  ContextService,
   ContextView,
+  DescribeRequest,
   Description,
+  ExpandRequest,
   Expansion,
   GrepMatch,
+  GrepRequest,
   GrepResult,
+  HistoryReader,
+  QuestionRequest,
+  SearchScope,
   SummaryPrefix,
   TraceItem,
   TreeNode,
+  TurnFacts,
 } from "./context/index.ts";
-export type { CommittedTurn } from "./engine/commit-turn.ts";
-export type { CompactRequest, TurnFacts } from "./engine/compaction.ts";
-export type { AssembleRequest, Context, ContextOverview } from "./engine/context.ts";
-export type { EngineEvent } from "./engine/events.ts";
-export type { Answer, QuestionRequest } from "./engine/expand-query.ts";
-export type { ImportRequest } from "./engine/imports.ts";
-export type { AskedBy, Forgotten, Memories, OpenedMemory } from "./engine/memories.ts";
-export type { Models } from "./engine/models.ts";
-export { ownCredential } from "./engine/provider-key.ts";
-export type { Reach } from "./engine/reach.ts";
-export type { DescribeRequest, ExpandRequest, GrepRequest, Recall } from "./engine/recall.ts";
-export type { Search, SearchRequest } from "./engine/search.ts";
-export type { Sessions } from "./engine/sessions.ts";
-export type { Status } from "./engine/status.ts";
-export type { ReadOptions, Transcripts } from "./engine/transcripts.ts";
-export type { Turns } from "./engine/turns.ts";
-export type { JobInfo, Work } from "./engine/work.ts";
+export type { EngineEvent } from "./domain/index.ts";
+export type { JobInfo, JobService } from "./jobs/index.ts";
+export type { Status } from "./maintenance/index.ts";
 export {
   type Category,
   categoryNames,
+  type Forgotten,
   type Memory,
+  type MemoryService,
   type MemoryStats,
-  type MemoryVectors,
+  type OpenedMemory,
+  type PromptRecall,
+  type PromptRecallRequest,
   type Review,
   wantsRecall,
 } from "./memory/index.ts";
-export type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "./models/index.ts";
-export { isContextOverflow } from "./models/index.ts";
+export type { Embedded, EmbeddedQuery, Embedder, EmbedText, Models } from "./models/index.ts";
+export { isContextOverflow, openProviderCredential } from "./models/index.ts";
 export {
   type Confidence,
   type EmbedPendingResult,
@@ -261,18 +307,22 @@ export {
   type ResultKind,
   resultKinds,
   type SearchAnswer,
+  type SearchRequest,
   type SearchResult,
+  type SearchService,
   type SyncResult,
 } from "./search/index.ts";
 export type {
   Address,
   Forked,
+  ImportRequest,
   Received,
   Resolved,
   ResolveOptions,
   Session,
   SessionPage,
   SessionPatch,
+  SessionService,
   TranscriptInfo,
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
@@ -292,9 +342,20 @@ export {
   type ImportReport,
   isSilentReply,
   type Page,
+  type ReadOptions,
   type SilentReplyGate,
   silentReplyGate,
   sourceNames,
+  type TranscriptService,
 } from "./transcript/index.ts";
-export type { Accepted, Attachment, Inbound, MessageState, TurnEvent, TurnResult, TurnStatus } from "./turn/index.ts";
+export type {
+  Accepted,
+  Attachment,
+  Inbound,
+  MessageState,
+  TurnEvent,
+  TurnResult,
+  TurnService,
+  TurnStatus,
+} from "./turn/index.ts";
 export { version } from "./version.ts";

@@ -113,7 +113,7 @@ async function measurePrefix(
   for (const message of later) {
     await varve.context.ingest(session, [message]);
     await varve.context.afterTurn(session, { windowTokens: budget });
-    await varve.work.drain();
+    await varve.jobs.drain();
     const { compactionCount: compactions } = await varve.sessions.get(session.key);
     const view = await varve.context.assemble(session, { budgetTokens: budget });
     const text = JSON.stringify(view.messages).slice(0, -1);
@@ -168,12 +168,10 @@ interface Reached {
 async function reach(varve: Varve, session: Session, prompt: string): Promise<Reached> {
   const block = await varve.context.recall(session, { prompt, tokens: reachTokens });
   const { agent, conversation } = session;
-  const ranked = await varve.search.rank({ agent, conversation, prompt, limit: reachHits });
+  const visibility = { agent, conversations: [conversation] };
+  const ranked = await varve.search.findMessages({ visibility, prompt, limit: reachHits });
   const hits = new Map<string, number>();
-  for (const { seq } of ranked) {
-    const found = await varve.context.describe(`msg#${seq}`, { agent });
-    if (found.kind === "message") hits.set(found.entry.id, found.entry.tokens);
-  }
+  for (const { entry } of ranked) hits.set(entry.id, entry.tokens);
   return { block, hits };
 }
 

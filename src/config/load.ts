@@ -90,3 +90,8 @@ function resolveDatabase(database: string, home: string, kind: ConfigSource["kin
 function expandTilde(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 }
+
+/** Where backups are written. */
+export function backupFolder(home: string): string {
+  return join(home, "backups");
+}

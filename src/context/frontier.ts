@@ -1,7 +1,14 @@
 import { type InferResult, sql } from "kysely";
 import type { Db, Store, Tx } from "../store/index.ts";
 import { activePath, type Segment } from "../transcript/index.ts";
-import { type ConversationRef, readSources, readSummaries, type StoredSummary } from "./dag.ts";
+import {
+  type ConversationRef,
+  readSources,
+  readSummaries,
+  type StoredSummary,
+  type SummarySource,
+  writeSummary,
+} from "./dag.ts";
 
 /**
  * What stands in the context of a conversation: some summaries, in order, and behind the last entry they cover the
@@ -157,4 +164,22 @@ async function replaceItems(tx: Tx, ref: ConversationRef, summaries: StoredSumma
       .map((summary, index) => ({ agent, conversation, position: start + index, summary: summary.id }));
     await tx.insertInto("context_items").values(rows).execute();
   }
+}
+
+/**
+ * Replaces a run of items by one summary, in one short transaction. Returns false, and writes nothing, when the state is
+ * no longer the one that the pass was planned on.
+ */
+export async function publish(
+  store: Store,
+  ref: ConversationRef,
+  frontier: Frontier,
+  made: { node: StoredSummary; sources: SummarySource[]; summaries: StoredSummary[] },
+): Promise<boolean> {
+  return store.transaction(async (tx) => {
+    await tx.lock(`context ${ref.agent} ${ref.conversation}`);
+    if (!(await writeFrontier(tx.db, ref, made.summaries, frontier.version, store.clock.now()))) return false;
+    await writeSummary(tx.db, ref.agent, made.node, made.sources);
+    return true;
+  });
 }

@@ -1,38 +1,26 @@
-export { type AssembleOptions, assemble, type ContextView, type Note } from "./assemble.ts";
 export { checkDag } from "./check-dag.ts";
-export { type CompactHost, type CompactOptions, type CompactResult, compact, summaryTokens } from "./compact.ts";
-export { activeBytes, type CompactionTrigger, findCompactionTrigger } from "./compaction-trigger.ts";
-export { type ConversationSnapshot, takeConversationSnapshot } from "./conversation-snapshot.ts";
+export type { CommittedTurn } from "./commit-turn.ts";
+export type { CompactRequest, TurnFacts } from "./compaction/compactor.ts";
+export { type CompactionPolicy, defaultPolicy } from "./compaction/policy.ts";
+export type { CompactResult } from "./compaction/sweep.ts";
+export {
+  type AssembleRequest,
+  type ContextOverview,
+  type ContextService,
+  createContextService,
+  type TurnContext,
+} from "./context-service.ts";
 export type { StoredSummary } from "./dag.ts";
-export {
-  findLeaves,
-  findSummary,
-  listCoveredEntries,
-  type SummaryDescription,
-  summaryTree,
-  type TreeNode,
-} from "./describe.ts";
-export { type DescribeOptions, type Description, describeCitation, type FileLines } from "./describe-citation.ts";
-export { type ExpandOptions, type Expansion, expandSummaries } from "./expand.ts";
-export { type Frontier, loadFrontier } from "./frontier.ts";
-export {
-  checkGrant,
-  endGrant,
-  type Grant,
-  giveGrant,
-  holdExpansion,
-  releaseExpansion,
-  spendGrant,
-  sweepGrants,
-} from "./grants.ts";
-export { grep } from "./grep/grep.ts";
-export type { GrepMatch, GrepMode, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep/grep-types.ts";
-export { type Fitted, fitMidTurn } from "./mid-turn.ts";
-export { leafDue, thresholdReached } from "./plan.ts";
-export { type CompactionPolicy, defaultPolicy, manualPolicy } from "./policy.ts";
-export { type FindPassages, type Passage, passageLine, passagesFor, recallBlock } from "./recall.ts";
-export { createSummariser, type Summarise, type SummariseRequest, type WrittenSummary } from "./summarise.ts";
-export { loadSummaryPrefix, type SummaryPrefix } from "./summary-prefix.ts";
-export type { TraceItem } from "./trace.ts";
-export { readViewSnapshot, type ViewSnapshot, viewSnapshotQueries } from "./view-snapshot.ts";
-export { messagesSince, rawTokens } from "./window.ts";
+export type { Answer, QuestionRequest } from "./history/answer-question.ts";
+export type { Description, FileLines } from "./history/describe-citation.ts";
+export type { SummaryDescription, TreeNode } from "./history/describe-summary.ts";
+export type { ExpandOptions, Expansion } from "./history/expand.ts";
+export type { Grant } from "./history/grants.ts";
+export type { GrepMatch, GrepMode, GrepResult, GrepScope, GrepSort } from "./history/grep/grep-types.ts";
+export type { DescribeRequest, ExpandRequest, GrepRequest, HistoryReader } from "./history/history-reader.ts";
+export type { SearchScope } from "./history/search-scope.ts";
+export type { TraceItem } from "./items.ts";
+export type { ContextView } from "./view/assemble.ts";
+export { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
+export type { SummaryPrefix } from "./view/summary-prefix.ts";
+export type { ConversationSnapshot } from "./view/view-snapshot.ts";

@@ -37,3 +37,12 @@ export function sumTokens(items: readonly ContextItem[], from = 0, to = items.le
   for (let index = from; index < to; index += 1) tokens += items[index]?.tokens ?? 0;
   return tokens;
 }
+
+/** What became of one item of the context, and why. */
+export interface TraceItem {
+  kind: "summary" | "message" | "recall" | "memory" | "note";
+  id: string;
+  tokens: number;
+  in: boolean;
+  why: string;
+}

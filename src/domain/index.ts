@@ -1,4 +1,5 @@
 export { type Clock, type Random, systemClock, systemRandom } from "./clock.ts";
+export type { EngineEvent } from "./engine-event.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {
   type ErrorCode,
@@ -12,6 +13,7 @@ export {
 export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
 export { getParts, getToolCalls, getToolResults, type Message, type Role, roles } from "./message.ts";
+export { matchesPattern } from "./name-pattern.ts";
 export type * from "./part.ts";
 export { redactSecrets } from "./redact.ts";
 export {

@@ -9,7 +9,7 @@ import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import type { Caller, Token } from "./tokens.ts";
+import type { Token, TokenPrincipal } from "./tokens.ts";
 
 /** What the gateway tells its log. Never a token, never a body, never a query. */
 export type GatewayLogRecord =
@@ -38,7 +38,7 @@ export interface GatewayHost {
 
 export interface GatewayEnv {
   Bindings: HttpBindings;
-  Variables: { caller: Caller };
+  Variables: { principal: TokenPrincipal };
 }
 
 export type GatewayApp = OpenAPIHono<GatewayEnv>;

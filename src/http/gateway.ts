@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import { allRights } from "../authorization/index.ts";
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
 import type { Varve } from "../engine.ts";
 import { inUrl, isLoopback, type Place } from "./addresses.ts";
@@ -12,7 +13,7 @@ import { createMetrics } from "./metrics.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { closeServer, listen, makeServer } from "./server.ts";
 import { readOrMakeToken, tokenFilePath } from "./token-file.ts";
-import { allRights, configuredTokens, hashOf, type Token } from "./tokens.ts";
+import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
 
 export interface GatewayOptions {
   /** The address to listen on; `gateway.host` of the settings when absent. */
@@ -112,7 +113,7 @@ function openDoors(varve: Varve, bindHost: string, random: Random): { tokens: To
   if (tokens.length > 0) return { tokens, tokenFile: undefined };
   if (!isLoopback(bindHost)) throw openToAll(bindHost);
   const tokenFile = tokenFilePath(home);
-  const hash = hashOf(readOrMakeToken(tokenFile, random));
+  const hash = hashSecret(readOrMakeToken(tokenFile, random));
   return { tokens: [{ name: "token file", hash, rights: allRights }], tokenFile };
 }
 

@@ -1,10 +1,11 @@
 /** The middleware every request walks through before a route sees it, in the order it is walked. */
 import type { MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
+import { hasRight, type Right } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { isOwnHost, originKind } from "./addresses.ts";
 import type { GatewayEnv, GatewayHost } from "./context.ts";
-import { type Caller, identify, mayDo, type Right } from "./tokens.ts";
+import { boundAgent, identify, type TokenPrincipal } from "./tokens.ts";
 
 type Guard = MiddlewareHandler<GatewayEnv>;
 
@@ -19,7 +20,7 @@ export function logRequests(host: GatewayHost): Guard {
     const durationMs = Math.round((performance.now() - started) * 10) / 10;
     const { method, path } = c.req;
     host.metrics.request(method, c.res.status);
-    host.log({ event: "request", method, path, status: c.res.status, durationMs, caller: c.get("caller")?.name });
+    host.log({ event: "request", method, path, status: c.res.status, durationMs, caller: c.get("principal")?.name });
   };
 }
 
@@ -83,11 +84,11 @@ export function checkOrigin(host: GatewayHost): Guard {
  */
 export function authenticate(host: GatewayHost, right?: Right): Guard {
   return async (c, next) => {
-    const caller = callerOf(host, c);
-    if (!caller) throw unauthorized(host, c, "The gateway needs a token.", false);
-    takeFrom(host, `token ${caller.name}`);
-    c.set("caller", caller);
-    requireRight(caller, right ?? (looking.has(c.req.method) ? "read" : "write"));
+    const principal = authenticateRequest(host, c);
+    if (!principal) throw unauthorized(host, c, "The gateway needs a token.", false);
+    takeFrom(host, `token ${principal.name}`);
+    c.set("principal", principal);
+    requireRight(principal, right ?? (looking.has(c.req.method) ? "read" : "write"));
     await next();
   };
 }
@@ -95,21 +96,21 @@ export function authenticate(host: GatewayHost, right?: Right): Guard {
 type Request = Parameters<Guard>[0];
 
 /** Who sends the request, or undefined when it shows nothing at all. */
-export function callerOf(host: GatewayHost, c: Request): Caller | undefined {
+export function authenticateRequest(host: GatewayHost, c: Request): TokenPrincipal | undefined {
   const header = c.req.header("authorization");
   if (header !== undefined) {
     const secret = bearer.exec(header)?.[1];
     if (secret === undefined) throw unauthorized(host, c, "The Authorization header is not a bearer token.", true);
     const found = identify(host.tokens, secret, host.clock.now());
-    if ("caller" in found) return found.caller;
+    if ("principal" in found) return found.principal;
     throw unauthorized(host, c, found.fault === "expired" ? "The token has expired." : "The token is not known.", true);
   }
   const cookie = getCookie(c, cookieName);
   if (cookie === undefined) return undefined;
   const found = host.logins.identify(cookie);
-  if (!("caller" in found)) throw unauthorized(host, c, "The login is over.", true);
+  if (!("principal" in found)) throw unauthorized(host, c, "The login is over.", true);
   refuseForged(host, c);
-  return found.caller;
+  return found.principal;
 }
 
 /** A cookie comes along whoever asks, so a request that rides on one must be seen to come from the console itself. */
@@ -148,21 +149,29 @@ export function takeFrom(host: GatewayHost, key: string): void {
   );
 }
 
-function requireRight(caller: Caller, right: Right): void {
-  if (mayDo(caller, right)) return;
-  throw new VarveError("FORBIDDEN", `The token ${JSON.stringify(caller.name)} does not carry the right to ${right}.`, {
-    remedy: `Use another token, or add ${right} to its rights in gateway.tokens.`,
-  });
+function requireRight(principal: TokenPrincipal, right: Right): void {
+  if (hasRight(principal, right)) return;
+  throw new VarveError(
+    "FORBIDDEN",
+    `The token ${JSON.stringify(principal.name)} does not carry the right to ${right}.`,
+    {
+      remedy: `Use another token, or add ${right} to its rights in gateway.tokens.`,
+    },
+  );
 }
 
 /** Admin routes are about everything there is, so a token that is bound to one agent has no business there. */
 export const requireAdmin: Guard = async (c, next) => {
-  const caller = c.get("caller");
-  requireRight(caller, "admin");
-  if (caller.agent !== undefined) {
-    throw new VarveError("FORBIDDEN", `The token is bound to the agent ${caller.agent}; this is about all of them.`, {
-      remedy: "Use a token without an agent.",
-    });
+  const principal = c.get("principal");
+  requireRight(principal, "admin");
+  if (boundAgent(principal) !== undefined) {
+    throw new VarveError(
+      "FORBIDDEN",
+      `The token is bound to the agent ${boundAgent(principal)}; this is about all of them.`,
+      {
+        remedy: "Use a token without an agent.",
+      },
+    );
   }
   await next();
 };

@@ -1,5 +1,6 @@
+import { allRights } from "../authorization/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
-import { allRights, hashOf, type Identified, identify, type Token } from "./tokens.ts";
+import { hashSecret, type Identified, identify, type Token } from "./tokens.ts";
 
 export const loginCodeMs = 60_000;
 const loginMs = 7 * 24 * 60 * 60_000;
@@ -23,7 +24,7 @@ export function createLogins(clock: Clock, random: Random): Logins {
   let count = 0;
   const secretFor = (list: Token[], max: number, name: string, lifeMs: number): string => {
     const secret = Buffer.from(random.bytes(32)).toString("base64url");
-    list.push({ name, hash: hashOf(secret), rights: allRights, expiresAt: clock.now() + lifeMs });
+    list.push({ name, hash: hashSecret(secret), rights: allRights, expiresAt: clock.now() + lifeMs });
     // The oldest gives way: what is kept stays bounded.
     if (list.length > max) list.shift();
     return secret;
@@ -32,8 +33,8 @@ export function createLogins(clock: Clock, random: Random): Logins {
     makeCode: () => secretFor(codes, codesMax, "code", loginCodeMs),
     redeem: (code) => {
       const found = identify(codes, code, clock.now());
-      if (!("caller" in found)) return undefined;
-      codes.splice(codes.indexOf(found.caller), 1);
+      if (!("principal" in found)) return undefined;
+      codes.splice(codes.indexOf(found.principal), 1);
       count += 1;
       return { secret: secretFor(logins, loginsMax, `browser ${count}`, loginMs), maxAgeSeconds: loginMs / 1000 };
     },

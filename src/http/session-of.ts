@@ -1,21 +1,27 @@
+import { canUseAgent, foreignAgent } from "../authorization/index.ts";
 import { parseSessionKey, VarveError } from "../domain/index.ts";
 import type { Varve } from "../engine.ts";
-import type { Caller } from "./tokens.ts";
+import { boundAgent, type TokenPrincipal } from "./tokens.ts";
 
 type Session = Awaited<ReturnType<Varve["sessions"]["get"]>>;
 
 /** The agent a request is about: the caller's own when they are bound to one, else the one they name. */
-export function agentFor(caller: Caller, named: string | undefined): string | undefined {
-  if (caller.agent === undefined) return named;
-  if (named !== undefined && named !== caller.agent) throw foreignAgent(caller.agent, named);
-  return caller.agent;
+export function agentFor(principal: TokenPrincipal, named: string | undefined): string | undefined {
+  if (named === undefined) return boundAgent(principal);
+  if (!canUseAgent(principal, named)) throw foreignAgent(principal, named);
+  return named;
 }
 
 /** The session a request names. One of a foreign agent is answered exactly like one that does not exist. */
-export async function sessionOf(varve: Varve, caller: Caller, name: string, agent?: string): Promise<Session> {
+export async function findSessionFor(
+  varve: Varve,
+  principal: TokenPrincipal,
+  name: string,
+  agent?: string,
+): Promise<Session> {
   try {
-    const session = await varve.sessions.get(name, agentFor(caller, agent));
-    if (caller.agent === undefined || session.agent === caller.agent) return session;
+    const session = await varve.sessions.get(name, agentFor(principal, agent));
+    if (canUseAgent(principal, session.agent)) return session;
   } catch (error) {
     if (!(error instanceof VarveError && error.code === "SESSION_NOT_FOUND")) throw error;
   }
@@ -24,15 +30,9 @@ export async function sessionOf(varve: Varve, caller: Caller, name: string, agen
   });
 }
 
-/** Refuses a key that names another agent than the given one. */
-export function refuseForeignKey(key: string | undefined, agent: string | undefined): void {
-  if (key === undefined || agent === undefined) return;
+/** Refuses a session key of an agent that the principal may not use. */
+export function refuseForeignKey(principal: TokenPrincipal, key: string | undefined): void {
+  if (key === undefined) return;
   const parsed = parseSessionKey(key);
-  if ("agent" in parsed && parsed.agent !== agent) throw foreignAgent(agent, parsed.agent);
-}
-
-function foreignAgent(own: string, foreign: string): VarveError {
-  return new VarveError("FORBIDDEN", `This is bound to the agent ${own} and cannot reach into ${foreign}.`, {
-    remedy: `Leave the agent out, or name ${own}.`,
-  });
+  if ("agent" in parsed && !canUseAgent(principal, parsed.agent)) throw foreignAgent(principal, parsed.agent);
 }

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
+import { hasRight } from "../authorization/index.ts";
 import { systemRandom } from "../domain/index.ts";
 import { createLogins, loginCodeMs } from "./logins.ts";
-import { configuredTokens, hashOf, identify, mayDo } from "./tokens.ts";
+import { configuredTokens, hashSecret, identify } from "./tokens.ts";
 
-const sha256 = (text: string): string => `sha256:${hashOf(text).toString("hex")}`;
+const sha256 = (text: string): string => `sha256:${hashSecret(text).toString("hex")}`;
 
 it("knows tokens by their hash or by a variable, until they expire", () => {
   const tokens = configuredTokens(
@@ -14,9 +15,9 @@ it("knows tokens by their hash or by a variable, until they expire", () => {
     { T: "v" },
   );
   const end = Date.parse("2027-01-31");
-  expect(identify(tokens, "h", end - 1)).toMatchObject({ caller: { name: "hashed", agent: "work" } });
+  expect(identify(tokens, "h", end - 1)).toMatchObject({ principal: { name: "hashed", agents: ["work"] } });
   expect(identify(tokens, "h", end)).toEqual({ fault: "expired" });
-  expect(identify(tokens, "v", end)).toMatchObject({ caller: { name: "variable" } });
+  expect(identify(tokens, "v", end)).toMatchObject({ principal: { name: "variable" } });
   for (const wrong of ["", "H", "env:T", sha256("h")]) expect(identify(tokens, wrong, 0)).toEqual({ fault: "unknown" });
 });
 
@@ -26,11 +27,13 @@ it("refuses a variable that is empty, since its token would be known to all", ()
 });
 
 it("takes admin for everything, and write not for read", () => {
-  const caller = (right: "read" | "write" | "admin") => ({ name: "x", rights: new Set([right]) });
-  expect(mayDo(caller("admin"), "read") && mayDo(caller("admin"), "write")).toBe(true);
-  expect(mayDo(caller("write"), "read") || mayDo(caller("read"), "write") || mayDo(caller("write"), "admin")).toBe(
-    false,
-  );
+  const principal = (right: "read" | "write" | "admin") => ({ name: "x", rights: new Set([right]) });
+  expect(hasRight(principal("admin"), "read") && hasRight(principal("admin"), "write")).toBe(true);
+  expect(
+    hasRight(principal("write"), "read") ||
+      hasRight(principal("read"), "write") ||
+      hasRight(principal("write"), "admin"),
+  ).toBe(false);
 });
 
 it("logs a browser in once for each code, within a minute, for a week", () => {
@@ -43,7 +46,7 @@ it("logs a browser in once for each code, within a minute, for a week", () => {
   expect(logins.identify(used)).toEqual({ fault: "unknown" });
   now += loginCodeMs;
   expect(logins.redeem(late)).toBeUndefined();
-  expect(logins.identify(login?.secret ?? "")).toHaveProperty("caller");
+  expect(logins.identify(login?.secret ?? "")).toHaveProperty("principal");
   now += (login?.maxAgeSeconds ?? 0) * 1000;
   expect(logins.identify(login?.secret ?? "")).toEqual({ fault: "expired" });
 });

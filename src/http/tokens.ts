@@ -1,40 +1,32 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { Principal } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
 
-export type Right = "read" | "write" | "admin";
-
-/** Who makes a request, and what they may do. */
-export interface Caller {
-  name: string;
-  rights: ReadonlySet<Right>;
-  /** The only agent whose sessions they see; every agent's when absent. */
-  agent?: string;
-  /** The only memory scopes they see; all of them when absent. */
-  scopes?: readonly string[];
+/** The principal of an access token. */
+export interface TokenPrincipal extends Principal {
+  readonly scopes?: readonly string[];
   expiresAt?: number;
 }
 
-export interface Token extends Caller {
+export interface Token extends TokenPrincipal {
   hash: Buffer;
 }
 
-export const allRights: ReadonlySet<Right> = new Set(["read", "write", "admin"]);
-
-/** `admin` includes the others; `write` does not include `read`, so that a sensor can be let in that only tells. */
-export function mayDo(caller: Caller, right: Right): boolean {
-  return caller.rights.has("admin") || caller.rights.has(right);
+export function hasExpired({ expiresAt }: TokenPrincipal, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
 }
 
-export function hasExpired(caller: Caller, now: number): boolean {
-  return caller.expiresAt !== undefined && caller.expiresAt <= now;
+/** The one agent that a principal is bound to; undefined when it may use every agent. */
+export function boundAgent({ agents }: Principal): string | undefined {
+  return agents?.[0];
 }
 
-export function hashOf(secret: string): Buffer {
+export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-/** The tokens of the settings. A token that cannot be known is a fault at the start, not a locked door later. */
+/** The tokens of the settings. A token without a value is an error at the start, not a refused request later. */
 export function configuredTokens(
   settings: Config["gateway"]["tokens"],
   env: Readonly<Record<string, string | undefined>>,
@@ -42,7 +34,7 @@ export function configuredTokens(
   return settings.map(({ name, token, agent, scopes, rights, expiresAt }) => ({
     name,
     hash: hashOfSetting(name, token, env),
-    agent: agent?.toLowerCase(),
+    ...(agent === undefined ? {} : { agents: [agent.toLowerCase()] }),
     scopes,
     rights: new Set(rights),
     expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
@@ -53,7 +45,7 @@ function hashOfSetting(name: string, token: string, env: Readonly<Record<string,
   if (token.startsWith("sha256:")) return Buffer.from(token.slice("sha256:".length), "hex");
   const variable = token.slice("env:".length);
   const secret = env[variable];
-  if (secret) return hashOf(secret);
+  if (secret) return hashSecret(secret);
   throw new VarveError(
     "BAD_CONFIG",
     `The token ${JSON.stringify(name)} is to be taken from ${variable}, which is empty.`,
@@ -63,15 +55,15 @@ function hashOfSetting(name: string, token: string, env: Readonly<Record<string,
   );
 }
 
-export type Identified = { caller: Token } | { fault: "unknown" | "expired" };
+export type Identified = { principal: Token } | { fault: "unknown" | "expired" };
 
-/** Every token is compared, each in constant time, so that the time taken says nothing about any of them. */
+/** Compares every token in constant time, so that the duration reveals nothing about them. */
 export function identify(tokens: readonly Token[], secret: string, now: number): Identified {
-  const hash = hashOf(secret);
+  const hash = hashSecret(secret);
   let found: Token | undefined;
   for (const token of tokens) {
     if (timingSafeEqual(token.hash, hash)) found ??= token;
   }
   if (found === undefined) return { fault: "unknown" };
-  return hasExpired(found, now) ? { fault: "expired" } : { caller: found };
+  return hasExpired(found, now) ? { fault: "expired" } : { principal: found };
 }

@@ -1,13 +1,13 @@
-import { type Clock, newId, type Random, WakeSignal } from "../domain/index.ts";
+import { newId, WakeSignal } from "../domain/index.ts";
 import { extendJob, failJob, finishJob, type JobTable, leaseJob, returnJob, type Store } from "../store/index.ts";
 
-/** A job that is not done and has not failed: it goes on at a time. */
+/** A job that neither finished nor failed: it continues at a later time. */
 export interface Postponed {
   againAt: number;
   because: string;
 }
 
-/** Does one job. It may run twice (a crash after the work, before the end is written), so it must be idempotent. */
+/** Runs one job. It may run twice (after a crash between the work and its acknowledgement), so it must be idempotent. */
 export type JobHandler = (
   job: { agent: string; key: string; payload: unknown },
   signal: AbortSignal,
@@ -16,14 +16,12 @@ export type JobHandler = (
 
 export interface JobWorkerOptions {
   store: Store;
-  clock: Clock;
-  random: Random;
   handlers: Record<string, JobHandler>;
-  /** How long a job may go without an end before another worker takes it over. */
+  /** How long a job is leased; another worker takes it over when the lease expires. */
   leaseMs?: number;
   attemptsMax?: number;
   idleMs?: number;
-  /** Hears of what failed: a job, or, without one, the store itself. */
+  /** Called when a job fails or, without a job, when the store itself fails. */
   onError?(job: JobTable | undefined, error: unknown): void;
 }
 
@@ -31,38 +29,39 @@ const retryBaseMs = 500;
 const retryMaxMs = 300_000;
 const idleGrowthMax = 8;
 
-/** Works off durable jobs, one at a time. What it does not finish, because the process died, is leased again. */
+/** Runs durable jobs, one at a time. A job whose process died is leased again. */
 export class JobWorker {
   private readonly options: Required<Omit<JobWorkerOptions, "onError">> & Pick<JobWorkerOptions, "onError">;
   private readonly owner: string;
   private readonly stopping = new AbortController();
-  private readonly bell = new WakeSignal();
+  private readonly wakeSignal = new WakeSignal();
   private running: Promise<void> | undefined;
 
   constructor(options: JobWorkerOptions) {
     this.options = { leaseMs: 60_000, attemptsMax: 5, idleMs: 1_000, ...options };
-    this.owner = newId(options.clock, options.random);
+    this.owner = newId(options.store.clock, options.store.random);
   }
 
-  /** Begins, or looks again at once when it has begun. */
+  /** Starts the loop, or wakes it when it runs already. */
   start(): void {
     this.running ??= this.loop();
-    this.bell.wake();
+    this.wakeSignal.wake();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.bell.wake();
+    this.wakeSignal.wake();
     await this.running;
   }
 
-  /** Does one job that is due; false when there is none. */
+  /** Runs one due job; false when there is none. */
   async workOnce(): Promise<boolean> {
-    const { store, clock, handlers, leaseMs } = this.options;
+    const { store, handlers, leaseMs } = this.options;
+    const { clock } = store;
     const job = await leaseJob(store, Object.keys(handlers), this.owner, clock.now(), leaseMs);
     if (!job) return false;
     const handler = handlers[job.kind];
-    // Long work holds its lease; should a beat fail, the next makes up for it, or another worker takes the job over.
+    // Long work extends its lease; after a failed extension the next one makes up for it, or another worker takes over.
     const beat = setInterval(
       () => void extendJob(store, job, clock.now() + leaseMs).catch((error) => this.options.onError?.(job, error)),
       leaseMs / 3,
@@ -76,7 +75,7 @@ export class JobWorker {
       if (postponed) await failJob(store, job, postponed.because, postponed.againAt, clock.now());
       else await finishJob(store, job);
     } catch (error) {
-      // Nothing is wrong with a job that its process had no time for.
+      // A job that was interrupted by shutdown has not failed.
       if (this.stopping.signal.aborted) {
         await returnJob(store, job, clock.now());
         return true;
@@ -92,10 +91,10 @@ export class JobWorker {
 
   private retryAt(job: JobTable): number | undefined {
     if (job.attempts >= this.options.attemptsMax) return undefined;
-    return this.options.clock.now() + Math.min(retryBaseMs * 2 ** (job.attempts - 1), retryMaxMs);
+    return this.options.store.clock.now() + Math.min(retryBaseMs * 2 ** (job.attempts - 1), retryMaxMs);
   }
 
-  /** A store that cannot be reached for a while must not end the work for good. */
+  /** A store that is unreachable for a while must not end the loop. */
   private async tryOnce(): Promise<boolean> {
     try {
       return await this.workOnce();
@@ -105,7 +104,7 @@ export class JobWorker {
     }
   }
 
-  /** Looks for work less and less often while there is none, so that an idle process leaves the store in peace. */
+  /** Polls less and less often while there is no work, so that an idle process hardly uses the store. */
   private async loop(): Promise<void> {
     const { signal } = this.stopping;
     const { idleMs } = this.options;
@@ -115,8 +114,8 @@ export class JobWorker {
         continue;
       }
       if (signal.aborted) break;
-      const rang = await this.bell.wait(waitMs, { ref: false });
-      waitMs = rang ? idleMs : Math.min(2 * waitMs, idleMs * idleGrowthMax);
+      const isWoken = await this.wakeSignal.wait(waitMs, { ref: false });
+      waitMs = isWoken ? idleMs : Math.min(2 * waitMs, idleMs * idleGrowthMax);
     }
   }
 }

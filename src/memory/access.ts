@@ -1,13 +1,13 @@
 import { newId } from "../domain/index.ts";
-import type { MemoryHost } from "./host.ts";
+import type { Store } from "../store/index.ts";
 import { loadMemories } from "./rows.ts";
 import { nextTier } from "./tiers.ts";
 import { countAccess } from "./write.ts";
 
-/** Counts the use of memories. Many uses are written at once, a moment later. */
+/** Counts how often memories are used. Uses are collected and written together, with a delay. */
 export interface AccessCounter {
-  note(ids: readonly string[]): void;
-  /** Writes what was noted; also done by itself. */
+  record(ids: readonly string[]): void;
+  /** Writes the collected counts now. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -21,13 +21,10 @@ const batchMax = 1_000;
 const keptMs = 86_400_000;
 
 /**
- * A batch has a name that is written with it. When the answer to a write got lost, the batch is written again under the
- * same name, and what was counted is not counted twice. A crash loses what was not written yet, once.
+ * Each batch is written with an idempotency key: when the answer to a write is lost, it is written again under the same
+ * key and counted once. A crash loses the counts that were not written yet.
  */
-export function createAccessCounter(
-  host: Pick<MemoryHost, "store" | "clock" | "random">,
-  debounceMs: number,
-): AccessCounter {
+export function createAccessCounter(store: Store, debounceMs: number): AccessCounter {
   let pending: Batch | undefined;
   let sending: Batch | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -37,7 +34,7 @@ export function createAccessCounter(
     sending ??= pending;
     if (!sending) return;
     if (sending === pending) pending = undefined;
-    await write(host, sending);
+    await write(store, sending);
     sending = undefined;
     if (pending) await send();
   };
@@ -49,30 +46,30 @@ export function createAccessCounter(
     return next;
   };
   return {
-    note(ids) {
+    record(ids) {
       if (ids.length === 0) return;
-      pending ??= { id: newId(host.clock, host.random), counts: new Map() };
-      const lastAt = host.clock.now();
+      pending ??= { id: newId(store.clock, store.random), counts: new Map() };
+      const lastAt = store.clock.now();
       for (const id of ids) {
         const times = (pending.counts.get(id)?.times ?? 0) + 1;
         pending.counts.set(id, { times, lastAt });
       }
-      // What could not be written stays for the next time.
+      // A batch that could not be written is kept for the next write.
       if (pending.counts.size >= batchMax) void flush().catch(() => undefined);
       timer ??= setTimeout(() => void flush().catch(() => undefined), debounceMs);
       timer.unref();
     },
     flush,
     async stop() {
-      // Whether a write that failed was done is not known; the second one finds out.
+      // A failed write may have been committed; the second one finds out.
       await flush().catch(() => flush());
     },
   };
 }
 
-async function write({ store, clock }: Pick<MemoryHost, "store" | "clock">, batch: Batch): Promise<void> {
+async function write(store: Store, batch: Batch): Promise<void> {
   await store.transaction(async (tx) => {
-    const now = clock.now();
+    const now = store.clock.now();
     const done = await tx.db
       .insertInto("memory_accesses")
       .values({ batch: batch.id, time: now })

@@ -12,7 +12,6 @@ import {
   relate,
   setConfidence,
   strengthened,
-  type WriteSources,
   weakened,
 } from "./write.ts";
 
@@ -64,7 +63,6 @@ export async function applyDecision(
   candidate: Candidate,
   decision: Decision,
   place: Place,
-  sources: WriteSources,
 ): Promise<Applied> {
   const match = decision.match === undefined ? undefined : await believedNow(tx, decision.match, place.scope);
   const kind = match ? allowed(decision.kind, candidate.draft, match) : "create";
@@ -75,12 +73,12 @@ export async function applyDecision(
     after?: Memory;
     lineage?: Memory;
     until?: { time: number; by: string };
-  }) => insertMemory(tx, more.draft ?? draft, { ...place, ...more, vector: candidate.vector }, sources);
+  }) => insertMemory(tx, more.draft ?? draft, { ...place, ...more, vector: candidate.vector });
   if (!match || kind === "create") return { decision: "create", reason, memory: await insert({}) };
   const done = { decision: kind, reason, match: match.id };
   switch (kind) {
     case "skip":
-      await countAccess(tx, match.id, 1, sources.clock.now());
+      await countAccess(tx, match.id, 1, tx.clock.now());
       return done;
     case "support":
       await confirm(tx, match.id, label, 1);
@@ -98,7 +96,7 @@ export async function applyDecision(
       return { ...done, memory: await supersede(tx, match, draft, insert) };
     case "contextualize": {
       const memory = await insert({});
-      await relate(tx, memory, match.id, { kind: "contextualizes", label }, sources.clock.now());
+      await relate(tx, memory, match.id, { kind: "contextualizes", label }, tx.clock.now());
       return { ...done, memory };
     }
     case "contradict": {
@@ -106,7 +104,7 @@ export async function applyDecision(
       await setConfidence(tx, match.id, weakened(match.confidence));
       const replaces = categories[draft.category].versioned && draft.category === match.category && label === "general";
       const memory = replaces ? await supersede(tx, match, draft, insert) : await insert({});
-      await relate(tx, memory, match.id, { kind: "contradicts", label }, sources.clock.now());
+      await relate(tx, memory, match.id, { kind: "contradicts", label }, tx.clock.now());
       return { ...done, memory };
     }
   }

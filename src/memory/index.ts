@@ -1,32 +1,27 @@
-export { type AccessCounter, createAccessCounter } from "./access.ts";
-export { type AdmissionName, admissionPresets } from "./admission.ts";
-export { computeWorth, decayCurve, type Worth } from "./decay.ts";
+export type { Worth } from "./decay.ts";
 export type { Applied, DecisionKind } from "./decisions.ts";
+export { canExtract, extractionJob } from "./extract/extraction-jobs.ts";
 export { isWorthReading } from "./extract/rules.ts";
-export { type Extraction, type ExtractOptions, extractBatch } from "./extract/run.ts";
+export type { Extraction } from "./extract/run.ts";
 export { extractionCursorQuery, hasUnseen } from "./extract/unseen.ts";
-export { checkPath } from "./files/paths.ts";
-export { type FileVersion, fileHistory } from "./files/rows.ts";
-export { type FileCommand, runFileCommand } from "./files/run.ts";
-export type { MemoryHost } from "./host.ts";
-export { type MemoryMaintenance, maintainMemories } from "./maintain-memories.ts";
+export type { FileVersion } from "./files/rows.ts";
+export type { FileCommand } from "./files/run.ts";
+export type { MemoryMaintenance } from "./maintain-memories.ts";
 export { type Category, categoryNames, type Memory } from "./memory.ts";
-export { type CatchUpMemories, type MemoryCatchUp, MemoryVectorCache } from "./memory-vector-cache.ts";
-export { purgeMemory } from "./purge.ts";
+export type { MemoryContext } from "./memory-context.ts";
 export {
-  type Evidence,
-  getMemory,
-  listMemories,
-  type MemoryFilter,
-  type MemoryPage,
-  type MemoryStats,
-  readEvidence,
-  readHistory,
-  readStats,
-} from "./read.ts";
+  createMemoryService,
+  type Forgotten,
+  type MemoryIndex,
+  type MemoryService,
+  type OpenedMemory,
+} from "./memory-service.ts";
+export type { Mirrored } from "./mirror.ts";
+export type { Evidence, MemoryFilter, MemoryPage, MemoryStats } from "./read.ts";
 export { rebuildMemoryText } from "./rebuild.ts";
 export { type Block, noteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
-export { type FindRequest, type FoundMemories, findMemories, type Hit } from "./recall/find.ts";
+export type { FindRequest, FoundMemories, Hit } from "./recall/find.ts";
+export type { PromptRecall, PromptRecallRequest } from "./recall/prompt-recall.ts";
 export {
   findTurnStart,
   isSamePrompt,
@@ -36,17 +31,6 @@ export {
   recallsQuery,
   recordRecall,
 } from "./recall/recorded.ts";
-export { recallQuery, wantsRecall } from "./recall/when.ts";
-export { reflect } from "./reflect.ts";
-export { listReviews, type Review } from "./review.ts";
-export { type Reader, writeScope } from "./scopes.ts";
-export { sourcesFor } from "./sources-for.ts";
-export {
-  decideReview,
-  forgetMemory,
-  type MemoryPatch,
-  type NewMemory,
-  storeMemory,
-  updateMemory,
-} from "./store-memory.ts";
-export type { MemoryVectors } from "./vectors.ts";
+export { wantsRecall } from "./recall/when.ts";
+export type { Review } from "./review.ts";
+export type { MemoryPatch, NewMemory } from "./store-memory.ts";

@@ -1,7 +1,7 @@
 import { dayMs } from "./decay.ts";
 import { applyDecision, type Decision } from "./decisions.ts";
-import type { MemoryHost } from "./host.ts";
 import { categories, type Memory } from "./memory.ts";
+import type { MemoryContext } from "./memory-context.ts";
 import { filtered } from "./read.ts";
 import { loadMemories } from "./rows.ts";
 import { findSimilar } from "./similar-memories.ts";
@@ -20,11 +20,11 @@ const mergesMax = 200;
 const newDays = 30;
 
 /** Moves memories between the tiers and merges what says the same, keeping every version. */
-export async function maintainMemories(host: MemoryHost, signal?: AbortSignal): Promise<MemoryMaintenance> {
+export async function maintainMemories(context: MemoryContext, signal?: AbortSignal): Promise<MemoryMaintenance> {
   const result: MemoryMaintenance = { looked: 0, moved: {}, merged: 0 };
   for (let last = 0; ; ) {
     signal?.throwIfAborted();
-    const rows = await filtered(host.store.db, undefined, {}, host.clock.now())
+    const rows = await filtered(context.store.db, undefined, {}, context.store.clock.now())
       .selectAll()
       .where("num", ">", last)
       .orderBy("num")
@@ -32,24 +32,28 @@ export async function maintainMemories(host: MemoryHost, signal?: AbortSignal): 
       .execute();
     if (rows.length === 0) return result;
     last = rows.at(-1)?.num ?? last;
-    const memories = await loadMemories(host.store.db, rows);
+    const memories = await loadMemories(context.store.db, rows);
     result.looked += memories.length;
-    await moveTiers(host, memories, result);
-    const since = host.clock.now() - newDays * dayMs;
+    await moveTiers(context, memories, result);
+    const since = context.store.clock.now() - newDays * dayMs;
     for (const memory of memories.filter((one) => one.createdAt >= since)) {
       if (result.merged >= mergesMax) break;
-      if (await mergeTwin(host, memory)) result.merged += 1;
+      if (await mergeDuplicate(context, memory)) result.merged += 1;
     }
   }
 }
 
-async function moveTiers(host: MemoryHost, memories: readonly Memory[], result: MemoryMaintenance): Promise<void> {
-  const now = host.clock.now();
+async function moveTiers(
+  context: MemoryContext,
+  memories: readonly Memory[],
+  result: MemoryMaintenance,
+): Promise<void> {
+  const now = context.store.clock.now();
   const moves = memories
     .map((memory) => ({ memory, tier: nextTier(memory, now) }))
     .filter(({ memory, tier }) => memory.tier !== tier);
   if (moves.length === 0) return;
-  await host.store.transaction(async (tx) => {
+  await context.store.transaction(async (tx) => {
     for (const { memory, tier } of moves) {
       await tx.db
         .updateTable("memories")
@@ -66,14 +70,14 @@ async function moveTiers(host: MemoryHost, memories: readonly Memory[], result: 
 }
 
 /** Merges a memory into an older one that says the same with the same figures. */
-async function mergeTwin(host: MemoryHost, memory: Memory): Promise<boolean> {
+async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<boolean> {
   if (!categories[memory.category].merges) return false;
   const draft = { ...memory, label: "general" as const };
   const near = await findSimilar(
-    host.store,
+    context.store,
     memory.scope,
     { draft },
-    { limit: 5, twinsFrom: twinFrom, thorough: true },
+    { limit: 5, duplicatesFrom: twinFrom, thorough: true },
   );
   const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
   const twin = near.find(
@@ -91,8 +95,8 @@ async function mergeTwin(host: MemoryHost, memory: Memory): Promise<boolean> {
     content: longer(twin.content, memory.content),
   };
   const decision: Decision = { kind: "merge", match: twin.id, label: "general", reason: "the same twice", merged };
-  const now = host.clock.now();
-  return host.store.transaction(async (tx) => {
+  const now = context.store.clock.now();
+  return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${memory.scope}`);
     const done = await tx.db
       .updateTable("memories")
@@ -102,7 +106,7 @@ async function mergeTwin(host: MemoryHost, memory: Memory): Promise<boolean> {
       .executeTakeFirst();
     if (Number(done.numUpdatedRows) !== 1) return false;
     const { agent, scope } = memory;
-    const applied = await applyDecision(tx, { draft: { ...draft, validFrom: now } }, decision, { agent, scope }, host);
+    const applied = await applyDecision(tx, { draft: { ...draft, validFrom: now } }, decision, { agent, scope });
     await tx.db
       .updateTable("memories")
       .set({ superseded_by: applied.memory ?? null })

@@ -1,20 +1,15 @@
-import type { StoreTransaction } from "../store/index.ts";
-import type { MemoryHost } from "./host.ts";
+import type { Visibility } from "../authorization/index.ts";
+import type { Store, StoreTransaction } from "../store/index.ts";
 import type { Memory, MemoryDraft } from "./memory.ts";
 import { readHistory } from "./read.ts";
-import type { Reader } from "./scopes.ts";
 import { wordCosine } from "./similarity.ts";
 
 const sameFrom = 0.6;
 
 /** Erases a memory with all of its versions, wherever something of it is kept. How many versions there were. */
-export async function purgeMemory(
-  host: Pick<MemoryHost, "store">,
-  reader: Reader,
-  id: string,
-): Promise<{ versions: string[] }> {
-  return host.store.transaction(async (tx) => {
-    const versions = await readHistory(tx.db, reader, id);
+export async function purgeMemory(store: Store, visibility: Visibility, id: string): Promise<{ versions: string[] }> {
+  return store.transaction(async (tx) => {
+    const versions = await readHistory(tx.db, visibility, id);
     const ids = versions.map((one) => one.id);
     const rows = await tx.db.selectFrom("memories").select("num").where("id", "in", ids).execute();
     await tx.removeMemoryText(rows.map((row) => row.num));

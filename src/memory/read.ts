@@ -1,11 +1,11 @@
+import { narrowScopes, type Visibility, visibleScopes } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { Db, Store, Tx } from "../store/index.ts";
 import { getEntryText, readEntries } from "../transcript/index.ts";
 import type { Category, Memory, Source } from "./memory.ts";
 import { loadMemories } from "./rows.ts";
-import { narrowScopes, type Reader, visibleScopes } from "./scopes.ts";
 
-/** Which memories are meant. The scopes of the reader bound every one of these questions inside the database. */
+/** Which memories are meant. The scopes of the visibility bound every one of these questions inside the database. */
 export interface MemoryFilter {
   scopes?: readonly string[];
   category?: Category;
@@ -22,13 +22,13 @@ export interface MemoryPage {
 
 /** The newest first. */
 export async function listMemories(
-  { store, now }: { store: Store; now: number },
-  reader: Reader,
+  store: Store,
+  visibility: Visibility,
   filter: MemoryFilter & { limit: number; offset: number },
 ): Promise<MemoryPage> {
-  const seen = narrowScopes(reader, filter.scopes);
+  const seen = narrowScopes(visibility, filter.scopes);
   if (seen?.length === 0) return { memories: [], total: 0 };
-  const query = filtered(store.db, seen, filter, now);
+  const query = filtered(store.db, seen, filter, store.clock.now());
   const count = await query.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
   const rows = await query
     .selectAll()
@@ -51,9 +51,9 @@ export function filtered(db: Db | Tx, seen: readonly string[] | undefined, filte
     .where((where) => where.or([where("invalidated_at", "is", null), where("invalidated_at", ">", at)]));
 }
 
-/** Memories by their ids, in the order of the ids; those that are not the reader's are left out. */
-export async function readMemories(db: Db | Tx, reader: Reader, ids: readonly string[]): Promise<Memory[]> {
-  const seen = visibleScopes(reader);
+/** Memories by their ids, in the order of the ids; those that are not the visibility's are left out. */
+export async function readMemories(db: Db | Tx, visibility: Visibility, ids: readonly string[]): Promise<Memory[]> {
+  const seen = visibleScopes(visibility);
   if (ids.length === 0 || seen?.length === 0) return [];
   let query = db.selectFrom("memories").selectAll().where("id", "in", ids);
   if (seen !== undefined) query = query.where("scope", "in", seen);
@@ -62,8 +62,8 @@ export async function readMemories(db: Db | Tx, reader: Reader, ids: readonly st
 }
 
 /** One memory. A foreign one is answered exactly like one that does not exist. */
-export async function getMemory(db: Db | Tx, reader: Reader, id: string): Promise<Memory> {
-  const [memory] = await readMemories(db, reader, [id]);
+export async function getMemory(db: Db | Tx, visibility: Visibility, id: string): Promise<Memory> {
+  const [memory] = await readMemories(db, visibility, [id]);
   if (memory) return memory;
   throw new VarveError("NOT_FOUND", `There is no memory ${JSON.stringify(id.slice(0, 100))}.`, {
     remedy: "Send an id such as mem_… that memory_recall or memory_list shows.",
@@ -71,9 +71,9 @@ export async function getMemory(db: Db | Tx, reader: Reader, id: string): Promis
 }
 
 /** Every version of a memory, the oldest first, by the id of any of them. */
-export async function readHistory(db: Db | Tx, reader: Reader, id: string): Promise<Memory[]> {
-  const { root } = await getMemory(db, reader, id);
-  const seen = visibleScopes(reader);
+export async function readHistory(db: Db | Tx, visibility: Visibility, id: string): Promise<Memory[]> {
+  const { root } = await getMemory(db, visibility, id);
+  const seen = visibleScopes(visibility);
   let query = db.selectFrom("memories").selectAll().where("root", "=", root);
   if (seen !== undefined) query = query.where("scope", "in", seen);
   return loadMemories(db, await query.orderBy("valid_from").orderBy("version").execute());
@@ -133,15 +133,15 @@ export interface MemoryStats {
 }
 
 export async function readStats(
-  { store, now }: { store: Store; now: number },
-  reader: Reader,
+  store: Store,
+  visibility: Visibility,
   filter: Pick<MemoryFilter, "scopes" | "category">,
 ): Promise<MemoryStats> {
-  const seen = narrowScopes(reader, filter.scopes);
+  const seen = narrowScopes(visibility, filter.scopes);
   const empty = { total: 0, current: 0, history: 0, forgotten: 0, held: 0 };
   if (seen?.length === 0) return { ...empty, byScope: {}, byCategory: {}, byTier: {}, byExtractor: {} };
-  const all = filtered(store.db, seen, { ...filter, includeHistory: true }, now);
-  const believed = filtered(store.db, seen, filter, now);
+  const all = filtered(store.db, seen, { ...filter, includeHistory: true }, store.clock.now());
+  const believed = filtered(store.db, seen, filter, store.clock.now());
   const count = async (query: typeof all) =>
     Number((await query.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst())?.n ?? 0);
   const by = async (column: "scope" | "category" | "tier" | "extractor") => {

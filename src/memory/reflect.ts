@@ -1,13 +1,13 @@
 import { z } from "zod";
+import { reflectionScope } from "../authorization/index.ts";
 import type { Entry } from "../domain/index.ts";
 import { type Applied, applyDecision, type Decision } from "./decisions.ts";
 import { askFor } from "./extract/ask.ts";
 import { type Found, grounded } from "./extract/candidate.ts";
-import { embedIfPossible } from "./extract/candidates.ts";
+import { embedDrafts } from "./extract/candidates.ts";
 import { comparable, decideByRules, shownMax } from "./extract/decide.ts";
 import { extractUtterance, readable } from "./extract/utterances.ts";
-import type { MemoryHost } from "./host.ts";
-import { reflectionScope } from "./scopes.ts";
+import type { MemoryContext } from "./memory-context.ts";
 import { type Candidate, findSimilar } from "./similar-memories.ts";
 import { type Budget, budgetLeft, spend } from "./spend.ts";
 
@@ -33,7 +33,7 @@ const charsMax = 40_000;
 
 /** What an agent keeps in mind for itself after a conversation, with what it rests on; nothing without a model. */
 export async function reflect(
-  host: MemoryHost,
+  context: MemoryContext,
   {
     agent,
     entries,
@@ -41,16 +41,16 @@ export async function reflect(
     signal,
   }: { agent: string; entries: readonly Entry[]; budget: Budget; signal?: AbortSignal },
 ): Promise<{ applied: Applied[]; because?: string }> {
-  if (!host.generate) return { applied: [], because: "no model is set for memories" };
-  const now = host.clock.now();
-  const left = await budgetLeft(host.store, agent, budget, now);
+  if (!context.generate) return { applied: [], because: "no model is set for memories" };
+  const now = context.store.clock.now();
+  const left = await budgetLeft(context.store, agent, budget, now);
   if ("at" in left) return { applied: [], because: left.because };
   const spoken = entries.flatMap((entry) => extractUtterance(entry, agent) ?? []);
   if (spoken.length === 0) return { applied: [], because: "nothing was said" };
   const lines = spoken.map((one) => `[msg#${one.seq} ${one.role}] ${readable(one)}`.replaceAll("</", "&lt;/"));
   const user = `<conversation trust="untrusted">\n${lines.join("\n").slice(-charsMax).toWellFormed()}\n</conversation>`;
-  const told = await askFor(host.generate, { system, user, maxTokens: answerTokens, schema, signal });
-  await spend(host.store, agent, { calls: 1, tokens: told.tokens }, now);
+  const told = await askFor(context.generate, { system, user, maxTokens: answerTokens, schema, signal });
+  await spend(context.store, agent, { calls: 1, tokens: told.tokens }, now);
   if (!told.value) return { applied: [], because: told.fault };
   const extractor = told.model === undefined ? "model" : `model ${told.model}`;
   const drafts = told.value.reflections.flatMap(({ kind, text, support }) => {
@@ -69,29 +69,29 @@ export async function reflect(
         return digits === undefined ? [] : [{ seq: Number(digits) }];
       }),
     };
-    const draft = grounded(found, spoken, host);
+    const draft = grounded(found, spoken, context);
     // What is worked on now fades sooner than what holds for good.
     return draft ? [{ ...draft, temporalType: kind === "focus" ? ("dynamic" as const) : draft.temporalType }] : [];
   });
-  const { embedded } = await embedIfPossible(host, drafts, signal);
-  return { applied: await write(host, agent, embedded) };
+  const { embedded } = await embedDrafts(context, drafts, signal);
+  return { applied: await write(context, agent, embedded) };
 }
 
-async function write(host: MemoryHost, agent: string, candidates: readonly Candidate[]): Promise<Applied[]> {
+async function write(context: MemoryContext, agent: string, candidates: readonly Candidate[]): Promise<Applied[]> {
   const scope = reflectionScope(agent);
   const decided: { candidate: Candidate; decision: Decision }[] = [];
   for (const candidate of candidates) {
     const near = comparable(
-      await findSimilar(host.store, scope, candidate, { limit: shownMax, shelf: host.shelf }),
+      await findSimilar(context.store, scope, candidate, { limit: shownMax, embeddings: context.embeddings }),
       candidate,
     );
     decided.push({ candidate, decision: decideByRules(candidate, near) });
   }
-  return host.store.transaction(async (tx) => {
+  return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
     const applied: Applied[] = [];
     for (const { candidate, decision } of decided) {
-      applied.push(await applyDecision(tx, candidate, decision, { agent, scope }, host));
+      applied.push(await applyDecision(tx, candidate, decision, { agent, scope }));
     }
     return applied;
   });

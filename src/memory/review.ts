@@ -1,10 +1,9 @@
+import { narrowScopes, type Visibility } from "../authorization/index.ts";
 import { newId, VarveError } from "../domain/index.ts";
 import type { Db, StoreTransaction, Tx } from "../store/index.ts";
 import type { Admission } from "./admission.ts";
 import type { Place } from "./decisions.ts";
 import type { MemoryDraft } from "./memory.ts";
-import { narrowScopes, type Reader } from "./scopes.ts";
-import type { WriteSources } from "./write.ts";
 
 /** A candidate between the two thresholds of admission. */
 export interface Review {
@@ -23,9 +22,8 @@ export async function holdForReview(
   draft: MemoryDraft,
   admission: Admission,
   place: Place,
-  { clock, random }: WriteSources,
 ): Promise<string> {
-  const id = `rev_${newId(clock, random)}`;
+  const id = `rev_${newId(tx.clock, tx.random)}`;
   await tx.db
     .insertInto("memory_reviews")
     .values({
@@ -35,7 +33,7 @@ export async function holdForReview(
       candidate: JSON.stringify(draft),
       score: admission.score,
       features: JSON.stringify(admission.features),
-      created_at: clock.now(),
+      created_at: tx.clock.now(),
     })
     .execute();
   return id;
@@ -46,10 +44,10 @@ const reviewsMax = 1_000;
 /** What waits for a decision, the oldest first. */
 export async function listReviews(
   db: Db | Tx,
-  reader: Reader,
+  visibility: Visibility,
   filter: { scopes?: readonly string[]; id?: string; limit?: number },
 ): Promise<Review[]> {
-  const seen = narrowScopes(reader, filter.scopes);
+  const seen = narrowScopes(visibility, filter.scopes);
   if (seen?.length === 0) return [];
   let query = db.selectFrom("memory_reviews").selectAll().where("state", "=", "held");
   if (seen !== undefined) query = query.where("scope", "in", seen);
@@ -71,8 +69,8 @@ export async function listReviews(
   }));
 }
 
-export async function getReview(db: Db | Tx, reader: Reader, id: string): Promise<Review> {
-  const [review] = await listReviews(db, reader, { id });
+export async function getReview(db: Db | Tx, visibility: Visibility, id: string): Promise<Review> {
+  const [review] = await listReviews(db, visibility, { id });
   if (review) return review;
   throw new VarveError("NOT_FOUND", `Nothing waits for a decision under ${JSON.stringify(id.slice(0, 100))}.`, {
     remedy: "`varve memory review` lists what does.",

@@ -1,6 +1,6 @@
+import type { SearchContext } from "../search/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Memory, MemoryDraft } from "./memory.ts";
-import type { MemoryVectorCache } from "./memory-vector-cache.ts";
 import { loadMemories } from "./rows.ts";
 import { indexTerms, likenessTo } from "./similarity.ts";
 
@@ -21,9 +21,9 @@ export interface Candidate {
 export interface SimilarOptions {
   limit: number;
   /** Absent: words alone are compared. */
-  shelf?: MemoryVectorCache;
+  embeddings?: SearchContext;
   /** Only what shares nearly all of its words is wanted; that is found at once among any number. */
-  twinsFrom?: number;
+  duplicatesFrom?: number;
   /** Also among memories that share nothing but common words with many others, which takes longer. */
   thorough?: boolean;
 }
@@ -40,16 +40,16 @@ export async function findSimilar(
   store: Store,
   scope: string,
   { draft, vector }: Candidate,
-  { limit, shelf, twinsFrom, thorough = false }: SimilarOptions,
+  { limit, embeddings, duplicatesFrom, thorough = false }: SimilarOptions,
 ): Promise<SimilarMemories[]> {
   const words = indexTerms(draft.abstract);
-  const found = await (twinsFrom === undefined
+  const found = await (duplicatesFrom === undefined
     ? store.matchMemories({ scopes: [scope], words, validAt: Number.MAX_SAFE_INTEGER, limit: lexicalMax, rankedMax })
-    : store.matchNearDuplicates({ scope, words, cosine: twinsFrom, thorough }));
-  const near = vector && shelf ? await shelf.nearest(vector.vector, lexicalMax, [scope]) : [];
+    : store.matchNearDuplicates({ scope, words, cosine: duplicatesFrom, thorough }));
+  const near = (vector && (await embeddings?.memoryVectors?.nearest(vector.vector, lexicalMax, [scope]))) ?? [];
   const meaning = new Map(near.filter((hit) => hit.cosine >= vectorFloor).map((hit) => [hit.id, hit.cosine]));
   const alike = likenessTo(draft.abstract);
-  const byWords = found.filter((hit) => twinsFrom === undefined || alike(hit.abstract) >= twinsFrom);
+  const byWords = found.filter((hit) => duplicatesFrom === undefined || alike(hit.abstract) >= duplicatesFrom);
   const ids = new Set([...byWords.map((hit) => hit.id), ...meaning.keys(), ...(await related(store, scope, draft))]);
   if (ids.size === 0) return [];
   const rows = await store.db

@@ -1,15 +1,14 @@
+import { type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { NewMemoryRows } from "../store/index.ts";
 import { type Applied, applyDecision } from "./decisions.ts";
-import { embed } from "./extract/candidates.ts";
 import { comparable, decideByRules, duplicateFrom, shownMax } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
-import type { MemoryHost } from "./host.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
+import type { MemoryContext } from "./memory-context.ts";
 import { getMemory } from "./read.ts";
 import { closeReview, getReview } from "./review.ts";
 import { memoryFromRow } from "./rows.ts";
-import { type Reader, writeScope } from "./scopes.ts";
 import { type Candidate, findSimilar, type SimilarMemories } from "./similar-memories.ts";
 import { indexTerms, likenessTo } from "./similarity.ts";
 import { parseTemporal } from "./temporal.ts";
@@ -31,22 +30,15 @@ const givenImportance = 0.7;
 const givenConfidence = 0.9;
 const abstractCharsMax = 300;
 
-/** Whoever writes by hand does not wait for a model: its vector follows, unless the program wants it at once. */
-async function given(host: MemoryHost, draft: MemoryDraft): Promise<Candidate> {
-  if (!host.shelf || host.shelf.vectors.follows) return { draft };
-  const [candidate] = await embed(host, [draft]);
-  return candidate ?? { draft };
-}
-
 /** What the rules may take for the same: it shares a key, or nearly all words. */
-async function twins(host: MemoryHost, scope: string, candidate: Candidate): Promise<SimilarMemories[]> {
-  const near = await findSimilar(host.store, scope, candidate, { limit: shownMax, twinsFrom: duplicateFrom });
+async function findDuplicates(context: MemoryContext, scope: string, candidate: Candidate): Promise<SimilarMemories[]> {
+  const near = await findSimilar(context.store, scope, candidate, { limit: shownMax, duplicatesFrom: duplicateFrom });
   return comparable(near, candidate);
 }
 
 /** Whether it was written at once, because nothing there may be the same: most of what is kept. */
-async function insertUnlessTwin(
-  { store }: MemoryHost,
+async function insertUnlessDuplicate(
+  { store }: MemoryContext,
   scope: string,
   draft: MemoryDraft,
   rows: NewMemoryRows,
@@ -72,40 +64,41 @@ function created(draft: MemoryDraft, { row }: NewMemoryRows): Applied & { curren
 
 /** Keeps what somebody wrote down by hand. What is known already is not kept twice unless that is asked for. */
 export async function storeMemory(
-  host: MemoryHost,
-  reader: Reader,
+  context: MemoryContext,
+  visibility: Visibility,
   wanted: NewMemory,
 ): Promise<Applied & { current: Memory }> {
-  const scope = writeScope(reader, wanted.scope);
-  const place = { agent: reader.agent, scope };
-  const candidate = await given(host, draftOf(host, wanted));
-  const { draft, vector } = candidate;
-  const rows = toMemoryRows(draft, { ...place, vector }, host);
-  if (await insertUnlessTwin(host, scope, draft, rows, wanted.force)) return created(draft, rows);
-  const decision = decideByRules(candidate, await twins(host, scope, candidate));
+  const scope = writeScope(visibility, wanted.scope);
+  const place = { agent: visibility.agent, scope };
+  // Its vector follows in the background: nothing that is stored by hand waits for a model.
+  const candidate: Candidate = { draft: createDraft(context, wanted) };
+  const { draft } = candidate;
+  const rows = toMemoryRows(draft, place, context.store);
+  if (await insertUnlessDuplicate(context, scope, draft, rows, wanted.force)) return created(draft, rows);
+  const decision = decideByRules(candidate, await findDuplicates(context, scope, candidate));
   if (decision.match === undefined) {
-    await host.store.insertMemory(rows);
+    await context.store.insertMemory(rows);
     return created(draft, rows);
   }
-  const applied = await host.store.transaction(async (tx) => {
+  const applied = await context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
-    return applyDecision(tx, candidate, decision, place, host);
+    return applyDecision(tx, candidate, decision, place);
   });
   const id = applied.memory ?? applied.match ?? "";
-  return { ...applied, current: await getMemory(host.store.db, { ...reader, system: true }, id) };
+  return { ...applied, current: await getMemory(context.store.db, { ...visibility, system: true }, id) };
 }
 
-function draftOf(host: MemoryHost, wanted: NewMemory): MemoryDraft {
+function createDraft(context: MemoryContext, wanted: NewMemory): MemoryDraft {
   const text = checkText(wanted.text);
   const fact = parseFact(text) ?? parseFact(`Remember that ${text}`);
-  const now = host.clock.now();
+  const now = context.store.clock.now();
   const category = wanted.category ?? fact?.category ?? "entities";
   return {
     category,
-    ...levelsOf(text),
+    ...toLevels(text),
     importance: share(wanted.importance ?? givenImportance, "importance"),
     confidence: givenConfidence,
-    ...parseTemporal(text, wanted.validFrom ?? now, host.timeZone),
+    ...parseTemporal(text, wanted.validFrom ?? now, context.timeZone),
     validFrom: wanted.validFrom ?? now,
     ...(fact?.factKey === undefined || fact.category !== category ? {} : { factKey: fact.factKey }),
     trust: wanted.trust ?? "owner",
@@ -116,7 +109,7 @@ function draftOf(host: MemoryHost, wanted: NewMemory): MemoryDraft {
   };
 }
 
-function levelsOf(text: string): Pick<MemoryDraft, "abstract" | "overview" | "content"> {
+function toLevels(text: string): Pick<MemoryDraft, "abstract" | "overview" | "content"> {
   const first = /^[\s\S]*?[.!?。！？](?=\s|$)|^[^\n]+/.exec(text)?.[0] ?? text;
   const abstract = first.length > abstractCharsMax ? `${first.slice(0, abstractCharsMax).toWellFormed()}…` : first;
   return { abstract: abstract.replaceAll(/\s+/g, " "), overview: `- ${abstract}`, content: text };
@@ -129,42 +122,46 @@ export interface MemoryPatch {
 }
 
 /** Changes a memory by another version; the one before stays readable behind it. */
-export async function updateMemory(host: MemoryHost, reader: Reader, id: string, patch: MemoryPatch): Promise<Memory> {
+export async function updateMemory(
+  context: MemoryContext,
+  visibility: Visibility,
+  id: string,
+  patch: MemoryPatch,
+): Promise<Memory> {
   if (patch.text === undefined && patch.importance === undefined && patch.category === undefined) {
     throw new VarveError("BAD_REQUEST", "Nothing to change is named.", {
       remedy: "Send text, importance or category.",
     });
   }
-  const before = await believed(host, reader, id);
-  const now = host.clock.now();
+  const before = await getCurrent(context, visibility, id);
+  const now = context.store.clock.now();
   const { text } = patch;
   const draft: MemoryDraft = {
     ...before,
-    ...(text === undefined ? {} : { ...levelsOf(checkText(text)), ...parseTemporal(text, now, host.timeZone) }),
+    ...(text === undefined ? {} : { ...toLevels(checkText(text)), ...parseTemporal(text, now, context.timeZone) }),
     importance: share(patch.importance ?? before.importance, "importance"),
     category: patch.category ?? before.category,
     validFrom: Math.max(now, before.validFrom),
     extractor: "store",
     label: "general",
   };
-  const candidate = await given(host, draft);
-  const memory = await host.store.transaction(async (tx) => {
+  const memory = await context.store.transaction(async (tx) => {
     await tx.lock(`memories ${before.scope}`);
-    const current = await getMemory(tx.db, reader, id);
+    const current = await getMemory(tx.db, visibility, id);
     if (current.invalidatedAt !== undefined) throw changed(current);
-    const place = { agent: reader.agent, scope: before.scope, after: before, vector: candidate.vector };
-    const written = await insertMemory(tx, draft, place, host);
+    const place = { agent: visibility.agent, scope: before.scope, after: before };
+    const written = await insertMemory(tx, draft, place);
     await closeVersion(tx, id, draft.validFrom, written);
     return written;
   });
-  return getMemory(host.store.db, reader, memory);
+  return getMemory(context.store.db, visibility, memory);
 }
 
 /** Stops believing a memory; history still has it. */
-export async function forgetMemory(host: MemoryHost, reader: Reader, id: string): Promise<Memory> {
-  const { scope } = await believed(host, reader, id);
-  const now = host.clock.now();
-  await host.store.transaction(async (tx) => {
+export async function forgetMemory(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
+  const { scope } = await getCurrent(context, visibility, id);
+  const now = context.store.clock.now();
+  await context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
     await tx.db
       .updateTable("memories")
@@ -174,33 +171,33 @@ export async function forgetMemory(host: MemoryHost, reader: Reader, id: string)
       .where("invalidated_at", "is", null)
       .execute();
   });
-  return getMemory(host.store.db, reader, id);
+  return getMemory(context.store.db, visibility, id);
 }
 
 /** Takes what was held for review into the store, or turns it away. */
 export async function decideReview(
-  host: MemoryHost,
-  reader: Reader,
+  context: MemoryContext,
+  visibility: Visibility,
   id: string,
   verdict: "accepted" | "rejected",
 ): Promise<Applied | undefined> {
-  const review = await getReview(host.store.db, reader, id);
+  const review = await getReview(context.store.db, visibility, id);
   const { scope } = review;
-  const candidate = verdict === "accepted" ? await given(host, review.candidate) : undefined;
-  const near = candidate ? await twins(host, scope, candidate) : [];
-  return host.store.transaction(async (tx) => {
+  const candidate = verdict === "accepted" ? { draft: review.candidate } : undefined;
+  const near = candidate ? await findDuplicates(context, scope, candidate) : [];
+  return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
-    if (!(await closeReview(tx, id, verdict, host.clock.now()))) {
+    if (!(await closeReview(tx, id, verdict, context.store.clock.now()))) {
       throw new VarveError("CONFLICT", `${id} was decided on meanwhile.`, { remedy: "List what still waits." });
     }
     if (!candidate) return undefined;
     const decision = decideByRules(candidate, near);
-    return applyDecision(tx, candidate, decision, { agent: review.agent, scope }, host);
+    return applyDecision(tx, candidate, decision, { agent: review.agent, scope });
   });
 }
 
-async function believed(host: MemoryHost, reader: Reader, id: string): Promise<Memory> {
-  const memory = await getMemory(host.store.db, reader, id);
+async function getCurrent(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
+  const memory = await getMemory(context.store.db, visibility, id);
   if (memory.invalidatedAt === undefined) return memory;
   throw changed(memory);
 }

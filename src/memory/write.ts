@@ -1,13 +1,7 @@
 import { type Clock, newId, type Random } from "../domain/index.ts";
+import { toBytes } from "../models/index.ts";
 import { indexWords, type MemorySourceTable, type NewMemoryRows, type StoreTransaction } from "../store/index.ts";
 import type { ContextLabel, Levels, Memory, MemoryDraft, Relation, Source, Tier } from "./memory.ts";
-import { vectorBytes } from "./memory-vector-cache.ts";
-
-/** What writing needs beside a transaction. */
-export interface WriteSources {
-  clock: Clock;
-  random: Random;
-}
 
 /** Where a new version stands. */
 export interface Placement {
@@ -28,14 +22,9 @@ const confirmStep = 0.2;
 const contradictStep = 0.2;
 
 /** Writes a memory, or another version of one. The version before is closed by the caller, who knows why. */
-export async function insertMemory(
-  tx: StoreTransaction,
-  draft: MemoryDraft,
-  place: Placement,
-  sources: WriteSources,
-): Promise<string> {
+export async function insertMemory(tx: StoreTransaction, draft: MemoryDraft, place: Placement): Promise<string> {
   const lineage = place.lineage ?? place.after;
-  const rows = toMemoryRows(draft, place, sources, lineage ? await nextVersion(tx, lineage.root) : 1);
+  const rows = toMemoryRows(draft, place, tx, lineage ? await nextVersion(tx, lineage.root) : 1);
   await tx.insertMemory(rows);
   return rows.row.id;
 }
@@ -44,7 +33,7 @@ export async function insertMemory(
 export function toMemoryRows(
   draft: MemoryDraft,
   place: Placement,
-  { clock, random }: WriteSources,
+  { clock, random }: { clock: Clock; random: Random },
   version = 1,
 ): NewMemoryRows {
   const { after, lineage = place.after, until, vector } = place;
@@ -82,7 +71,7 @@ export function toMemoryRows(
     sources: sourceRows(id, draft.sources, 0),
     support: [{ memory: id, label: draft.label, confirmed: 1, contradicted: 0 }],
     words: indexedText(draft),
-    ...(vector ? { vector: { space: vector.space, vector: vectorBytes(vector.vector) } } : {}),
+    ...(vector ? { vector: { space: vector.space, vector: toVectorBytes(vector.vector) } } : {}),
   };
 }
 
@@ -187,4 +176,9 @@ export async function countAccess(tx: StoreTransaction, id: string, times: numbe
     .set((eb) => ({ access_count: eb("access_count", "+", times), last_accessed_at: lastAt }))
     .where("id", "=", id)
     .execute();
+}
+
+function toVectorBytes(vector: ArrayLike<number>): Uint8Array {
+  const bytes = toBytes(Float32Array.from(vector));
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

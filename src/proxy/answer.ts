@@ -177,7 +177,7 @@ async function answerInside(
     {
       varve: host.varve,
       session,
-      caller: turn.caller,
+      principal: turn.principal,
       signal: turn.signal,
       onFailure: (error) => host.fail("answer a recall tool", error),
     },

@@ -1,10 +1,11 @@
+import type { Principal } from "../authorization/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { estimateTokens, type Session, type Varve } from "../engine.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ProxyCounters } from "./counters.ts";
 import type { Link } from "./history.ts";
 import { offeredTools } from "./recall-tools.ts";
-import type { NameSources, ProxyCaller } from "./session-name.ts";
+import type { NameSources } from "./session-name.ts";
 import { findView, holds, type Spoken, sizeOf, unitsOf, type View, viewWithoutTools } from "./view.ts";
 import { type Overflow, promptRoom, type Windows } from "./window.ts";
 import type { Format, OfferedTool, Opened } from "./wire.ts";
@@ -18,7 +19,7 @@ export interface Turn {
   opened: Opened;
   conversation: Conversation;
   links: readonly Link[];
-  caller?: ProxyCaller;
+  principal?: Principal;
   /** What the conversation's name is made from, should it have none yet. */
   names: NameSources;
   signal: AbortSignal;
@@ -87,7 +88,7 @@ export class Planner {
   }
 
   async note(model: string, estimatedTokens: number, observedTokens: number): Promise<void> {
-    await this.#varve.context.noteTokens({ model, estimatedTokens, observedTokens });
+    await this.#varve.context.recordTokens({ model, estimatedTokens, observedTokens });
     this.#ratios.set(model, await this.#varve.context.tokenRatio(model));
   }
 
@@ -212,9 +213,9 @@ export class Planner {
     return { view, tools, tokens, leftTokens: room - tokens };
   }
 
-  #toolsFor({ opened, caller, model }: Turn): readonly OfferedTool[] {
+  #toolsFor({ opened, principal, model }: Turn): readonly OfferedTool[] {
     const isOn = this.#varve.settings.config.proxy.recallTools && opened.mayOffer && !this.#withoutTools.has(model);
-    return isOn ? offeredTools(this.#varve, caller, opened.toolNames) : [];
+    return isOn ? offeredTools(this.#varve, principal, opened.toolNames) : [];
   }
 }
 

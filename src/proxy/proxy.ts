@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import type { Principal } from "../authorization/index.ts";
 import { toVarveError } from "../domain/index.ts";
-import { ownCredential, type Varve } from "../engine.ts";
+import { openProviderCredential, type Varve } from "../engine.ts";
 import { Continuations } from "./continuations.ts";
 import { Conversation } from "./conversation.ts";
 import { noCounts, type ProxyCounters } from "./counters.ts";
@@ -13,7 +14,7 @@ import { parseObject } from "./json.ts";
 import { Planner, type Turn } from "./planner.ts";
 import { Recent } from "./recent.ts";
 import { errorFormat, type Provider, type Route, routeOf } from "./routes.ts";
-import { clientScope, type NameSources, type ProxyCaller, sessionKey } from "./session-name.ts";
+import { clientScope, type NameSources, sessionKey } from "./session-name.ts";
 import { TranscriptRecorder } from "./transcript-recorder.ts";
 import { Windows } from "./window.ts";
 import type { Format, Unit } from "./wire.ts";
@@ -29,7 +30,7 @@ export interface ProxyRequest {
   /** Breaks the connection to the client, as the provider broke its own. */
   breakOff(): void;
   /** Who showed a token of the gateway; undefined on this machine, where the client's own credential is enough. */
-  caller?: ProxyCaller;
+  principal?: Principal;
   /** Whether the client sent a token of the gateway in place of a key, so that the gateway's own key is used. */
   useOwnKey?: boolean;
 }
@@ -98,10 +99,10 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const body = parseObject(request.body);
     const opened = body && format.open(body);
     if (!body || !opened) return undefined;
-    const { caller, headers, provider, signal } = request;
-    const agent = caller?.agent ?? varve.settings.config.agent;
+    const { principal, headers, provider, signal } = request;
+    const agent = principal?.agents?.[0] ?? varve.settings.config.agent;
     const credential = headers.get("x-api-key") ?? headers.get("authorization") ?? "";
-    const names: NameSources = { headers, caller, credential, secret, agent };
+    const names: NameSources = { headers, principal, credential, secret, agent };
     const key = sessionKey(names, format, opened.units);
     const conversation =
       (key === undefined ? undefined : (conversations.get(key) ?? continuedBy(names, key, format, opened.units))) ??
@@ -110,7 +111,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const history = readHistory(format, opened.units, conversation.known);
     const { links } = history;
     const model = `${provider}/${opened.model}`;
-    const turn: Turn = { format, model, body, opened, conversation, links, caller, signal, names };
+    const turn: Turn = { format, model, body, opened, conversation, links, principal, signal, names };
     await withDeadline("Reading how a model counts", ratioWaitMs, signal, () => planner.learnRatio(model)).catch(
       (error: unknown) => fail("read how a model counts", error),
     );
@@ -208,7 +209,7 @@ async function useOwnKey(
   headers: OutgoingHttpHeaders,
   signal: AbortSignal,
 ): Promise<() => Promise<boolean>> {
-  const own = ownCredential(varve.settings, provider);
+  const own = openProviderCredential(varve.settings, provider);
   const show = (shown: Record<string, string>): void => {
     delete headers["x-api-key"];
     delete headers.authorization;

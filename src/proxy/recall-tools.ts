@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { hasRight, owner, type Principal } from "../authorization/index.ts";
 import { isJsonObject, type JsonObject, toVarveError } from "../domain/index.ts";
 import { estimateTokens, type Session, type Varve } from "../engine.ts";
 import { type BoundTool, openToolbox } from "../tools/index.ts";
-import type { ProxyCaller } from "./session-name.ts";
 import type { AnsweredCall, Call, OfferedTool } from "./wire.ts";
 
 /** What opens the conversation itself. */
@@ -16,16 +16,16 @@ const schemas = new Map<string, JsonObject>();
 /** The tools a model is offered. They are the same for all of a conversation, because a change costs the provider's cache. */
 export function offeredTools(
   varve: Varve,
-  caller: ProxyCaller | undefined,
+  principal: Principal | undefined,
   taken: ReadonlySet<string>,
 ): readonly OfferedTool[] {
   return openToolbox(varve, { readOnly: true })
-    .tools.filter(({ name }) => isOffered(name, caller) && !taken.has(name))
+    .tools.filter(({ name }) => isOffered(name, principal) && !taken.has(name))
     .map((tool) => ({ name: tool.name, description: tool.description, schema: schemaOf(tool) }));
 }
 
-function isOffered(name: string, caller: ProxyCaller | undefined): boolean {
-  return ofConversation.has(name) || (caller?.mayRead === true && beyond.has(name));
+function isOffered(name: string, principal: Principal | undefined): boolean {
+  return ofConversation.has(name) || (principal !== undefined && hasRight(principal, "read") && beyond.has(name));
 }
 
 function schemaOf(tool: BoundTool): JsonObject {
@@ -50,7 +50,7 @@ function withoutReach(schema: JsonObject): JsonObject {
 export interface RecallSetting {
   varve: Varve;
   session: Session;
-  caller: ProxyCaller | undefined;
+  principal: Principal | undefined;
   signal: AbortSignal;
   onFailure(error: unknown): void;
 }
@@ -71,10 +71,10 @@ export async function answerCalls(
 }
 
 async function answer(setting: RecallSetting, call: Call): Promise<{ output: string; isError: boolean }> {
-  const { varve, session, caller, signal } = setting;
-  const { agent, scopes } = { agent: caller?.agent ?? session.agent, scopes: caller?.scopes };
-  const box = openToolbox(varve, { session, agent, readOnly: true, onlyAgent: true, ...(scopes ? { scopes } : {}) });
-  const tool = isOffered(call.name, caller) ? box.find(call.name) : undefined;
+  const { varve, session, principal, signal } = setting;
+  const bound = { ...(principal ?? owner), agents: [session.agent] };
+  const box = openToolbox(varve, { session, agent: session.agent, principal: bound, readOnly: true });
+  const tool = isOffered(call.name, principal) ? box.find(call.name) : undefined;
   if (!tool) return { output: `There is no tool ${call.name}.`, isError: true };
   try {
     return { output: (await tool.run(inputOf(call, session), { signal })).markdown, isError: false };

@@ -11,7 +11,7 @@ function key(headers: Record<string, string>, rest: Partial<NameSources> = {}, u
   return sessionKey({ headers: new Headers(headers), ...sources }, anthropicFormat, units);
 }
 
-const worker = { name: "worker", mayRead: true };
+const worker = { name: "worker", rights: new Set(["read", "write"] as const) };
 
 describe("the name of a conversation", () => {
   it("is another for every credential, so that a name that is guessed opens nothing", () => {
@@ -20,15 +20,15 @@ describe("the name of a conversation", () => {
     expect(key(named)).not.toBe(key(named, { credential: "sk-2" }));
     expect(key(named)).not.toBe(key(named, { secret: "another installation" }));
     expect(key(named)).not.toContain("work");
-    expect(key(named, { caller: { name: "writer", mayRead: false } })).not.toContain("work");
+    expect(key(named, { principal: { name: "writer", rights: new Set(["write"] as const) } })).not.toContain("work");
   });
 
   it("is as it is given for those who may read everything", () => {
-    expect(key({ "x-varve-session": "work" }, { caller: worker })).toBe("agent:main:proxy:direct:work");
+    expect(key({ "x-varve-session": "work" }, { principal: worker })).toBe("agent:main:proxy:direct:work");
     const whole = { "x-varve-session": "agent:main:telegram:direct:5" };
-    expect(key(whole, { caller: worker })).toBe("agent:main:telegram:direct:5");
-    expect(() => key(whole, { caller: { ...worker, agent: "other" } })).toThrow(/bound to the agent other/);
-    expect(() => key({ "x-varve-session": " " }, { caller: worker })).toThrow(/empty/);
+    expect(key(whole, { principal: worker })).toBe("agent:main:telegram:direct:5");
+    expect(() => key(whole, { principal: { ...worker, agents: ["other"] } })).toThrow(/bound to the agent other/);
+    expect(() => key({ "x-varve-session": " " }, { principal: worker })).toThrow(/empty/);
   });
 
   it("comes from the client's own header, and from how the conversation begins", () => {

@@ -1,19 +1,13 @@
 import { createHmac } from "node:crypto";
+import { canUseAgent, foreignAgent, hasRight, type Principal } from "../authorization/index.ts";
 import { parseSessionKey, printSessionKey, VarveError } from "../domain/index.ts";
 import { idAfter } from "./history.ts";
 import type { Format, Unit } from "./wire.ts";
 
-/** Who asks, once a token of the gateway was shown. */
-export interface ProxyCaller {
-  name: string;
-  agent?: string;
-  scopes?: readonly string[];
-  mayRead: boolean;
-}
-
 export interface NameSources {
   headers: Headers;
-  caller?: ProxyCaller;
+  /** Who asks, once a token of the gateway was shown. */
+  principal?: Principal;
   /** What came along to show the provider who asks; only its hash is used. */
   credential: string;
   /** The secret of this installation, so that nobody can tell a credential by its hash. */
@@ -36,8 +30,8 @@ const clientHeaders: readonly (readonly [name: string, isSecret: boolean])[] = [
  * conversations may begin with the same words.
  */
 export function sessionKey(sources: NameSources, format: Format, units: readonly Unit[]): string | undefined {
-  const { headers, caller, agent } = sources;
-  const own = caller?.mayRead === true;
+  const { headers, principal, agent } = sources;
+  const own = principal !== undefined && hasRight(principal, "read");
   const named = headers.get("x-varve-session") ?? undefined;
   if (named !== undefined) return keyOfName(named, sources, own, agent);
   for (const [header, isSecret] of clientHeaders) {
@@ -81,17 +75,15 @@ function keyOfName(name: string, sources: NameSources, own: boolean, agent: stri
   if (!own) return direct(agent, digest(sources.secret, spaceOf(sources), name));
   if (!/^agent:/i.test(name)) return direct(agent, plain.test(name) ? name : digest(sources.secret, name));
   const key = parseSessionKey(name);
-  if (sources.caller?.agent !== undefined && "agent" in key && key.agent !== sources.caller.agent) {
-    throw new VarveError("FORBIDDEN", `The token is bound to the agent ${sources.caller.agent}.`, {
-      remedy: `Name a session of the agent ${sources.caller.agent}.`,
-    });
+  if (sources.principal && "agent" in key && !canUseAgent(sources.principal, key.agent)) {
+    throw foreignAgent(sources.principal, key.agent);
   }
   return printSessionKey(key);
 }
 
 /** Who cannot show that they may read everything has names of their own: a name that is guessed opens nothing. */
-function spaceOf({ credential, caller }: NameSources): string {
-  return caller === undefined ? `credential ${credential}` : `token ${caller.name}`;
+function spaceOf({ credential, principal }: NameSources): string {
+  return principal === undefined ? `credential ${credential}` : `token ${principal.name}`;
 }
 
 function startOf(format: Format, units: readonly Unit[], count: number): string | undefined {

@@ -113,7 +113,7 @@ export async function findView(
   // Another request of the same conversation may have moved its end elsewhere in the meantime.
   const look = async (): Promise<View | undefined> => {
     await focus();
-    return viewOf(await varve.context.standing(session), links, room);
+    return viewOf(await varve.context.summaryPrefix(session), links, room);
   };
   const fits = (view: View | undefined, share: number): view is View =>
     view !== undefined && sizeOf(view, spoken) <= room.tokens * share;

@@ -1,74 +1,113 @@
 import { type Embedder, spaceName } from "../models/index.ts";
-import { MessageCache } from "./message-cache.ts";
-import type { SpaceContext } from "./previous-spaces.ts";
-import type { SearchContext } from "./search-context.ts";
-import { findSpacesAhead } from "./space-coverage.ts";
-import { VectorCache } from "./vectors/vector-cache.ts";
+import { createEmbeddingIndex, type EmbeddingIndex, type SearchContext } from "./search-context.ts";
+import { findSpacesAhead, listOtherSpaces } from "./space-coverage.ts";
 
 export interface ActiveSpace {
   context: SearchContext;
-  /** The space that serves in place of the one of today. */
+  /** The previous space that is searched in place of the current one. */
   previous?: string;
-  /** What a caller should hear of it. */
+  /** What the answer should tell about it. */
   note?: string;
 }
 
-/** After a failure of an earlier model, the vectors there are of the new one serve for so long. */
-const restMs = 60_000;
+/** After a failure of a previous embedder, the vectors of the current one are searched for this long. */
+const pauseMs = 60_000;
 
 /**
- * The room to search in. After a change of the model everything is embedded anew, behind the searches; until that has
- * come as far as the vectors of before, those serve, with the model that made them. A search sees one space and no other.
+ * Selects the space to search an agent's messages in. After a change of the model everything is embedded again in the
+ * background; until the current space covers as much as the previous one, the previous one is searched with its own
+ * embedder. A search uses one space and no other.
  */
-export async function selectActiveSpace(room: SearchContext, agent: string): Promise<ActiveSpace> {
-  const { embedder, vectorCache, store, previousSpaces } = room;
-  if (!embedder || !vectorCache || previousSpaces.settled.has(agent)) return { context: room };
-  const ahead = await findSpacesAhead(store, agent, await vectorCache.id());
-  if (ahead.length === 0) {
-    previousSpaces.settled.add(agent);
-    // Whoever still needs them loads them again; most often nobody does.
-    previousSpaces.contexts.clear();
-    return { context: room };
-  }
-  const name = spaceName(embedder.space);
-  const why: string[] = [];
-  for (const space of ahead) {
-    const before = openRoomOf(room, space.name);
-    const isResting = (previousSpaces.pausedUntil.get(space.name) ?? 0) > room.clock.now();
-    if (!before || isResting) {
-      why.push(`the model of ${space.name} ${isResting ? "failed a moment ago" : "cannot be asked any more"}`);
-      continue;
-    }
-    const note = `the vectors of ${space.name} are searched until ${name} has embedded as much (\`varve index\` does it); what came after the change is found by its words alone`;
-    return { context: { ...room, ...before }, previous: space.name, note };
-  }
-  const note = `${why.join(", ")}: what ${name} has not embedded yet is found by its words alone`;
-  return { context: room, note };
+export async function selectActiveSpace(context: SearchContext, agent: string): Promise<ActiveSpace> {
+  const { embedder, vectorCache, store } = context;
+  if (!embedder || !vectorCache) return { context };
+  return select(context, {
+    name: `agent ${agent}`,
+    findAhead: async () => (await findSpacesAhead(store, agent, await vectorCache.id())).map((space) => space.name),
+    covers: "as much (`varve index` does it); what came after the change is found by its words alone",
+    missing: (current) => `what ${current} has not embedded yet is found by its words alone`,
+  });
 }
 
-function openRoomOf({ store, clock, previousSpaces }: SearchContext, name: string): SpaceContext | undefined {
-  const known = previousSpaces.contexts.get(name);
+/** The same for the memories of some scopes, or of all. */
+export async function selectMemorySpace(
+  context: SearchContext,
+  scopes: readonly string[] | undefined,
+): Promise<ActiveSpace> {
+  const { embedder, memoryVectors, store, previousSpaces } = context;
+  if (!embedder || !memoryVectors || previousSpaces.settled.has("memories")) return { context };
+  return select(context, {
+    name: `memories ${scopes === undefined ? "*" : JSON.stringify([...scopes].sort())}`,
+    async findAhead() {
+      const others = await listOtherSpaces(store, await memoryVectors.id());
+      if (others.length === 0 || (await memoryVectors.findPending(1)).length === 0) {
+        previousSpaces.settled.add("memories");
+        return [];
+      }
+      const ahead: string[] = [];
+      for (const { id, name } of others) if (await memoryVectors.lacksVectorsOf(id, scopes)) ahead.push(name);
+      return ahead;
+    },
+    covers: "as many memories (`varve index` does it)",
+    missing: (current) => `memories that ${current} has not embedded yet are found by their words alone`,
+  });
+}
+
+interface Selection {
+  /** Identifies what was settled once and for all. */
+  name: string;
+  /** The names of previous spaces with vectors that the current one lacks, the best covered first. */
+  findAhead(): Promise<string[]>;
+  covers: string;
+  /** Says what is not found by meaning while no previous space can be searched. */
+  missing(current: string): string;
+}
+
+async function select(context: SearchContext, { name, findAhead, covers, missing }: Selection): Promise<ActiveSpace> {
+  const { embedder, store, previousSpaces } = context;
+  if (!embedder || previousSpaces.settled.has(name)) return { context };
+  const ahead = await findAhead();
+  if (ahead.length === 0) {
+    previousSpaces.settled.add(name);
+    // Frees the vectors of previous spaces; a search that still needs them loads them again.
+    previousSpaces.indexes.clear();
+    return { context };
+  }
+  const current = spaceName(embedder.space);
+  const reasons: string[] = [];
+  for (const space of ahead) {
+    const index = openPreviousIndex(context, space);
+    const isPaused = (previousSpaces.pausedUntil.get(space) ?? 0) > store.clock.now();
+    if (!index || isPaused) {
+      reasons.push(`the model of ${space} ${isPaused ? "failed a moment ago" : "is no longer available"}`);
+      continue;
+    }
+    const note = `the vectors of ${space} are searched until ${current} has embedded ${covers}`;
+    return { context: { ...context, ...index }, previous: space, note };
+  }
+  const note = `${reasons.join(", ")}: ${missing(current)}`;
+  return { context, note };
+}
+
+function openPreviousIndex({ store, previousSpaces }: SearchContext, name: string): EmbeddingIndex | undefined {
+  const known = previousSpaces.indexes.get(name);
   if (known) return known;
   const embedder = previousSpaces.open(name);
   if (!embedder || spaceName(embedder.space) !== name) return undefined;
-  const resting: Embedder = {
+  const pausing: Embedder = {
     space: embedder.space,
     embed: (texts, signal) => embedder.embed(texts, signal),
     async embedQuery(text, signal) {
       try {
         return await embedder.embedQuery(text, signal);
       } catch (error) {
-        if (!signal?.aborted) previousSpaces.pausedUntil.set(name, clock.now() + restMs);
+        if (!signal?.aborted) previousSpaces.pausedUntil.set(name, store.clock.now() + pauseMs);
         throw error;
       }
     },
     close: () => embedder.close(),
   };
-  const opened = {
-    embedder: resting,
-    vectorCache: new VectorCache(store, embedder.space),
-    messageCache: new MessageCache(store),
-  };
-  previousSpaces.contexts.set(name, opened);
-  return opened;
+  const index = createEmbeddingIndex(store, pausing);
+  previousSpaces.indexes.set(name, index);
+  return index;
 }

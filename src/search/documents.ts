@@ -1,6 +1,8 @@
 import type { PlacedEntry, Store } from "../store/index.ts";
+import { decodeBody, getEntryText } from "../transcript/index.ts";
 import { countTerms, isCountable } from "./text/count-terms.ts";
-import type { DecodedEntry, ResultKind } from "./types.ts";
+import { extractTerms } from "./text/words.ts";
+import type { ResultKind } from "./types.ts";
 
 /** A text that may be found, with what the ranking needs to know of it. */
 export interface Doc {
@@ -42,13 +44,11 @@ const sliceMs = 6;
 /** Reads entries as documents and keeps the latest, because questions come in runs about the same things. */
 export class DocumentReader {
   private readonly store: Store;
-  private readonly decode: (kind: string, payload: string) => DecodedEntry;
   private readonly cache = new Map<number, Doc>();
   private cached = 0;
 
-  constructor(store: Store, decode: (kind: string, payload: string) => DecodedEntry) {
+  constructor(store: Store) {
     this.store = store;
-    this.decode = decode;
   }
 
   /** The documents of some entries, in their order; those that are gone since are left out. */
@@ -71,7 +71,7 @@ export class DocumentReader {
       const bySeq = new Map(rows.filter((row) => row.agent === agent).map((row) => [row.seq, row]));
       for (const entry of part) {
         const row = bySeq.get(entry.seq);
-        if (row) fresh.set(entry.seq, docOfEntry(entry, row.id, this.decode(row.kind, row.payload)));
+        if (row) fresh.set(entry.seq, toDoc(entry, row.id, decodeEntryText(row.kind, row.payload)));
         if (performance.now() - turn > sliceMs) {
           await new Promise((resolve) => setImmediate(resolve));
           turn = performance.now();
@@ -87,17 +87,17 @@ export class DocumentReader {
   private keep(fresh: ReadonlyMap<number, Doc>): void {
     for (const [seq, doc] of fresh) {
       this.cache.set(seq, doc);
-      this.cached += weightOf(doc);
+      this.cached += measureDoc(doc);
     }
     for (const [oldest, old] of this.cache) {
       if (this.cached <= cachedMax) break;
       this.cache.delete(oldest);
-      this.cached -= weightOf(old);
+      this.cached -= measureDoc(old);
     }
   }
 }
 
-function docOfEntry(entry: PlacedEntry, id: string, { text, name }: DecodedEntry): Doc {
+function toDoc(entry: PlacedEntry, id: string, { text, name }: EntryText): Doc {
   const speaker = (name ?? entry.kind).toLowerCase();
   return {
     key: `msg#${entry.seq}`,
@@ -115,6 +115,34 @@ function docOfEntry(entry: PlacedEntry, id: string, { text, name }: DecodedEntry
   };
 }
 
-function weightOf({ text, terms }: Doc): number {
+interface EntryText {
+  text: string;
+  /** The name of the speaker, where the message has one. */
+  name?: string;
+}
+
+/** The searchable text of an entry. */
+export function decodeEntryText(kind: string, payload: string): EntryText {
+  const body = decodeBody(kind, payload);
+  const name = "message" in body ? body.message.name : undefined;
+  return { text: getEntryText(body), ...(name === undefined ? {} : { name }) };
+}
+
+function measureDoc({ text, terms }: Doc): number {
   return text.length + termWeight * (terms?.size ?? 0);
+}
+
+const namesMax = 10_000;
+const names = new Map<string, readonly string[]>();
+
+/** Whether a term is part of the name of who speaks; a mere role is no name. */
+export function isSpokenBy(doc: Doc, term: string): boolean {
+  if (doc.speaker === doc.role) return false;
+  let terms = names.get(doc.speaker);
+  if (!terms) {
+    terms = extractTerms(doc.speaker);
+    if (names.size >= namesMax) names.clear();
+    names.set(doc.speaker, terms);
+  }
+  return terms.includes(term);
 }

@@ -2,84 +2,206 @@ import { sql } from "kysely";
 import { roles } from "../domain/index.ts";
 import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
 import { dropLease, type Lease, type Schema, type Store, takeLease } from "../store/index.ts";
+import { decodeEntryText } from "./documents.ts";
 import type { SearchContext } from "./search-context.ts";
 import { unsigned } from "./vectors/math.ts";
-import { makeSpace } from "./vectors/spaces.ts";
+import { createSpace } from "./vectors/spaces.ts";
 
 export interface EmbedPendingOptions {
-  /** Whose messages; everybody's when absent. */
+  /** Whose messages; those of every agent, and all memories, when absent. */
   agent?: string;
   signal?: AbortSignal;
-  /** Stop after this long; the next call goes on from there. */
+  /** Stop after this many milliseconds; the next call continues from there. */
   msMax?: number;
-  onProgress?(embedded: number, behind: number): void;
+  onProgress?(embedded: number, pending: number): void;
 }
 
 export interface EmbedPendingResult {
   status: "done" | "stopped" | "busy" | "no model";
   embedded: number;
-  /** Texts so long that their end was left to the text index. */
+  /** Texts so long that their end is found by words alone. */
   cutTexts: number;
   because?: string;
 }
 
 const pageRows = 32;
 const leaseMs = 60_000;
-/** Another process may commit an entry a little after one with a higher number: the last ones are looked at again. */
+/** Another process may commit an entry a little after one with a higher number: the last ones are read again. */
 const lateRows = 256;
+/** The lease of everything that is embedded for no particular agent. */
+const memoriesName = "embed:memories";
 
 /**
- * Brings the vectors up to the log. Appending writes no vectors, so that it stays fast; this follows behind, in pages,
- * each in one short transaction with how far it came. Killed at any instant it goes on from the last page.
+ * Embeds whatever has no vector yet. Appending writes no vectors, so that it stays fast; this follows, page by page, each
+ * in one short transaction with its progress. Killed at any time, it continues from the last page.
  */
 export async function embedPending(
-  room: SearchContext,
+  context: SearchContext,
   owner: string,
   options: EmbedPendingOptions = {},
 ): Promise<EmbedPendingResult> {
   const result: EmbedPendingResult = { status: "done", embedded: 0, cutTexts: 0 };
-  if (!room.embedder || !room.vectorCache)
+  if (!context.embedder || !context.vectorCache)
     return { ...result, status: "no model", because: "no embedding model is installed" };
-  const space = await spaceId(room);
+  const space = await findOrCreateSpace(context);
   const until = options.msMax === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.msMax;
-  const agents = options.agent === undefined ? await agentsOf(room) : [options.agent];
-  for (const agent of agents) {
-    const name = `embed:${space}:${agent}`;
-    let lease = await takeLease(room.store, name, owner, room.clock.now(), leaseMs);
-    if (!lease) {
+  for (const queue of await listQueues(context, space, options)) {
+    const ended = await drainQueue(context, owner, queue, { ...options, until }, result);
+    if (ended === "stopped") return { ...result, status: "stopped" };
+    if (ended === "busy") {
       result.status = "busy";
-      result.because = "another process embeds this already";
-      continue;
-    }
-    try {
-      for (;;) {
-        if (options.signal?.aborted || performance.now() >= until) return { ...result, status: "stopped" };
-        const page = await nextPage(room, agent, space);
-        if (!page) break;
-        await embedPage(room, agent, space, page, result, options.signal);
-        options.onProgress?.(result.embedded, await countPendingMessages(room, agent));
-        lease = await renewed(room, lease);
-        if (!lease) return { ...result, status: "busy", because: "another process took over" };
-      }
-    } catch (error) {
-      // A stop in the middle of a page loses that page and nothing else.
-      if (options.signal?.aborted) return { ...result, status: "stopped" };
-      throw error;
-    } finally {
-      if (lease) await dropLease(room.store, lease);
+      result.because = "another process is embedding";
     }
   }
   return result;
 }
 
-/** How many messages have no vector yet, counted up to a thousand. */
-export async function countPendingMessages(room: SearchContext, agent: string): Promise<number> {
-  const space = await room.vectorCache?.id();
-  const since = space === undefined ? 0 : await watermark(room, agent, space);
-  return (await messagesAfter(room.store, agent, since).select("seq").limit(1_000).execute()).length;
+/** Embeds the memories that have no vector yet, at most `max` of them. */
+export async function embedPendingMemories(
+  context: SearchContext,
+  owner: string,
+  { max, signal }: { max: number; signal?: AbortSignal },
+): Promise<EmbedPendingResult> {
+  const result: EmbedPendingResult = { status: "done", embedded: 0, cutTexts: 0 };
+  const queue = memoryQueue(context, await findOrCreateSpace(context));
+  result.status = await drainQueue(context, owner, queue, { signal, max, until: Number.POSITIVE_INFINITY }, result);
+  return result;
 }
 
-/** The plus keeps SQLite from walking the agent's index from its beginning: by number, it starts where it has to. */
+/** Embeds texts for comparison only; nothing is written but the space itself. */
+export async function embedTexts(
+  context: SearchContext,
+  texts: readonly string[],
+  signal?: AbortSignal,
+): Promise<{ space: number; vectors: (Float32Array | undefined)[] }> {
+  const made = await context.embedder?.embed(
+    texts.map((text) => ({ text })),
+    signal,
+  );
+  return { space: await findOrCreateSpace(context), vectors: (made ?? []).map((one) => one.vector) };
+}
+
+/** One kind of pending texts, embedded by one process at a time. */
+interface EmbeddingQueue {
+  /** The name of its lease. */
+  name: string;
+  /** The next texts to embed, and how to write their vectors. */
+  nextPage(): Promise<{ texts: EmbedText[]; write(vectors: readonly Embedded[]): Promise<void> } | undefined>;
+  countPending(): Promise<number>;
+}
+
+async function listQueues(
+  context: SearchContext,
+  space: number,
+  { agent }: EmbedPendingOptions,
+): Promise<EmbeddingQueue[]> {
+  if (agent !== undefined) return [agentQueue(context, space, agent)];
+  const agents = await listAgents(context);
+  return [...agents.map((one) => agentQueue(context, space, one)), memoryQueue(context, space)];
+}
+
+async function drainQueue(
+  context: SearchContext,
+  owner: string,
+  queue: EmbeddingQueue,
+  { signal, until, max = Number.POSITIVE_INFINITY, onProgress }: EmbedPendingOptions & { until: number; max?: number },
+  result: EmbedPendingResult,
+): Promise<"done" | "stopped" | "busy"> {
+  const { store } = context;
+  // Nothing to do needs no lease.
+  if (!(await queue.nextPage())) return "done";
+  let lease = await takeLease(store, queue.name, owner, store.clock.now(), leaseMs);
+  if (!lease) return "busy";
+  try {
+    for (let embedded = 0; embedded < max; ) {
+      if (signal?.aborted || performance.now() >= until) return "stopped";
+      const page = await queue.nextPage();
+      if (!page) break;
+      const vectors: Embedded[] =
+        page.texts.length === 0 ? [] : ((await context.embedder?.embed(page.texts, signal)) ?? []);
+      await page.write(vectors);
+      embedded += page.texts.length;
+      result.embedded += page.texts.length;
+      result.cutTexts += vectors.filter((made) => made.cut).length;
+      onProgress?.(result.embedded, await queue.countPending());
+      lease = await renewLease(store, lease);
+      if (!lease) return "busy";
+    }
+    return "done";
+  } catch (error) {
+    // An abort in the middle of a page loses that page and nothing else.
+    if (signal?.aborted) return "stopped";
+    throw error;
+  } finally {
+    if (lease) await dropLease(store, lease);
+  }
+}
+
+/** The messages of an agent, then its summaries, files and corpus chunks. */
+function agentQueue(context: SearchContext, space: number, agent: string): EmbeddingQueue {
+  return {
+    name: `embed:${space}:${agent}`,
+    async nextPage() {
+      const page = await nextPage(context, agent, space);
+      if (!page) return undefined;
+      return {
+        texts: page.items.map((item) => item.text),
+        write: (vectors) => writePage(context, agent, space, page, vectors),
+      };
+    },
+    countPending: () => countPendingMessages(context, agent),
+  };
+}
+
+function memoryQueue({ store, memoryVectors }: SearchContext, space: number): EmbeddingQueue {
+  return {
+    name: memoriesName,
+    async nextPage() {
+      const rows = (await memoryVectors?.findPending(pageRows)) ?? [];
+      if (rows.length === 0) return undefined;
+      return {
+        texts: rows.map((row) => ({ text: row.abstract })),
+        write: (vectors) =>
+          writeMemoryVectors(
+            store,
+            rows.flatMap(({ scope, num, id }, index) => {
+              const made = vectors[index];
+              return made ? [{ scope, space, num, memory: id, vector: unsigned(toBytes(made.vector)) }] : [];
+            }),
+          ),
+      };
+    },
+    countPending: async () => 0,
+  };
+}
+
+/** A memory that was purged while its vector was made gets none. */
+async function writeMemoryVectors(
+  store: Store,
+  values: readonly { scope: string; space: number; num: number; memory: string; vector: Uint8Array }[],
+): Promise<void> {
+  await store.transaction(async ({ db }) => {
+    const ids = values.map((row) => row.memory);
+    const rows = ids.length === 0 ? [] : await db.selectFrom("memories").select("id").where("id", "in", ids).execute();
+    const existing = new Set(rows.map((row) => row.id));
+    const left = values.filter((row) => existing.has(row.memory));
+    if (left.length === 0) return;
+    await db
+      .insertInto("memory_vectors")
+      .values(left)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  });
+}
+
+/** How many messages have no vector yet, counted up to a thousand. */
+export async function countPendingMessages(context: SearchContext, agent: string): Promise<number> {
+  const space = await context.vectorCache?.id();
+  const since = space === undefined ? 0 : await readWatermark(context, agent, space);
+  return (await messagesAfter(context.store, agent, since).select("seq").limit(1_000).execute()).length;
+}
+
+/** The unary plus keeps SQLite from scanning the agent's index from its start: it uses the primary key instead. */
 export function messagesAfter(store: Store, agent: string, seq: number) {
   const query = store.db
     .selectFrom("entries")
@@ -97,37 +219,37 @@ type RowsToWrite = { [Table in "entry_vectors" | "entry_tokens" | "document_vect
 
 interface Page {
   items: Item[];
-  /** How far the log is done when this page is. */
+  /** The entry up to which everything is embedded once this page is written. */
   upTo?: number;
 }
 
-async function nextPage(room: SearchContext, agent: string, space: number): Promise<Page | undefined> {
-  const from = await watermark(room, agent, space);
-  const rows = await messagesAfter(room.store, agent, from)
+async function nextPage(context: SearchContext, agent: string, space: number): Promise<Page | undefined> {
+  const from = await readWatermark(context, agent, space);
+  const rows = await messagesAfter(context.store, agent, from)
     .select(["seq", "conversation", "time", "kind", "payload"])
     .orderBy("seq")
     .limit(pageRows)
     .execute();
   if (rows.length > 0) {
-    const late = await lateEntries(room, agent, space, from);
+    const late = await lateEntries(context, agent, space, from);
     const items = [...late, ...rows].map((row): Item => {
-      const { text, name } = room.decode(row.kind, row.payload);
+      const { text, name } = decodeEntryText(row.kind, row.payload);
       const { seq, conversation, time } = row;
       return { key: { seq, conversation, time }, text: { text, speaker: name ?? row.kind } };
     });
     return { items: items.filter((item) => item.text.text.trim() !== ""), upTo: rows.at(-1)?.seq };
   }
   const documents = [
-    ...(await bareSummaries(room, agent, space)),
-    ...(await bareFiles(room, agent, space)),
-    ...(await bareChunks(room, agent, space, pageRows)),
+    ...(await findPendingSummaries(context, agent, space)),
+    ...(await findPendingFiles(context, agent, space)),
+    ...(await findPendingChunks(context, agent, space, pageRows)),
   ];
   return documents.length === 0 ? undefined : { items: documents };
 }
 
-async function lateEntries(room: SearchContext, agent: string, space: number, upTo: number) {
-  if (room.store.engine === "sqlite") return [];
-  return room.store.db
+async function lateEntries(context: SearchContext, agent: string, space: number, upTo: number) {
+  if (context.store.engine === "sqlite") return [];
+  return context.store.db
     .selectFrom("entries as e")
     .select(["e.seq", "e.conversation", "e.time", "e.kind", "e.payload"])
     .where("e.agent", "=", agent)
@@ -150,8 +272,8 @@ async function lateEntries(room: SearchContext, agent: string, space: number, up
     .execute();
 }
 
-async function bareSummaries(room: SearchContext, agent: string, space: number): Promise<Item[]> {
-  const rows = await room.store.db
+async function findPendingSummaries(context: SearchContext, agent: string, space: number): Promise<Item[]> {
+  const rows = await context.store.db
     .selectFrom("summaries as s")
     .select(["s.id", "s.conversation", "s.content"])
     .where("s.agent", "=", agent)
@@ -171,8 +293,8 @@ async function bareSummaries(room: SearchContext, agent: string, space: number):
   }));
 }
 
-async function bareFiles(room: SearchContext, agent: string, space: number): Promise<Item[]> {
-  const rows = await room.store.db
+async function findPendingFiles(context: SearchContext, agent: string, space: number): Promise<Item[]> {
+  const rows = await context.store.db
     .selectFrom("files as f")
     .select(["f.id", "f.name", "f.summary"])
     .where("f.agent", "=", agent)
@@ -192,9 +314,9 @@ async function bareFiles(room: SearchContext, agent: string, space: number): Pro
   }));
 }
 
-/** By what they say: a text that stands in two places is embedded once. */
-async function bareChunks(room: SearchContext, agent: string, space: number, limit: number): Promise<Item[]> {
-  const rows = await room.store.db
+/** By content hash: a text that occurs in two places is embedded once. */
+async function findPendingChunks(context: SearchContext, agent: string, space: number, limit: number): Promise<Item[]> {
+  const rows = await context.store.db
     .selectFrom("corpus_chunks as c")
     .select((eb) => ["c.hash", eb.fn.min("c.heading").as("heading"), eb.fn.min("c.text").as("text")])
     .where("c.agent", "=", agent)
@@ -216,32 +338,29 @@ async function bareChunks(room: SearchContext, agent: string, space: number, lim
 }
 
 /** How many texts of the corpus have no vector yet, counted up to a thousand. */
-export async function countPendingChunks(room: SearchContext, agent: string): Promise<number> {
-  return (await bareChunks(room, agent, (await room.vectorCache?.id()) ?? -1, 1_000)).length;
+export async function countPendingChunks(context: SearchContext, agent: string): Promise<number> {
+  return (await findPendingChunks(context, agent, (await context.vectorCache?.id()) ?? -1, 1_000)).length;
 }
 
-async function embedPage(
-  room: SearchContext,
+async function writePage(
+  context: SearchContext,
   agent: string,
   space: number,
   page: Page,
-  result: EmbedPendingResult,
-  signal: AbortSignal | undefined,
+  vectors: readonly Embedded[],
 ): Promise<void> {
-  const texts = page.items.map((item) => item.text);
-  const vectors = texts.length === 0 ? [] : ((await room.embedder?.embed(texts, signal)) ?? []);
-  await room.store.transaction(async ({ db }) => {
+  await context.store.transaction(async ({ db }) => {
     const seqs = page.items.flatMap((item) => ("seq" in item.key ? item.key.seq : []));
-    // What was deleted while its vector was made gets none.
-    const there = new Set(
+    // An entry that was deleted while its vector was made gets none.
+    const existing = new Set(
       seqs.length === 0
         ? []
-        : // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+        : // By primary key alone: with the agent in the query, SQLite would scan all of its entries for every page.
           (await db.selectFrom("entries").select(["seq", "agent"]).where("seq", "in", seqs).execute()).flatMap((row) =>
             row.agent === agent ? [row.seq] : [],
           ),
     );
-    const rows = rowsOf(agent, space, page.items, vectors, there);
+    const rows = toVectorRows(agent, space, page.items, vectors, existing);
     for (const table of ["entry_vectors", "entry_tokens", "document_vectors"] as const) {
       if (rows[table].length === 0) continue;
       await db
@@ -251,38 +370,42 @@ async function embedPage(
         .execute();
     }
     if (page.upTo !== undefined) {
-      const state = { agent, space, entry_seq: page.upTo, entries: there.size, updated_at: room.clock.now() };
+      const state = {
+        agent,
+        space,
+        entry_seq: page.upTo,
+        entries: existing.size,
+        updated_at: context.store.clock.now(),
+      };
       await db
         .insertInto("search_states")
         .values(state)
         .onConflict((conflict) =>
           conflict.columns(["agent", "space"]).doUpdateSet((eb) => ({
             entry_seq: state.entry_seq,
-            entries: eb("search_states.entries", "+", there.size),
+            entries: eb("search_states.entries", "+", existing.size),
             updated_at: state.updated_at,
           })),
         )
         .execute();
     }
   });
-  result.embedded += page.items.length;
-  result.cutTexts += vectors.filter((made) => made.cut).length;
 }
 
-function rowsOf(
+function toVectorRows(
   agent: string,
   space: number,
   items: readonly Item[],
   vectors: readonly Embedded[],
-  there: ReadonlySet<number>,
+  existing: ReadonlySet<number>,
 ): RowsToWrite {
   const rows: RowsToWrite = { entry_vectors: [], entry_tokens: [], document_vectors: [] };
   for (const [index, { key }] of items.entries()) {
     const made = vectors[index];
     if (!made) continue;
-    const { vector, states } = bytesOf(made);
+    const { vector, states } = toStoredBytes(made);
     if (!("seq" in key)) rows.document_vectors.push({ agent, space, ...key, vector, states });
-    else if (there.has(key.seq)) {
+    else if (existing.has(key.seq)) {
       const { seq, conversation, time } = key;
       rows.entry_vectors.push({ agent, space, seq, conversation, time, vector });
       rows.entry_tokens.push({ agent, space, seq, conversation, states });
@@ -291,12 +414,12 @@ function rowsOf(
   return rows;
 }
 
-function bytesOf(made: Embedded): { vector: Uint8Array; states: Uint8Array } {
+function toStoredBytes(made: Embedded): { vector: Uint8Array; states: Uint8Array } {
   return { vector: unsigned(toBytes(made.vector)), states: unsigned(made.tokens ?? new Int8Array(0)) };
 }
 
-async function watermark(room: SearchContext, agent: string, space: number): Promise<number> {
-  const row = await room.store.db
+async function readWatermark(context: SearchContext, agent: string, space: number): Promise<number> {
+  const row = await context.store.db
     .selectFrom("search_states")
     .select("entry_seq")
     .where("agent", "=", agent)
@@ -305,21 +428,20 @@ async function watermark(room: SearchContext, agent: string, space: number): Pro
   return row?.entry_seq ?? 0;
 }
 
-async function agentsOf(room: SearchContext): Promise<string[]> {
-  const { db } = room.store;
+async function listAgents(context: SearchContext): Promise<string[]> {
+  const { db } = context.store;
   const rows = await db.selectFrom("conversations").select("agent").distinct().execute();
   const withFiles = await db.selectFrom("corpus_files").select("agent").distinct().execute();
   return [...new Set([...rows, ...withFiles].map((row) => row.agent))];
 }
 
-async function renewed(room: SearchContext, lease: Lease): Promise<Lease | undefined> {
-  const now = room.clock.now();
+async function renewLease(store: Store, lease: Lease): Promise<Lease | undefined> {
+  const now = store.clock.now();
   if (lease.until - now > leaseMs / 2) return lease;
-  return takeLease(room.store, lease.name, lease.owner, now, leaseMs);
+  return takeLease(store, lease.name, lease.owner, now, leaseMs);
 }
 
-/** The number of the embedder's space, made when this is its first vector. */
-async function spaceId(room: SearchContext): Promise<number> {
-  const known = await room.vectorCache?.id();
-  return known ?? makeSpace(room.store, room.clock, room.embedder ? spaceName(room.embedder.space) : "");
+/** The id of the embedder's space, created when this is its first vector. */
+async function findOrCreateSpace({ store, vectorCache, embedder }: SearchContext): Promise<number> {
+  return (await vectorCache?.id()) ?? createSpace(store, embedder ? spaceName(embedder.space) : "");
 }

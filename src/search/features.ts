@@ -1,8 +1,8 @@
-import { bm25, lengthNorm } from "./bm25.ts";
 import type { Doc } from "./documents.ts";
-import { around, type Pool } from "./pool.ts";
+import { isSpokenBy } from "./documents.ts";
+import { bm25, lengthNorm } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
-import { isSpokenBy } from "./speaker.ts";
+import { around, type Pool } from "./retrieve.ts";
 import { TermCounter } from "./text/count-terms.ts";
 import { dot } from "./vectors/math.ts";
 

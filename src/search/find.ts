@@ -1,23 +1,20 @@
 import { byScore, type Candidate, rounded, trace } from "./candidate.ts";
-import { certainty, rateConfidence } from "./confidence.ts";
+import { isSpokenBy } from "./documents.ts";
 import { type LexicalScores, lexicalScores, type VectorScores, vectorScores } from "./features.ts";
-import { addLate, classicScore, fuseTuned, unitBm25 } from "./fuse.ts";
-import { makeRankingHints } from "./hints.ts";
-import { lateScores } from "./late-stage.ts";
-import { weighQuery } from "./query-vector.ts";
+import { addLate, classicScore, fuseTuned, makeRankingHints, unitBm25 } from "./fuse.ts";
+import type { WeightedToken } from "./query-weights.ts";
+import { termWeights, weighQuery, withSpeakers } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
 import { type Retrieval, retrieve } from "./retrieve.ts";
 import type { SearchContext } from "./search-context.ts";
 import { makeSnippet } from "./snippet.ts";
-import { isSpokenBy } from "./speaker.ts";
 import { diversify } from "./stages/diversity.ts";
+import { lateScores } from "./stages/late-interaction.ts";
 import { noiseLast } from "./stages/noise.ts";
 import { rerankCandidates } from "./stages/rerank.ts";
 import { decay, hardMinScore, length, minScore, recency } from "./stages/scores.ts";
-import { termWeights, withSpeakers } from "./statistics.ts";
 import { parseTimeSpan } from "./time/time-span.ts";
-import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
-import type { WeightedToken } from "./vectors/late.ts";
+import type { Confidence, Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import { dot } from "./vectors/math.ts";
 
 const limitDefault = 10;
@@ -27,7 +24,7 @@ const limitMax = 1_000;
  * Finds what was said. Legs bring candidates, fusion scores them, stages put them in order; every step is traced.
  * It never writes.
  */
-export async function find(room: SearchContext, query: string, options: FindOptions): Promise<SearchAnswer> {
+export async function find(context: SearchContext, query: string, options: FindOptions): Promise<SearchAnswer> {
   const limit = Math.min(limitMax, Math.max(1, options.limit ?? limitDefault));
   const profile = options.profile ?? "tuned";
   const steps: NonNullable<SearchAnswer["steps"]> = [];
@@ -38,16 +35,16 @@ export async function find(room: SearchContext, query: string, options: FindOpti
     began = now;
   };
 
-  const time = parseTimeSpan(query, room.clock.now());
-  const found = await retrieve(room, query, { ...options, limit });
+  const time = parseTimeSpan(query, context.store.clock.now());
+  const found = await retrieve(context, query, { ...options, limit });
   for (const { name, ms } of found.took) steps.push({ name, ms: rounded(ms), candidates: found.candidates.length });
   began = performance.now();
   const { lexical, vector, tokens } = score(found, options.retrievers);
   const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
-  let list = all.filter((candidate) => speaksFor(candidate, lexical));
-  let whole = 1;
+  let list = all.filter((candidate) => hasEvidence(candidate, lexical));
+  let weightTotal = 1;
   if (profile === "classic") list = fuseClassic(list, limit);
-  else whole = fuseTuned(list, lexical, vector, makeRankingHints(found, time));
+  else weightTotal = fuseTuned(list, lexical, vector, makeRankingHints(found, time));
   trace(list, "fusion");
   step("fusion", list.length);
 
@@ -78,19 +75,23 @@ export async function find(room: SearchContext, query: string, options: FindOpti
   await run("rerank", async () => {
     if (profile !== "classic" && tokens.length > 0) {
       const best = list.toSorted(byScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
-      const scores = await lateScores(room, options.agent, found, tokens, best);
-      addLate(best, whole, scores.own, scores.window);
+      const scores = await lateScores(context, options.agent, found, tokens, best);
+      addLate(best, weightTotal, scores.own, scores.window);
       late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
     }
-    if (!room.reranker || options.noNetwork || list.length === 0) return list;
+    if (!context.reranker || options.noNetwork || list.length === 0) return list;
     const { signal } = options;
-    const said = await rerankCandidates(room.reranker, query, list, { limit, hasLate: late !== undefined, signal });
-    if (said.degraded !== undefined) degraded.push(said.degraded);
-    if (said.cut !== undefined) cut.push(said.cut);
+    const reranked = await rerankCandidates(context.reranker, query, list, {
+      limit,
+      hasLate: late !== undefined,
+      signal,
+    });
+    if (reranked.degraded !== undefined) degraded.push(reranked.degraded);
+    if (reranked.cut !== undefined) cut.push(reranked.cut);
     return list;
   });
   await run("recency", () => {
-    recency(list, room.clock.now());
+    recency(list, context.store.clock.now());
     return list;
   });
   await run("length", () => {
@@ -98,7 +99,7 @@ export async function find(room: SearchContext, query: string, options: FindOpti
     return list;
   });
   await run("decay", () => {
-    decay(list, room.clock.now());
+    decay(list, context.store.clock.now());
     return list;
   });
   await run("hardMinScore", () =>
@@ -118,10 +119,10 @@ export async function find(room: SearchContext, query: string, options: FindOpti
   };
   return {
     query,
-    mode: modeOf(found, options),
+    mode: describeMode(found, options),
     confidence: rateConfidence(evidence),
     certainty: evidence ? rounded(certainty(evidence)) : 0,
-    results: await resultsOf(room, options, found, list),
+    results: await toResults(context, options, found, list),
     cut,
     degraded,
     understood: time ? { time } : {},
@@ -133,7 +134,7 @@ export async function find(room: SearchContext, query: string, options: FindOpti
  * Whether anything speaks for a candidate: a word of the query in it or beside it, or a likeness that is more than
  * chance. The nearest of a thousand texts is not near for that alone.
  */
-function speaksFor(candidate: Candidate, lexical: LexicalScores | undefined): boolean {
+function hasEvidence(candidate: Candidate, lexical: LexicalScores | undefined): boolean {
   if ((lexical?.coverage[candidate.index] ?? 0) > 0) return true;
   return (candidate.cosine ?? 0) >= ranking.candidates.cosineMin;
 }
@@ -203,14 +204,14 @@ function likeness(found: Retrieval, a: Candidate, b: Candidate): number | undefi
   return left && right && dot(left, right);
 }
 
-function modeOf(found: Retrieval, options: FindOptions): Mode {
+function describeMode(found: Retrieval, options: FindOptions): Mode {
   const retrievers = options.retrievers ?? ["lexical", "vector"];
   if (!found.embedded) return "lexical";
   return retrievers.includes("lexical") && found.parsed.terms.length > 0 ? "hybrid" : "vector";
 }
 
-async function resultsOf(
-  room: SearchContext,
+async function toResults(
+  context: SearchContext,
   options: FindOptions,
   found: Retrieval,
   list: readonly Candidate[],
@@ -219,7 +220,7 @@ async function resultsOf(
   const rows =
     ids.length === 0
       ? []
-      : await room.store.db
+      : await context.store.db
           .selectFrom("conversations")
           .select(["id", "key"])
           .where("agent", "=", options.agent)
@@ -233,10 +234,30 @@ async function resultsOf(
     citation: doc.key,
     score: rounded(value),
     snippet: makeSnippet(doc.text, terms),
+    text: doc.text,
+    ...(doc.seq === undefined ? {} : { seq: doc.seq }),
+    conversation: doc.conversation,
     time: doc.time,
     sessionKey: doc.conversation === null ? null : (keys.get(doc.conversation) ?? null),
     sources,
     ...(notes.length > 0 ? { notes } : {}),
     ...(options.explain ? { stages } : {}),
   }));
+}
+
+/** How sure it is that the best result answers at all, from 0 to 1. */
+export function certainty({ coverage, cosine, late }: Evidence): number {
+  const weights = ranking.confidence;
+  if (cosine === undefined) return weights.wordsOnly * coverage;
+  // Without tokens the vector speaks for both: a sentence that is near has words that are.
+  const tokens = late ?? Math.min(1, cosine + 0.2);
+  const sum = weights.bias + weights.coverage * coverage + weights.cosine * cosine + weights.late * tokens;
+  return 1 / (1 + Math.exp(-sum));
+}
+
+export function rateConfidence(best: Evidence | undefined): Confidence {
+  if (!best) return "none";
+  const value = certainty(best);
+  if (value >= ranking.confidence.strong) return "strong";
+  return value >= ranking.confidence.weak ? "weak" : "none";
 }

@@ -1,6 +1,9 @@
 import type { Candidate } from "./candidate.ts";
+import { isSpokenBy } from "./documents.ts";
 import { type LexicalScores, shares, stretched, type VectorScores } from "./features.ts";
 import { ranking } from "./ranking.ts";
+import type { Retrieval } from "./retrieve.ts";
+import { scoreTimeFit, type TimeSpan } from "./time/time-span.ts";
 
 /** BM25 has no upper end: this brings it to 0.5–1 for what matches at all, 0.75 being a rare word found. */
 export function unitBm25(raw: number): number {
@@ -72,4 +75,14 @@ export function addLate(
     const late = tuned.late * (ownShares[index] ?? 0) + tuned.lateWindow * (windowShares[index] ?? 0);
     candidate.score += late / whole;
   }
+}
+
+/** What the query says beside its words: who spoke, that it is about the asker, when it was. */
+export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): Hints {
+  const { pool, parsed } = found;
+  return {
+    speaker: pool.docs.map((doc) => parsed.terms.some(({ term }) => isSpokenBy(doc, term))),
+    firstPerson: pool.docs.map((doc) => parsed.aboutSelf && doc.role === "user"),
+    ...(time ? { time: pool.docs.map((doc) => scoreTimeFit(time, doc.time)) } : {}),
+  };
 }

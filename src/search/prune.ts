@@ -1,47 +1,75 @@
+import type { Store } from "../store/index.ts";
 import type { SearchContext } from "./search-context.ts";
 import { findSpacesAhead, listOtherSpaces } from "./space-coverage.ts";
 
 export interface PruneResult {
   /** How many vectors were removed. */
   removed: number;
-  /** The spaces of which something stays, and why. */
+  /** The spaces that keep vectors, and why. */
   kept: { model: string; because: string }[];
 }
 
 const pageRows = 2_000;
-/** A space that was written to so lately may be another process's, with other settings. */
+/** A space that was written to this recently may belong to another process with other settings. */
 const quietMs = 3_600_000;
 
-/** Removes the vectors of earlier models, of every agent of whom the model of today has embedded as much. */
-export async function pruneSpaces(room: SearchContext, signal?: AbortSignal): Promise<PruneResult> {
+/** Removes the vectors of previous models wherever the current model has embedded as much. */
+export async function pruneSpaces(context: SearchContext, signal?: AbortSignal): Promise<PruneResult> {
   const result: PruneResult = { removed: 0, kept: [] };
-  const space = await room.vectorCache?.id();
+  const space = await context.vectorCache?.id();
   if (space === undefined) return result;
-  for (const other of await listOtherSpaces(room.store, space)) {
-    if (await isInUse(room, other.id)) {
+  for (const other of await listOtherSpaces(context.store, space)) {
+    if (await isInUse(context, other.id)) {
       result.kept.push({ model: other.name, because: "it was written to within the last hour" });
       continue;
     }
-    const agents = await agentsIn(room, other.id);
+    const agents = await agentsIn(context, other.id);
     let behind = 0;
     for (const agent of agents) {
       signal?.throwIfAborted();
-      const isNeeded = (await findSpacesAhead(room.store, agent, space)).some((one) => one.id === other.id);
+      const isNeeded = (await findSpacesAhead(context.store, agent, space)).some((one) => one.id === other.id);
       if (isNeeded) behind += 1;
-      else result.removed += await removeVectors(room, agent, other.id, signal);
+      else result.removed += await removeVectors(context, agent, other.id, signal);
     }
     if (behind > 0) result.kept.push({ model: other.name, because: "the new model has not embedded as much yet" });
+    else if (!(await isNeededForMemories(context, other.id)))
+      result.removed += await removeMemoryVectors(context.store, other.id, signal);
   }
   return result;
 }
 
-async function isInUse({ store, clock }: SearchContext, space: number): Promise<boolean> {
+async function isNeededForMemories({ memoryVectors }: SearchContext, space: number): Promise<boolean> {
+  if (!memoryVectors || (await memoryVectors.findPending(1)).length === 0) return false;
+  return memoryVectors.lacksVectorsOf(space);
+}
+
+/** Removes every memory vector of a space, page by page; returns how many there were. */
+async function removeMemoryVectors(store: Store, space: number, signal?: AbortSignal): Promise<number> {
+  for (let removed = 0; ; ) {
+    signal?.throwIfAborted();
+    const rows = await store.db
+      .selectFrom("memory_vectors")
+      .select("written")
+      .where("space", "=", space)
+      .orderBy("written")
+      .limit(pageRows)
+      .execute();
+    const last = rows.at(-1)?.written;
+    if (last === undefined) return removed;
+    await store.transaction(async ({ db }) => {
+      await db.deleteFrom("memory_vectors").where("space", "=", space).where("written", "<=", last).execute();
+    });
+    removed += rows.length;
+  }
+}
+
+async function isInUse({ store }: SearchContext, space: number): Promise<boolean> {
   const row = await store.db
     .selectFrom("search_states")
     .select((eb) => eb.fn.max("updated_at").as("at"))
     .where("space", "=", space)
     .executeTakeFirst();
-  return Number(row?.at ?? 0) > clock.now() - quietMs;
+  return Number(row?.at ?? 0) > store.clock.now() - quietMs;
 }
 
 async function agentsIn({ store }: SearchContext, space: number): Promise<string[]> {
@@ -59,7 +87,7 @@ async function removeVectors(
   space: number,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  // How far it came goes first: whoever is killed here must not leave a space that claims what it lost.
+  // The progress is removed first: after a crash here the space must not claim vectors that are gone.
   await store.transaction(async ({ db }) => {
     await db.deleteFrom("search_states").where("agent", "=", agent).where("space", "=", space).execute();
   });

@@ -1,12 +1,10 @@
 import type { EmbeddedQuery } from "../models/index.ts";
-import type { ConversationSpan } from "../store/index.ts";
-import { inSpans, listConversationSpans } from "./conversation-spans.ts";
+import type { ConversationSpan, Store } from "../store/index.ts";
+import { listForkSpans } from "../transcript/index.ts";
 import type { CachedDoc, Doc } from "./documents.ts";
-import { collectPool, type Pool } from "./pool.ts";
-import { type QueryVector, weighQuery } from "./query-vector.ts";
+import { type QueryVector, type Statistics, termWeights, weighQuery } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
 import type { SearchContext } from "./search-context.ts";
-import { type Statistics, termWeights } from "./statistics.ts";
 import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
 import { flatStems } from "./text/words.ts";
@@ -25,7 +23,7 @@ export interface Retrieval {
   embedded: EmbeddedQuery | undefined;
   /** The vector of a document of the pool, of length one; nothing where there is none. */
   vectorAt(index: number): Float32Array | undefined;
-  archived: ReadonlyMap<string, CachedDoc>;
+  cached: ReadonlyMap<string, CachedDoc>;
   degraded: string[];
   cut: string[];
   /** How long the parts took, in milliseconds. */
@@ -34,8 +32,8 @@ export interface Retrieval {
 
 const vectorWaitMs = 1_500;
 
-export async function retrieve(room: SearchContext, text: string, options: FindOptions): Promise<Retrieval> {
-  const { store } = room;
+export async function retrieve(context: SearchContext, text: string, options: FindOptions): Promise<Retrieval> {
+  const { store } = context;
   const took: Retrieval["took"] = [];
   let began = performance.now();
   const mark = (name: string) => {
@@ -45,57 +43,74 @@ export async function retrieve(room: SearchContext, text: string, options: FindO
   };
   const parsed = parseQuery(text, { interactive: options.interactive });
   const kinds = options.kinds ?? [...resultKinds];
-  const spans =
-    options.conversation === undefined
-      ? undefined
-      : await listConversationSpans(store, options.agent, options.conversation);
+  const spans = await resolveSpans(store, options);
   const retrievers = new Set<Retriever>(options.retrievers ?? ["lexical", "vector"]);
   const degraded: string[] = [];
   const cut: string[] = [];
 
-  const statistics = await room.counts.statistics(options.agent, spans, parsed.terms, room.clock.now());
+  const statistics = await context.counts.statistics(options.agent, spans, parsed.terms, context.store.clock.now());
   const weights = termWeights(parsed.terms, statistics);
   mark("count words");
-  const none: LexicalLeg = { seqs: [] };
+  const none: LexicalHits = { seqs: [] };
   // The vectors first: they ask the store little, and compare while it ranks words.
-  const [vector, lexical, archived] = await Promise.all([
-    retrievers.has("vector") ? vectorLeg(room, parsed, weights, spans, options, kinds.includes("message")) : undefined,
+  const [vector, lexical, cached] = await Promise.all([
+    retrievers.has("vector")
+      ? retrieveByVectors(context, parsed, weights, spans, options, kinds.includes("message"))
+      : undefined,
     retrievers.has("lexical") && kinds.includes("message")
-      ? lexicalLeg(room, parsed, weights, statistics, spans, options)
+      ? retrieveByWords(context, parsed, weights, statistics, spans, options)
       : none,
-    readArchive(room, options, kinds),
+    readCachedDocs(context, options, kinds),
   ]);
   mark("retrievers");
   if (vector?.degraded) degraded.push(vector.degraded);
-  cut.push(...archived.cut);
+  cut.push(...cached.cut);
   if (lexical.cut !== undefined) cut.push(lexical.cut);
 
   const sources = new Map<string, Retriever[]>();
-  const note = (key: string, leg: Retriever) => sources.set(key, [...(sources.get(key) ?? []), leg]);
+  const note = (key: string, retriever: Retriever) => sources.set(key, [...(sources.get(key) ?? []), retriever]);
   for (const seq of lexical.seqs) note(`msg#${seq}`, "lexical");
   for (const seq of vector?.seqs ?? []) note(`msg#${seq}`, "vector");
   const centres = [...new Set([...lexical.seqs, ...(vector?.seqs ?? [])])];
   const placed = await store.neighbours(options.agent, centres, breadth(options).context);
   mark("surroundings");
-  const entries = await room.documents.read(options.agent, placed);
+  const entries = await context.documents.read(options.agent, placed);
   mark("read");
-  const shelf = chooseArchived(archived.docs, parsed, weights, vector?.query, spans, options);
-  for (const { key, retrievers: found } of shelf) for (const leg of found) note(key, leg);
-  const byKey = new Map(archived.docs.map((one) => [one.doc.key, one]));
-  const pool = collectPool([...entries, ...shelf.flatMap(({ key }) => byKey.get(key)?.doc ?? [])]);
+  const selected = selectCachedDocs(cached.docs, parsed, weights, vector?.query, spans, options);
+  for (const { key, retrievers: found } of selected) for (const retriever of found) note(key, retriever);
+  const byKey = new Map(cached.docs.map((one) => [one.doc.key, one]));
+  const pool = collectPool([...entries, ...selected.flatMap(({ key }) => byKey.get(key)?.doc ?? [])]);
   return {
     parsed,
     statistics,
     pool,
-    candidates: candidatesOf(pool, new Set(sources.keys()), spans, options, parsed),
+    candidates: selectCandidates(pool, new Set(sources.keys()), spans, options, parsed),
     sources,
     embedded: vector?.embedded,
-    vectorAt: vectorsOf(pool, vector?.blocks ?? [], byKey),
-    archived: byKey,
+    vectorAt: lazyVectors(pool, vector?.blocks ?? [], byKey),
+    cached: byKey,
     degraded,
     cut,
     took,
   };
+}
+
+/** The parts of the log that may be searched; undefined for everything of the agent. */
+async function resolveSpans(store: Store, options: FindOptions): Promise<ConversationSpan[] | undefined> {
+  const { agent, conversation, conversations } = options;
+  const visible = conversations && new Set(conversations);
+  if (conversation === undefined) return visible && [...visible].map((one) => ({ conversation: one }));
+  const spans = await listForkSpans(store, { agent, conversation });
+  return visible ? spans.filter((span) => visible.has(span.conversation)) : spans;
+}
+
+/** Whether an entry lies in one of the spans; without spans, everything does. */
+function inSpans(
+  spans: readonly ConversationSpan[] | undefined,
+  entry: { conversation: number; seq: number },
+): boolean {
+  if (spans === undefined) return true;
+  return spans.some((span) => span.conversation === entry.conversation && entry.seq <= (span.upTo ?? entry.seq));
 }
 
 function breadth(options: FindOptions): { each: number; context: number } {
@@ -103,20 +118,20 @@ function breadth(options: FindOptions): { each: number; context: number } {
   return options.conversation === undefined ? everywhere : inConversation;
 }
 
-interface LexicalLeg {
+interface LexicalHits {
   seqs: number[];
   cut?: string;
 }
 
 /** Entries by their words, the rarest first. */
-async function lexicalLeg(
-  room: SearchContext,
+async function retrieveByWords(
+  context: SearchContext,
   parsed: ParsedQuery,
   weights: number[],
   statistics: Statistics,
   spans: ConversationSpan[] | undefined,
   options: FindOptions,
-): Promise<LexicalLeg> {
+): Promise<LexicalHits> {
   const terms = parsed.terms.map((term, index) => ({
     phrase: term.phrase,
     weight: weights[index] ?? 0,
@@ -127,7 +142,7 @@ async function lexicalLeg(
   const { rankedMax, rowsMax } = ranking.candidates;
   for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
     const isRare = any && words.reduce((sum, word) => sum + word.count, 0) <= rowsMax;
-    const found = await room.store.matchText({
+    const found = await context.store.matchText({
       agent: options.agent,
       spans,
       words: [...words.map((word) => word.phrase), ...(any ? identifiers : [])],
@@ -151,7 +166,7 @@ async function lexicalLeg(
   return { seqs: [] };
 }
 
-interface VectorLeg {
+interface VectorHits {
   seqs: number[];
   embedded?: EmbeddedQuery;
   query?: QueryVector;
@@ -159,16 +174,16 @@ interface VectorLeg {
   degraded?: string;
 }
 
-async function vectorLeg(
-  room: SearchContext,
+async function retrieveByVectors(
+  context: SearchContext,
   parsed: ParsedQuery,
   weights: number[],
   spans: ConversationSpan[] | undefined,
   options: FindOptions,
   messages: boolean,
-): Promise<VectorLeg> {
+): Promise<VectorHits> {
   const nothing = { seqs: [], blocks: [] };
-  const { embedder, vectorCache } = room;
+  const { embedder, vectorCache } = context;
   if (!embedder || !vectorCache)
     return { ...nothing, degraded: "no embedding model is installed: only words were searched" };
   if (parsed.text === "") return nothing;
@@ -193,16 +208,16 @@ async function vectorLeg(
   }
 }
 
-async function readArchive(
-  room: SearchContext,
+async function readCachedDocs(
+  context: SearchContext,
   options: FindOptions,
   kinds: FindOptions["kinds"] & {},
 ): Promise<{ docs: CachedDoc[]; cut: string[] }> {
-  return room.messageCache.read(options.agent, kinds, await room.vectorCache?.id());
+  return context.documentCache.read(options.agent, kinds, await context.vectorCache?.id());
 }
 
 /** The summaries, files and chunks worth a look: those with a word of the query or near it in meaning. */
-function chooseArchived(
+function selectCachedDocs(
   docs: readonly CachedDoc[],
   parsed: ParsedQuery,
   weights: readonly number[],
@@ -234,19 +249,19 @@ function chooseArchived(
 }
 
 /** Every vector of the pool is made once, when it is asked for. */
-function vectorsOf(
+function lazyVectors(
   pool: Pool,
   blocks: readonly VectorBlock[],
-  archived: ReadonlyMap<string, CachedDoc>,
+  cached: ReadonlyMap<string, CachedDoc>,
 ): (index: number) => Float32Array | undefined {
   const made = new Map<number, Float32Array | undefined>();
   const make = (doc: Doc | undefined) => {
     if (doc?.seq === undefined) {
-      const bytes = archived.get(doc?.key ?? "")?.vector;
+      const bytes = cached.get(doc?.key ?? "")?.vector;
       return bytes && scaled(bytes, 0, bytes.length, 1 / (normOfBytes(bytes, 0, bytes.length) || 1));
     }
     for (const block of blocks) {
-      const vector = block.vectorOf(doc.seq);
+      const vector = block.vectorAt(doc.seq);
       if (vector) return vector;
     }
     return undefined;
@@ -262,7 +277,7 @@ function cosine(query: Float32Array, bytes: Int8Array): number {
 }
 
 /** What was found, and its direct neighbours: an answer often stands beside the words that were asked for. */
-function candidatesOf(
+function selectCandidates(
   pool: Pool,
   found: ReadonlySet<string>,
   spans: readonly ConversationSpan[] | undefined,
@@ -297,4 +312,44 @@ function holds(doc: Doc, parsed: ParsedQuery): boolean {
 
 function inTime(time: number, { since, before }: FindOptions): boolean {
   return time >= (since ?? Number.NEGATIVE_INFINITY) && time < (before ?? Number.POSITIVE_INFINITY);
+}
+
+/** The documents around the candidates, each knowing its neighbours, as numbers into one list. */
+export interface Pool {
+  docs: readonly Doc[];
+  /** The neighbours before and after, nearest first; -1 where there is none. */
+  before: readonly number[];
+  after: readonly number[];
+}
+
+/** Documents of one branch that follow each other are neighbours. They come in order of their number. */
+export function collectPool(docs: readonly Doc[]): Pool {
+  const before = docs.map(() => -1);
+  const after = docs.map(() => -1);
+  const last = new Map<string, number>();
+  for (const [index, doc] of docs.entries()) {
+    if (doc.kind !== "message") continue;
+    const branch = `${doc.conversation}:${doc.branch}`;
+    const previous = last.get(branch);
+    if (previous !== undefined) {
+      before[index] = previous;
+      after[previous] = index;
+    }
+    last.set(branch, index);
+  }
+  return { docs, before, after };
+}
+
+/** The documents within a distance, with that distance: the document itself first. */
+export function around(pool: Pool, index: number, distance: number): { index: number; distance: number }[] {
+  const found = [{ index, distance: 0 }];
+  for (const links of [pool.before, pool.after]) {
+    let at = index;
+    for (let step = 1; step <= distance; step += 1) {
+      at = links[at] ?? -1;
+      if (at < 0) break;
+      found.push({ index: at, distance: step });
+    }
+  }
+  return found;
 }

@@ -1,39 +1,75 @@
-import type { Clock } from "../domain/index.ts";
 import type { Embedder, Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
+import { DocumentCache } from "./document-cache.ts";
 import { DocumentReader } from "./documents.ts";
-import { MessageCache } from "./message-cache.ts";
-import { PreviousSpaces } from "./previous-spaces.ts";
-import { WordCounts } from "./statistics.ts";
-import type { SearchDependencies } from "./types.ts";
+import { WordCounts } from "./query-weights.ts";
+import { MemoryVectorCache } from "./vectors/memory-vector-cache.ts";
 import { VectorCache } from "./vectors/vector-cache.ts";
 
-/** What searches share: the store, the model, and what is kept in memory between them. */
+/** An embedder and the vectors it made. Vectors of two spaces are never compared. */
+export interface EmbeddingIndex {
+  embedder: Embedder;
+  /** Vectors of messages. */
+  vectorCache: VectorCache;
+  /** Summaries, files and corpus chunks with their vectors. */
+  documentCache: DocumentCache;
+  /** Vectors of memories. */
+  memoryVectors: MemoryVectorCache;
+}
+
+export function createEmbeddingIndex(store: Store, embedder: Embedder): EmbeddingIndex {
+  return {
+    embedder,
+    vectorCache: new VectorCache(store, embedder.space),
+    documentCache: new DocumentCache(store),
+    memoryVectors: new MemoryVectorCache(store, embedder.space),
+  };
+}
+
+/** What all searches share: the store, the models, and the caches that outlive one search. */
 export interface SearchContext {
   store: Store;
-  clock: Clock;
-  decode: SearchDependencies["decode"];
+  /** Absent: a search works on words alone and says so. */
   embedder: Embedder | undefined;
-  reranker: Reranker | undefined;
   vectorCache: VectorCache | undefined;
+  documentCache: DocumentCache;
+  memoryVectors: MemoryVectorCache | undefined;
+  reranker: Reranker | undefined;
   documents: DocumentReader;
-  messageCache: MessageCache;
   counts: WordCounts;
   previousSpaces: PreviousSpaces;
 }
 
-export function createSearchContext(host: SearchDependencies): SearchContext {
-  const { store, clock, embedder, reranker, decode, openSpace = () => undefined } = host;
+/** What is known of the spaces that were used before the current model. */
+export interface PreviousSpaces {
+  /** Opens the embedder of a space by its name; undefined when it is not available. */
+  open(name: string): Embedder | undefined;
+  /** What the current space covers completely: from then on it is the active one. */
+  settled: Set<string>;
+  indexes: Map<string, EmbeddingIndex>;
+  /** Until when a failed embedder is not asked, by the name of its space. */
+  pausedUntil: Map<string, number>;
+}
+
+export interface SearchContextOptions {
+  store: Store;
+  embedder?: Embedder;
+  reranker?: Reranker;
+  openPrevious?(name: string): Embedder | undefined;
+}
+
+export function createSearchContext(options: SearchContextOptions): SearchContext {
+  const { store, embedder, reranker, openPrevious = () => undefined } = options;
+  const index = embedder && createEmbeddingIndex(store, embedder);
   return {
     store,
-    clock,
-    decode,
     embedder,
+    vectorCache: index?.vectorCache,
+    documentCache: index?.documentCache ?? new DocumentCache(store),
+    memoryVectors: index?.memoryVectors,
     reranker,
-    vectorCache: embedder ? new VectorCache(store, embedder.space) : undefined,
-    documents: new DocumentReader(store, decode),
-    messageCache: new MessageCache(store),
+    documents: new DocumentReader(store),
     counts: new WordCounts(store),
-    previousSpaces: new PreviousSpaces(openSpace),
+    previousSpaces: { open: openPrevious, settled: new Set(), indexes: new Map(), pausedUntil: new Map() },
   };
 }

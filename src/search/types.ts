@@ -1,8 +1,4 @@
-import type { Clock } from "../domain/index.ts";
-import type { Embedder, Reranker } from "../models/index.ts";
-import type { Store } from "../store/index.ts";
-
-/** A memory is found by its own room; the engine puts what both find together. */
+/** Memories are found by the memory module; the search service merges both. */
 export const resultKinds = ["message", "summary", "memory", "file", "chunk"] as const;
 export type ResultKind = (typeof resultKinds)[number];
 
@@ -26,8 +22,10 @@ export type StageName = (typeof stageNames)[number];
 
 export interface FindOptions {
   agent: string;
-  /** Only this conversation and what it was forked from. */
+  /** Only this conversation and those it was forked from. */
   conversation?: number;
+  /** Only these conversations; all of the agent's when absent. */
+  conversations?: readonly number[];
   kinds?: ResultKind[];
   since?: number;
   before?: number;
@@ -35,15 +33,15 @@ export interface FindOptions {
   /** The least score of a result, in place of the profile's own. */
   minScore?: number;
   profile?: Profile;
-  /** Which legs to ask; both when absent. */
+  /** Which retrievers to use; both when absent. */
   retrievers?: Retriever[];
-  /** Stages to leave out. */
+  /** Stages to skip. */
   skipStages?: StageName[];
-  /** Whether every result says its score after each stage. */
+  /** Whether every result lists its score after each stage. */
   explain?: boolean;
   /** A person is still typing: the last word may be the beginning of one. */
   interactive?: boolean;
-  /** Whether a reranker over the network is left out, and what has no vector yet stays so: for what may not wait. */
+  /** Use no reranker over the network and embed nothing that is pending: for callers that cannot wait. */
   noNetwork?: boolean;
   signal?: AbortSignal;
 }
@@ -52,27 +50,34 @@ export type Retriever = "lexical" | "vector";
 export type Mode = "hybrid" | "lexical" | "vector";
 export type Confidence = "strong" | "weak" | "none";
 
-/** What speaks for the best result, none of it relative to the other results. */
+/** How well the best result matches, independent of the other results. */
 export interface Evidence {
-  /** The share of the query's weight that the result and its neighbours hold in words. */
+  /** The share of the query's term weights that the result and its neighbours contain. */
   coverage: number;
   cosine?: number;
-  /** Late interaction, before it was stretched: the result alone, and with its neighbours. */
+  /** The late-interaction score with neighbours, before scaling. */
   late?: number;
 }
 
 export interface SearchResult {
   kind: ResultKind;
   id: string;
-  /** How to name it to others: `msg#12`, `sum_…`, `file_…`, `memory/plan.md#L3-L9`. */
+  /** How to cite it: `msg#12`, `sum_…`, `file_…`, `memory/plan.md#L3-L9`. */
   citation: string;
   score: number;
+  /** The part of the text that matches best. */
   snippet: string;
+  /** The whole text. */
+  text: string;
+  /** The sequence number of a message. */
+  seq?: number;
+  /** The conversation of a message or summary. */
+  conversation: number | null;
   time: number;
   sessionKey: string | null;
-  /** The legs that found it; `context` when a neighbour did. */
+  /** The retrievers that found it; `context` when a neighbour did. */
   sources: (Retriever | "context")[];
-  /** Why it stands where it does although its score says otherwise. */
+  /** Why its rank differs from its score. */
   notes?: string[];
   /** Its score after every stage, with `explain`. */
   stages?: Record<string, number>;
@@ -82,36 +87,17 @@ export interface SearchAnswer {
   query: string;
   mode: Mode;
   confidence: Confidence;
-  /** How sure it is that the best result answers, from 0 to 1; `confidence` is this in words. */
+  /** How certain it is that the best result answers the query, 0 to 1; `confidence` is derived from it. */
   certainty: number;
   results: SearchResult[];
-  /** What was left out, and why; empty when nothing was. */
+  /** What was left out and why; empty when nothing was. */
   cut: string[];
-  /** What did not work as it should, in words: a leg without a model, messages without vectors. */
+  /** What was degraded: a retriever without a model, messages without vectors. */
   degraded: string[];
-  /** What was understood: the span of time a question names. */
+  /** The span of time that the query names. */
   understood: { time?: { from: number; to: number; text: string } };
-  /** With `explain`: what the confidence was made from. */
+  /** With `explain`: the basis of `confidence`. */
   evidence?: Evidence;
   /** With `explain`: how long each step took, and how many candidates it left. */
   steps?: { name: string; ms: number; candidates: number }[];
-}
-
-/** What the log says in an entry, as the transcript room reads it. */
-export interface DecodedEntry {
-  text: string;
-  /** The name of who speaks, where the message has one. */
-  name?: string;
-}
-
-export interface SearchDependencies {
-  store: Store;
-  clock: Clock;
-  /** Absent: search works on words alone and says so. */
-  embedder?: Embedder;
-  /** Absent: what comes with the package puts the best in order. */
-  reranker?: Reranker;
-  /** Opens the model of a space by its name, so that vectors of before serve until the new ones are there. */
-  openSpace?(name: string): Embedder | undefined;
-  decode(kind: string, payload: string): DecodedEntry;
 }

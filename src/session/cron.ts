@@ -1,6 +1,7 @@
 import { parseSessionKey, printSessionKey, type SessionKey } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
 import { renewSession } from "./renew.ts";
-import { createSession, findSessionRow, lockName, type SessionHost } from "./rows.ts";
+import { createSession, findSessionRow, lockName } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 /** What must not leak from one run into the next; preferences (thinking, verbosity, labels, model, auth) stay. */
@@ -17,14 +18,14 @@ const clearedForRun = {
 const clearedMetadata = ["routing", "queuePolicy", "runtime"];
 
 /** The session of a scheduled job, renewed for a forced run. */
-export async function beginCronRun(host: SessionHost, agent: string, jobId: string): Promise<Session> {
+export async function beginCronRun(store: Store, agent: string, jobId: string): Promise<Session> {
   const key: SessionKey = parseSessionKey(printSessionKey({ kind: "cron", jobId }));
   const keyText = printSessionKey(key);
-  return host.store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     await tx.lock(lockName(agent, keyText));
     const found = await findSessionRow(tx.db, agent, keyText);
-    if (!found) return sessionFromRow(await createSession(tx, host, { agent, key, keyText }));
-    const renewed = await renewSession(tx, host, sessionFromRow(found), "reset", "cron run");
+    if (!found) return sessionFromRow(await createSession(tx, { agent, key, keyText }));
+    const renewed = await renewSession(tx, sessionFromRow(found), "reset", "cron run");
     const metadata = Object.fromEntries(
       Object.entries(renewed.metadata).filter(([name]) => !clearedMetadata.includes(name)),
     );
@@ -46,13 +47,13 @@ export interface RunLogLimits {
 
 /** Keeps the log of a run, and drops the oldest logs of the job that are over the limits. */
 export async function logCronRun(
-  host: SessionHost,
+  store: Store,
   run: { agent: string; jobId: string; runId: string; log: string },
   limits: RunLogLimits,
 ): Promise<{ pruned: number }> {
   const { agent, jobId, runId, log } = run;
-  return host.store.transaction(async ({ db }) => {
-    const kept = { time: host.clock.now(), bytes: Buffer.byteLength(log), log };
+  return store.transaction(async ({ db }) => {
+    const kept = { time: store.clock.now(), bytes: Buffer.byteLength(log), log };
     await db
       .insertInto("cron_runs")
       .values({ agent, job_id: jobId, run_id: runId, ...kept })

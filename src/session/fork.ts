@@ -1,5 +1,7 @@
 import { newUuid, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
-import { createSession, findSessionRow, newConversation, resolveAgent, type SessionHost } from "./rows.ts";
+import type { Store } from "../store/index.ts";
+import { parentSegment } from "../transcript/index.ts";
+import { createSession, findSessionRow, newConversation, resolveAgent } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 export interface ForkOptions {
@@ -22,27 +24,27 @@ export interface Forked {
 const pageRows = 500;
 
 /** A child conversation that continues the parent's without copying it: its first branch points into the parent's. */
-export async function forkSession(host: SessionHost, parent: Session, options: ForkOptions): Promise<Forked> {
+export async function forkSession(store: Store, parent: Session, options: ForkOptions): Promise<Forked> {
   const { agent } = parent;
   const key: SessionKey = options.key
     ? parseSessionKey(options.key)
-    : { kind: "subagent", agent, id: newUuid(host.random) };
+    : { kind: "subagent", agent, id: newUuid(store.random) };
   const keyText = printSessionKey(key);
   if (resolveAgent(key, agent) !== agent) {
     throw new VarveError("REFUSED", `A fork of agent ${agent} cannot become the session ${keyText} of another agent.`, {
       remedy: `Choose a key that starts with agent:${agent}:.`,
     });
   }
-  const at = await forkPoint(host, parent, options.atEntry);
-  const size = at ? await tokensUpTo(host, agent, { conversation: parent.conversation, ...at }, options.maxTokens) : 0;
+  const at = await forkPoint(store, parent, options.atEntry);
+  const size = at ? await tokensUpTo(store, agent, { conversation: parent.conversation, ...at }, options.maxTokens) : 0;
   const isolated = size > options.maxTokens;
-  const session = await host.store.transaction(async (tx) => {
+  const session = await store.transaction(async (tx) => {
     if (await findSessionRow(tx.db, agent, keyText)) {
       throw new VarveError("CONFLICT", `There is a session ${keyText} already.`, {
         remedy: "Choose another key for the fork.",
       });
     }
-    const conversation = await newConversation(tx, host, agent, keyText);
+    const conversation = await newConversation(tx, agent, keyText);
     if (at && !isolated) {
       await tx.db
         .insertInto("branches")
@@ -64,7 +66,7 @@ export async function forkSession(host: SessionHost, parent: Session, options: F
         .execute();
     }
     const transcript = { parentSession: parent.sessionId, cwd: options.cwd };
-    return sessionFromRow(await createSession(tx, host, { agent, key, keyText, conversation, transcript }));
+    return sessionFromRow(await createSession(tx, { agent, key, keyText, conversation, transcript }));
   });
   if (!isolated) return { session, isolated };
   const reason = `the parent's branch holds more than ${options.maxTokens} tokens`;
@@ -72,11 +74,11 @@ export async function forkSession(host: SessionHost, parent: Session, options: F
 }
 
 async function forkPoint(
-  host: SessionHost,
+  store: Store,
   parent: Session,
   entryId?: string,
 ): Promise<{ branch: number; seq: number } | undefined> {
-  const { db } = host.store;
+  const { db } = store;
   if (entryId !== undefined) {
     const entry = await db
       .selectFrom("entries")
@@ -103,12 +105,12 @@ async function forkPoint(
 
 /** The tokens on the way from an entry to its root; stops counting once it is over the limit. */
 async function tokensUpTo(
-  host: SessionHost,
+  store: Store,
   agent: string,
   from: { conversation: number; branch: number; seq: number },
   limit: number,
 ): Promise<number> {
-  const { db } = host.store;
+  const { db } = store;
   let total = 0;
   let at: typeof from | undefined = from;
   while (at && total <= limit) {
@@ -128,17 +130,8 @@ async function tokensUpTo(
       if (rows.length < pageRows || total > limit) break;
       upTo = (rows.at(-1)?.seq ?? 0) - 1;
     }
-    const parent = await db
-      .selectFrom("branches")
-      .select(["parent_conversation", "parent_branch", "fork_seq"])
-      .where("agent", "=", agent)
-      .where("conversation", "=", at.conversation)
-      .where("branch", "=", at.branch)
-      .executeTakeFirst();
-    at =
-      parent?.parent_conversation == null || parent.parent_branch === null || parent.fork_seq === null
-        ? undefined
-        : { conversation: parent.parent_conversation, branch: parent.parent_branch, seq: parent.fork_seq };
+    const parent = await parentSegment(db, agent, { ...at, upTo: at.seq });
+    at = parent && { conversation: parent.conversation, branch: parent.branch, seq: parent.upTo };
   }
   return total;
 }

@@ -1,5 +1,6 @@
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
 export { type Forked, type ForkOptions, forkSession } from "./fork.ts";
+export { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
 export { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
 export { renewNow, restoreSession } from "./renew.ts";
 export { expiry, findTrigger, lastBoundary, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
@@ -16,15 +17,25 @@ export {
   type CreateSession,
   createSession,
   findSession,
+  findSessionIfAny,
   findSessionRow,
   getSession,
   type NewTranscript,
   openTranscript,
   readSessionStart,
   resolveAgent,
-  type SessionHost,
   sessionStartQuery,
 } from "./rows.ts";
 export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
 export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
-export { addNotice, countTokens, deleteSession, takeNotices, tokensUpdate, updateSession } from "./update.ts";
+export { createSessionService, type SessionService } from "./session-service.ts";
+export {
+  addNotice,
+  countTokens,
+  deleteSession,
+  markMemoryFlush,
+  takeNotices,
+  tokensUpdate,
+  updateSession,
+} from "./update.ts";
+export { type WatchRequest, watchTranscripts } from "./watch-transcripts.ts";

@@ -1,5 +1,6 @@
 import { VarveError } from "../domain/index.ts";
-import { type SessionHost, selectSessions } from "./rows.ts";
+import type { Store } from "../store/index.ts";
+import { selectSessions } from "./rows.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
 
 export interface ListOptions {
@@ -21,9 +22,9 @@ export interface SessionPage {
 }
 
 /** Sessions, the latest used first. Each page is one look into an index, so it is as fast at 100,000 as at 10. */
-export async function listSessions(host: SessionHost, options: ListOptions): Promise<SessionPage> {
+export async function listSessions(store: Store, options: ListOptions): Promise<SessionPage> {
   const limit = Math.min(Math.max(options.limit ?? 50, 1), 1000);
-  let query = selectSessions(host.store.db).where("sessions.agent", "=", options.agent);
+  let query = selectSessions(store.db).where("sessions.agent", "=", options.agent);
   if (options.channel !== undefined) query = query.where("sessions.channel", "=", options.channel);
   if (options.chatType !== undefined) query = query.where("sessions.chat_type", "=", options.chatType);
   if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);
@@ -73,8 +74,8 @@ export interface TranscriptInfo {
 }
 
 /** Every session id a key has had, oldest first, archived conversations included. */
-export async function sessionHistory(host: SessionHost, agent: string, key: string): Promise<TranscriptInfo[]> {
-  const rows = await host.store.db
+export async function sessionHistory(store: Store, agent: string, key: string): Promise<TranscriptInfo[]> {
+  const rows = await store.db
     .selectFrom("transcripts")
     .innerJoin("conversations", (join) =>
       join

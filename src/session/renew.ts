@@ -1,6 +1,7 @@
 import { newId, type ResetKind, VarveError } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
 import { enqueueJob, type NewJob, type StoreTransaction } from "../store/index.ts";
-import { findSessionRow, lockName, newConversation, openTranscript, type SessionHost } from "./rows.ts";
+import { findSessionRow, lockName, newConversation, openTranscript } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 /**
@@ -9,17 +10,16 @@ import { type Session, sessionFromRow } from "./session.ts";
  */
 export async function renewSession(
   tx: StoreTransaction,
-  host: SessionHost,
   session: Session,
   kind: ResetKind,
   reason: string,
 ): Promise<Session> {
   const { agent, key } = session;
-  const now = host.clock.now();
-  const opensIn = kind === "new" ? session.conversation : await newConversation(tx, host, agent, key);
+  const now = tx.clock.now();
+  const opensIn = kind === "new" ? session.conversation : await newConversation(tx, agent, key);
   const place = { agent, conversation: session.conversation };
   const reset = {
-    id: newId(host.clock, host.random),
+    id: newId(tx.clock, tx.random),
     kind: "reset",
     time: now,
     tokens: 0,
@@ -29,7 +29,6 @@ export async function renewSession(
   // The new id is drawn before the entry that names it is written.
   const opened = await openTranscript(
     tx,
-    host,
     { agent, conversation: opensIn },
     { parentSession: session.sessionId },
     false,
@@ -67,21 +66,21 @@ export async function renewSession(
   await tx.db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
   await pointAt(tx, session, opened.sessionId, opensIn, now);
   // What leaves the context is summarised in the background, so that it can be found by what it was about.
-  if (kind === "new") await enqueueJob(tx, leftBehindJob(host, agent, key), now);
-  await enqueueJob(tx, memoriesJob(host, session), now);
+  if (kind === "new") await enqueueJob(tx, leftBehindJob(tx, agent, key), now);
+  await enqueueJob(tx, memoriesJob(tx, session), now);
   return readBack(tx, agent, key);
 }
 
-function leftBehindJob(host: SessionHost, agent: string, key: string): NewJob {
-  const id = newId(host.clock, host.random);
-  return { agent, id, kind: "compact new", key, payload: JSON.stringify({ because: "new" }), runAt: host.clock.now() };
+function leftBehindJob(tx: StoreTransaction, agent: string, key: string): NewJob {
+  const id = newId(tx.clock, tx.random);
+  return { agent, id, kind: "compact new", key, payload: JSON.stringify({ because: "new" }), runAt: tx.clock.now() };
 }
 
 /** What was said before is read to its end for memories, also when its conversation is archived now. */
-function memoriesJob(host: SessionHost, { agent, key, sessionId, conversation, transcript }: Session): NewJob {
-  const id = newId(host.clock, host.random);
+function memoriesJob(tx: StoreTransaction, { agent, key, sessionId, conversation, transcript }: Session): NewJob {
+  const id = newId(tx.clock, tx.random);
   const payload = JSON.stringify({ key, conversation, transcript });
-  return { agent, id, kind: "memories left behind", key: `${key} ${sessionId}`, payload, runAt: host.clock.now() };
+  return { agent, id, kind: "memories left behind", key: `${key} ${sessionId}`, payload, runAt: tx.clock.now() };
 }
 
 async function pointAt(
@@ -120,11 +119,11 @@ async function readBack(tx: StoreTransaction, agent: string, key: string): Promi
  * Undoes a reset: the key points at an earlier session id again (the one before, unless one is named). What was said
  * since stays: in its archived conversation, or on its own branch.
  */
-export async function restoreSession(host: SessionHost, session: Session, toSessionId?: string): Promise<Session> {
+export async function restoreSession(store: Store, session: Session, toSessionId?: string): Promise<Session> {
   const { agent, key } = session;
-  return host.store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     await tx.lock(lockName(agent, key));
-    const now = host.clock.now();
+    const now = store.clock.now();
     const current = await readBack(tx, agent, key);
     const wanted = toSessionId ?? (await previousOf(tx, agent, current.sessionId));
     const target = await tx.db
@@ -242,9 +241,9 @@ async function swapArchive(
 }
 
 /** Renews a session outside of a turn: `varve sessions new` and `reset`. */
-export async function renewNow(host: SessionHost, session: Session, kind: ResetKind, reason: string): Promise<Session> {
-  return host.store.transaction(async (tx) => {
+export async function renewNow(store: Store, session: Session, kind: ResetKind, reason: string): Promise<Session> {
+  return store.transaction(async (tx) => {
     await tx.lock(lockName(session.agent, session.key));
-    return renewSession(tx, host, await readBack(tx, session.agent, session.key), kind, reason);
+    return renewSession(tx, await readBack(tx, session.agent, session.key), kind, reason);
   });
 }

@@ -1,8 +1,9 @@
 import { getResetType, printSessionKey } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
-import { createSession, findNoticedSession, findSessionRow, lockName, resolveAgent, type SessionHost } from "./rows.ts";
+import { createSession, findNoticedSession, findSessionRow, lockName, resolveAgent } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 export interface SessionSettings extends RoutingSettings, ResetSettings {
@@ -35,7 +36,7 @@ export interface Resolved {
 
 /** The session an address belongs to: found, renewed when it expired, or made. */
 export async function resolveSession(
-  host: SessionHost,
+  store: Store,
   settings: SessionSettings,
   address: Address,
   options: ResolveOptions = {},
@@ -49,27 +50,27 @@ export async function resolveSession(
     return expiry(ruleFor(settings, getResetType(key), channel, isChat(address)), session, now, settings.timezone);
   };
   if (options.touchedByAppend) {
-    const now = host.clock.now();
-    const found = await findNoticedSession(host.store, agent, keyText);
+    const now = store.clock.now();
+    const found = await findNoticedSession(store, agent, keyText);
     if (found && expired(found.session, now) === undefined) {
       return { ...found, session: { ...found.session, lastInteractionAt: now, updatedAt: now }, created: false };
     }
   }
   // What is said next makes it durable; a session in which nothing was said is made again when the power fails.
   const how = { sync: false };
-  return host.store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     await tx.lock(lockName(agent, keyText));
-    const now = host.clock.now();
+    const now = store.clock.now();
     const found = await findSessionRow(tx.db, agent, keyText);
     if (!found) {
       const transcript = { cwd: options.cwd };
-      const row = await createSession(tx, host, { agent, key, keyText, transcript, displayName: options.displayName });
+      const row = await createSession(tx, { agent, key, keyText, transcript, displayName: options.displayName });
       return { session: sessionFromRow(row), created: true, hasNotices: false };
     }
     if (!interaction) return { session: sessionFromRow(found), created: false };
     const session = sessionFromRow(found);
     const because = expired(session, now);
-    const current = because ? await renewSession(tx, host, session, "new", because) : session;
+    const current = because ? await renewSession(tx, session, "new", because) : session;
     await tx.db
       .updateTable("sessions")
       .set({ last_interaction_at: now, updated_at: now })
@@ -97,19 +98,19 @@ export interface Received extends Resolved {
 
 /** Takes an inbound text to its session. A trigger opens a new one, and what stands behind it is its first message. */
 export async function receiveText(
-  host: SessionHost,
+  store: Store,
   settings: SessionSettings,
   address: Address,
   text: string,
   options: Omit<ResolveOptions, "interaction"> = {},
 ): Promise<Received> {
-  const resolved = await resolveSession(host, settings, address, options);
+  const resolved = await resolveSession(store, settings, address, options);
   const trigger = findTrigger(text, settings.resetTriggers);
   if (!trigger) return { ...resolved, text };
   // A session that was opened by this very message is fresh already.
   const session =
     resolved.created || resolved.expired
       ? resolved.session
-      : await renewNow(host, resolved.session, trigger.kind, "trigger");
+      : await renewNow(store, resolved.session, trigger.kind, "trigger");
   return { ...resolved, session, text: trigger.rest, reset: trigger.kind };
 }

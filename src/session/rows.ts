@@ -1,24 +1,15 @@
 import { sql } from "kysely";
 import {
-  type Clock,
   getChannel,
   getChatType,
   newUuid,
   parseSessionKey,
   printSessionKey,
-  type Random,
   type SessionKey,
   VarveError,
 } from "../domain/index.ts";
 import { type Db, prepareQuery, type Store, type StoreTransaction, type Tx } from "../store/index.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
-
-/** What every operation on sessions needs. */
-export interface SessionHost {
-  store: Store;
-  clock: Clock;
-  random: Random;
-}
 
 /** Every session row with the number of its current transcript, to be narrowed down by the caller. */
 export function selectSessions(db: Db | Tx) {
@@ -60,8 +51,8 @@ export function lockName(agent: string, key: string): string {
   return `session ${agent} ${key}`;
 }
 
-export async function getSession(host: SessionHost, agent: string, key: string): Promise<Session> {
-  const row = await findSessionRow(host.store.db, agent, key);
+export async function getSession(store: Store, agent: string, key: string): Promise<Session> {
+  const row = await findSessionRow(store.db, agent, key);
   if (row) return sessionFromRow(row);
   throw new VarveError("SESSION_NOT_FOUND", `There is no session ${key} of agent ${agent}.`, {
     remedy: "List what there is with `varve sessions list`.",
@@ -79,13 +70,12 @@ export interface NewTranscript {
 /** Opens a transcript in a conversation; its first entry says so. */
 export async function openTranscript(
   tx: StoreTransaction,
-  host: SessionHost,
   place: { agent: string; conversation: number },
   given: NewTranscript,
   firstEntry = true,
 ): Promise<{ sessionId: string; transcript: number; startedAt: number }> {
-  const now = host.clock.now();
-  const sessionId = given.sessionId ?? newUuid(host.random);
+  const now = tx.clock.now();
+  const sessionId = given.sessionId ?? newUuid(tx.random);
   const startedAt = given.startedAt ?? now;
   const id = await tx.nextNumber("transcript_id");
   await tx.db
@@ -117,13 +107,8 @@ export async function openTranscript(
   return { sessionId, transcript: id, startedAt };
 }
 
-export async function newConversation(
-  tx: StoreTransaction,
-  host: SessionHost,
-  agent: string,
-  key: string,
-): Promise<number> {
-  const now = host.clock.now();
+export async function newConversation(tx: StoreTransaction, agent: string, key: string): Promise<number> {
+  const now = tx.clock.now();
   const id = await tx.nextNumber("conversation_id");
   await tx.db
     .insertInto("conversations")
@@ -156,15 +141,11 @@ export interface CreateSession {
   firstEntry?: boolean;
 }
 
-export async function createSession(
-  tx: StoreTransaction,
-  host: SessionHost,
-  given: CreateSession,
-): Promise<SessionRow> {
+export async function createSession(tx: StoreTransaction, given: CreateSession): Promise<SessionRow> {
   const { agent, key, keyText } = given;
-  const now = host.clock.now();
-  const conversation = given.conversation ?? (await newConversation(tx, host, agent, keyText));
-  const opened = await openTranscript(tx, host, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
+  const now = tx.clock.now();
+  const conversation = given.conversation ?? (await newConversation(tx, agent, keyText));
+  const opened = await openTranscript(tx, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
   const row = await tx.db
     .insertInto("sessions")
     .values({
@@ -198,24 +179,34 @@ export function resolveAgent(key: SessionKey, fallback: string): string {
   return "agent" in key ? key.agent : fallback;
 }
 
+/** Like `findSession`, but undefined for a session that does not exist, for example because it was deleted. */
+export async function findSessionIfAny(store: Store, name: string, agent: string): Promise<Session | undefined> {
+  try {
+    return await findSession(store, name, agent);
+  } catch (error) {
+    if (error instanceof VarveError && error.code === "SESSION_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
 /** A session named by its key, its session id, or the start of one that fits only one. */
-export async function findSession(host: SessionHost, name: string, agent: string): Promise<Session> {
+export async function findSession(store: Store, name: string, agent: string): Promise<Session> {
   const key = keyOfName(name);
-  const byKey = key && (await findSessionRow(host.store.db, resolveAgent(key, agent), printSessionKey(key)));
+  const byKey = key && (await findSessionRow(store.db, resolveAgent(key, agent), printSessionKey(key)));
   if (byKey) return sessionFromRow(byKey);
   // A whole session id is that one, also where others begin with it, as those of its sub-agents do.
-  const whole = await sessionsWithId(host, agent).where("transcripts.session_id", "=", name).limit(2).execute();
+  const whole = await sessionsWithId(store, agent).where("transcripts.session_id", "=", name).limit(2).execute();
   const found =
     whole.length > 0
       ? whole
-      : await sessionsWithId(host, agent)
+      : await sessionsWithId(store, agent)
           .where((where) =>
             where(where.fn("substr", ["transcripts.session_id", sql.lit(1), sql.lit(name.length)]), "=", name),
           )
           .limit(3)
           .execute();
   const [only] = found;
-  if (only && found.length === 1) return getSession(host, only.agent, only.key);
+  if (only && found.length === 1) return getSession(store, only.agent, only.key);
   if (found.length > 1) {
     throw new VarveError(
       "AMBIGUOUS",
@@ -230,7 +221,7 @@ export async function findSession(host: SessionHost, name: string, agent: string
   });
 }
 
-function sessionsWithId({ store }: SessionHost, agent: string) {
+function sessionsWithId(store: Store, agent: string) {
   return store.db
     .selectFrom("transcripts")
     .innerJoin("sessions", (join) =>
@@ -257,8 +248,8 @@ function keyOfName(name: string): SessionKey | undefined {
  * The first entry of a session id that `/new` opened; undefined when nothing of its conversation came before it. A fork's
  * first session has its parent in another conversation, and sees what it was forked from.
  */
-export async function readSessionStart(host: SessionHost, session: Session): Promise<number | undefined> {
-  return (await sessionStartQuery(host.store.db, session).executeTakeFirst())?.seq ?? undefined;
+export async function readSessionStart(store: Store, session: Session): Promise<number | undefined> {
+  return (await sessionStartQuery(store.db, session).executeTakeFirst())?.seq ?? undefined;
 }
 
 /** The same as a query, for whoever reads more with it. */

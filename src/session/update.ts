@@ -1,11 +1,11 @@
 import { newId, VarveError } from "../domain/index.ts";
-import type { Db, Tx } from "../store/index.ts";
-import { findSessionRow, type SessionHost } from "./rows.ts";
+import type { Db, Store, Tx } from "../store/index.ts";
+import { findSessionRow } from "./rows.ts";
 import { patchColumns, type Session, type SessionPatch, sessionFromRow } from "./session.ts";
 
 /** Changes the fields a caller may change; `undefined` leaves one alone, `null` clears it. */
 export async function updateSession(
-  host: SessionHost,
+  store: Store,
   session: Session,
   patch: { [K in keyof SessionPatch]: SessionPatch[K] | null },
 ): Promise<Session> {
@@ -15,8 +15,8 @@ export async function updateSession(
       remedy: `Use one of ${Object.keys(patchColumns).join(", ")}.`,
     });
   }
-  return host.store.transaction(async ({ db }) => {
-    const values: Record<string, unknown> = { updated_at: host.clock.now() };
+  return store.transaction(async ({ db }) => {
+    const values: Record<string, unknown> = { updated_at: store.clock.now() };
     for (const [field, column] of Object.entries(patchColumns)) {
       const value = patch[field as keyof SessionPatch];
       if (value === undefined) continue;
@@ -36,11 +36,11 @@ export async function updateSession(
 
 /** Adds to the token counters, from what a provider reported. */
 export async function countTokens(
-  host: SessionHost,
+  store: Store,
   session: Session,
   used: { input: number; output: number; context?: number },
 ): Promise<void> {
-  await host.store.transaction(({ db }) => tokensUpdate(db, host.clock.now(), session, used).execute());
+  await store.transaction(({ db }) => tokensUpdate(db, store.clock.now(), session, used).execute());
 }
 
 /** The same as a statement, for whoever writes it with something else. */
@@ -64,9 +64,14 @@ export function tokensUpdate(
 }
 
 /** Leaves a notice for a session's next turn; it is dropped when the session rolls over first. */
-export async function addNotice(host: SessionHost, session: Session, text: string): Promise<void> {
-  await host.store.transaction(async ({ db }) => {
-    const notice = { id: newId(host.clock, host.random), session_id: session.sessionId, time: host.clock.now(), text };
+export async function addNotice(store: Store, session: Session, text: string): Promise<void> {
+  await store.transaction(async ({ db }) => {
+    const notice = {
+      id: newId(store.clock, store.random),
+      session_id: session.sessionId,
+      time: store.clock.now(),
+      text,
+    };
     await db
       .insertInto("notices")
       .values({ agent: session.agent, key: session.key, ...notice })
@@ -75,8 +80,8 @@ export async function addNotice(host: SessionHost, session: Session, text: strin
 }
 
 /** The notices of a session, taken: each is handed out once. */
-export async function takeNotices(host: SessionHost, session: Session): Promise<{ time: number; text: string }[]> {
-  const any = await host.store.db
+export async function takeNotices(store: Store, session: Session): Promise<{ time: number; text: string }[]> {
+  const any = await store.db
     .selectFrom("notices")
     .select("id")
     .where("agent", "=", session.agent)
@@ -85,7 +90,7 @@ export async function takeNotices(host: SessionHost, session: Session): Promise<
     .limit(1)
     .executeTakeFirst();
   if (!any) return [];
-  return host.store.transaction(async ({ db }) => {
+  return store.transaction(async ({ db }) => {
     const rows = await db
       .deleteFrom("notices")
       .where("agent", "=", session.agent)
@@ -118,11 +123,11 @@ const ownedTables = [
 
 /** Removes a session with everything in it. Refused while a fork still points into it. */
 export async function deleteSession(
-  host: SessionHost,
+  store: Store,
   session: Session,
 ): Promise<{ conversations: number; entries: number }> {
   const { agent, key } = session;
-  return host.store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const { db } = tx;
     const owned = await db
       .selectFrom("conversations")
@@ -171,4 +176,16 @@ export async function deleteSession(
     await db.deleteFrom("sessions").where("agent", "=", agent).where("key", "=", key).execute();
     return { conversations: ids.length, entries: entries.length };
   });
+}
+
+/** Records that the model was asked to write down what lasts, for this compaction. */
+export async function markMemoryFlush(store: Store, session: Session): Promise<void> {
+  await store.transaction(({ db }) =>
+    db
+      .updateTable("sessions")
+      .set({ memory_flush_at: store.clock.now(), memory_flush_compaction_count: session.compactionCount })
+      .where("agent", "=", session.agent)
+      .where("key", "=", session.key)
+      .execute(),
+  );
 }

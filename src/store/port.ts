@@ -13,6 +13,9 @@ export type EngineName = "sqlite" | "postgres";
 export interface Store {
   readonly engine: EngineName;
   readonly db: Db;
+  /** The time and randomness of everything that is written. */
+  readonly clock: Clock;
+  readonly random: Random;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Several reads that do not need each other's answers, in one way to the store and back. */
@@ -61,6 +64,8 @@ export interface TransactionOptions {
 
 export interface StoreTransaction {
   readonly db: Tx;
+  readonly clock: Clock;
+  readonly random: Random;
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Waits until no other transaction holds this name; held until this one ends. Take it before touching rows. */
   lock(name: string): Promise<void>;
@@ -218,7 +223,7 @@ export interface LogRow {
 export interface TextQuery {
   agent: string;
   /** Only these; all of the agent's when neither this nor `spans` is given. */
-  conversations?: number[];
+  conversations?: readonly number[];
   /** Parts of several conversations, such as a fork and what it was forked from. */
   spans?: ConversationSpan[];
   /** The best first, or the newest; the best when absent. */
@@ -244,7 +249,7 @@ export interface TextQuery {
 export interface CountQuery {
   agent: string;
   /** Where to count; everywhere when absent. An engine may count in a wider stretch of the log around it. */
-  conversations?: number[];
+  conversations?: readonly number[];
   words: string[];
   /** Counting stops here: what is in more is common. */
   countMax: number;

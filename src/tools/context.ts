@@ -1,20 +1,29 @@
+import { canUseAgent, owner, type Principal } from "../authorization/index.ts";
+import type { ContextService, SearchScope } from "../context/index.ts";
 import { VarveError } from "../domain/index.ts";
-import type { Session } from "../session/index.ts";
-import type { ToolHost, ToolReach } from "./host.ts";
+import type { MemoryService } from "../memory/index.ts";
+import type { SearchService } from "../search/index.ts";
+import type { Session, SessionService } from "../session/index.ts";
+
+/** The services that tools call. */
+export interface ToolServices {
+  readonly context: ContextService;
+  readonly search: SearchService;
+  readonly memory: MemoryService;
+  readonly sessions: SessionService;
+}
 
 /**
- * Where a tool is used: `open` by whoever owns the memory, `session` inside a conversation, `delegated` by a reader that
- * was given a grant.
+ * Where a tool is used: `open` by the owner of the memory, `session` inside a conversation, `delegated` by a reader with
+ * a grant.
  */
 export type ToolSetting = "open" | "session" | "delegated";
 
 export interface ToolOptions {
+  /** Who uses the tools, and what they may see; the owner when absent. */
+  principal?: Principal;
   /** Whose memory; the agent of the settings when absent. */
   agent?: string;
-  /** Whether nothing of another agent may be seen. */
-  onlyAgent?: boolean;
-  /** The only scopes of memories that may be seen and written; what the settings open for the agent when absent. */
-  scopes?: readonly string[];
   /** Whether only tools that change nothing are offered. */
   readOnly?: boolean;
   /** The session the tools are used in, or its key: its own conversation is meant when none is named. */
@@ -23,40 +32,40 @@ export interface ToolOptions {
   grant?: string;
 }
 
-/** A tool's options with the engine behind them, for one call. */
+/** The options of a tool with the services it calls, for one call. */
 export interface ToolContext extends ToolOptions {
-  host: ToolHost;
+  services: ToolServices;
   signal?: AbortSignal;
 }
 
-export function settingOf({ session, grant }: ToolOptions): ToolSetting {
+export function resolveSetting({ session, grant }: ToolOptions): ToolSetting {
   if (grant !== undefined) return "delegated";
   return session === undefined ? "open" : "session";
 }
 
-/** The agent and the session a call belongs to. Read anew each time: a session may have been renewed since. */
-export async function placeOf(context: ToolContext): Promise<{ agent?: string; session?: Session }> {
-  const { host, agent, session: given } = context;
+/** The agent and the session of a call. Read every time: a session may have been renewed since. */
+export async function resolvePlace(context: ToolContext): Promise<{ agent?: string; session?: Session }> {
+  const { services, agent, session: given, principal = owner } = context;
   if (given === undefined) return { agent };
-  const session = await host.sessions.get(
+  const session = await services.sessions.get(
     typeof given === "string" ? given : given.key,
     typeof given === "string" ? agent : given.agent,
   );
-  if (context.onlyAgent && agent !== undefined && session.agent !== agent)
-    throw noSession(`There is no session ${JSON.stringify(session.key)}.`);
+  if (!canUseAgent(principal, session.agent)) throw noSession(`There is no session ${JSON.stringify(session.key)}.`);
   return { agent: session.agent, session };
 }
 
-/** Which conversations a call may see. A grant is looked up at every call, so that one that ended opens nothing. */
-export async function reachOf(
+/** What a call may see. A grant is checked at every call, so that one that ended opens nothing. */
+export async function resolveScope(
   context: ToolContext,
   input: { conversationId?: string; allConversations?: boolean },
-): Promise<ToolReach> {
+): Promise<SearchScope> {
   context.signal?.throwIfAborted();
+  const { principal } = context;
   const { conversationId, allConversations } = input;
-  const { agent, session } = await placeOf(context);
-  const grant = context.grant === undefined ? undefined : await context.host.context.grant(context.grant, agent);
-  return { agent, session, grant, conversationId, allConversations };
+  const { agent, session } = await resolvePlace(context);
+  const grant = context.grant === undefined ? undefined : await context.services.context.grant(context.grant, agent);
+  return { principal, agent, session, grant, conversationId, allConversations };
 }
 
 export function noSession(message: string, cause?: unknown): VarveError {

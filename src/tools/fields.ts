@@ -83,7 +83,7 @@ export const summaryIds = z
 export const query = text(2_000).optional();
 
 /** Two ways of naming where to look that exclude each other. */
-export function oneReach({
+export function oneScope({
   conversationId: one,
   allConversations: all,
 }: {
@@ -93,7 +93,7 @@ export function oneReach({
   return one === undefined || all !== true;
 }
 
-export const oneReachFault = {
+export const oneScopeFault = {
   message: "conversationId and allConversations exclude each other: send one of them",
   path: ["allConversations"],
   params: { whole: true },

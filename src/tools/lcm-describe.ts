@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Description } from "../context/index.ts";
 import { getEntryText } from "../transcript/index.ts";
-import { reachOf } from "./context.ts";
+import { resolveScope } from "./context.ts";
 import { type Described, described, linesOf, textMaxFor } from "./described.ts";
-import { allConversations, conversationId, flag, oneReach, oneReachFault, tokenCap, whole } from "./fields.ts";
+import { allConversations, conversationId, flag, oneScope, oneScopeFault, tokenCap, whole } from "./fields.ts";
 import { clip, page } from "./output-budget.ts";
 import { instantText, minuteText, name, notice, quote, shortName } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
@@ -33,7 +33,7 @@ const input = z
       .optional()
       .describe("The last line of a file or a message to show, not before startLine."),
   })
-  .refine(oneReach, oneReachFault)
+  .refine(oneScope, oneScopeFault)
   .refine(({ startLine, endLine }) => (startLine ?? 1) <= (endLine ?? linesMax), {
     message: "endLine must not be before startLine",
     path: ["endLine"],
@@ -64,10 +64,10 @@ export const lcmDescribe = defineTool({
   annotations: readOnly,
   notIn: {},
   async run(context, asked) {
-    const reach = await reachOf(context, asked);
+    const scope = await resolveScope(context, asked);
     const { id, tokenCap: cap, expandFile, startLine, endLine } = asked;
     const lines = /^file_/.test(id) ? { expandFile, startLine, endLine } : {};
-    const found = await context.host.context.describe(id, { ...reach, tokenCap: cap, ...lines });
+    const found = await context.services.context.describe(id, { ...scope, tokenCap: cap, ...lines });
     const { heading, words, structured } = answerFor(found, asked);
     return {
       markdown: page(heading, [notice, ...words], structured.cuts),

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { reachOf } from "./context.ts";
+import { resolveScope } from "./context.ts";
 import {
   allConversations,
   conversationId,
   cuts,
   note,
-  oneReach,
-  oneReachFault,
+  oneScope,
+  oneScopeFault,
   query,
   summaryIds,
   text,
@@ -38,7 +38,7 @@ const input = z
     path: ["summaryIds"],
     params: { whole: true },
   })
-  .refine(oneReach, oneReachFault);
+  .refine(oneScope, oneScopeFault);
 
 export const lcmExpandQuery = defineTool({
   name: "lcm_expand_query",
@@ -60,8 +60,8 @@ export const lcmExpandQuery = defineTool({
   annotations: readOnly,
   notIn: { delegated: "A delegated reader cannot delegate again: use lcm_grep, lcm_describe and lcm_expand." },
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
-    const reach = await reachOf(context, { conversationId: one, allConversations: all });
-    const found = await context.host.context.expandQuery({ ...asked, ...reach, signal: context.signal });
+    const scope = await resolveScope(context, { conversationId: one, allConversations: all });
+    const found = await context.services.context.expandQuery({ ...asked, ...scope, signal: context.signal });
     const { text: answer, cut } = clip(found.answer);
     const citations = found.citations.slice(0, citationsMax);
     const said = sayCuts([

@@ -2,15 +2,15 @@ import { z } from "zod";
 import type { Expansion } from "../context/index.ts";
 import type { Entry } from "../domain/index.ts";
 import { getEntryText } from "../transcript/index.ts";
-import { reachOf } from "./context.ts";
+import { resolveScope } from "./context.ts";
 import {
   allConversations,
   conversationId,
   cuts,
   flag,
   note,
-  oneReach,
-  oneReachFault,
+  oneScope,
+  oneScopeFault,
   query,
   summaryIds,
   tokenCap,
@@ -39,7 +39,7 @@ const input = z
     path: ["summaryIds"],
     params: { whole: true },
   })
-  .refine(oneReach, oneReachFault);
+  .refine(oneScope, oneScopeFault);
 
 const item = z.object({
   citation: z.string(),
@@ -71,8 +71,8 @@ export const lcmExpand = defineTool({
       "Ask lcm_expand_query: a delegated reader opens the summaries and answers, so that they do not fill this conversation.",
   },
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
-    const reach = await reachOf(context, { conversationId: one, allConversations: all });
-    const found = await context.host.context.expand({ ...asked, ...reach });
+    const scope = await resolveScope(context, { conversationId: one, allConversations: all });
+    const found = await context.services.context.expand({ ...asked, ...scope });
     const { kept, rest } = fitting(found.nodes.flatMap((node) => blocksOf(node, 0)));
     const clipped = kept.flatMap((block) => block.cut ?? []);
     const said = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...leftOver(rest), ...clipped]);

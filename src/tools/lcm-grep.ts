@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { GrepMatch } from "../context/index.ts";
-import { reachOf } from "./context.ts";
+import { resolveScope } from "./context.ts";
 import {
   allConversations,
   choice,
@@ -8,8 +8,8 @@ import {
   cuts,
   instant,
   note,
-  oneReach,
-  oneReachFault,
+  oneScope,
+  oneScopeFault,
   text,
   whole,
 } from "./fields.ts";
@@ -39,7 +39,7 @@ const input = z
       .default("recency")
       .describe("Which come first: recency, relevance, or hybrid of both. recency when absent."),
   })
-  .refine(oneReach, oneReachFault)
+  .refine(oneScope, oneScopeFault)
   .refine(({ since, before }) => since === undefined || before === undefined || since < before, {
     message: "since must be earlier than before",
     path: ["before"],
@@ -74,8 +74,8 @@ export const lcmGrep = defineTool({
   annotations: readOnly,
   notIn: {},
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
-    const reach = await reachOf(context, { conversationId: one, allConversations: all });
-    const found = await context.host.context.grep({ ...asked, ...reach, signal: context.signal });
+    const scope = await resolveScope(context, { conversationId: one, allConversations: all });
+    const found = await context.services.context.grep({ ...asked, ...scope, signal: context.signal });
     const { kept, rest } = fitting(found.matches.map(blockOf));
     const left =
       rest.length === 0

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import type { Requester } from "../authorization/index.ts";
 import { categoryNames, type Memory } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
-import { placeOf, type ToolContext } from "./context.ts";
+import { resolvePlace, type ToolContext } from "./context.ts";
 import { choice, text } from "./fields.ts";
-import type { MemoryAsker } from "./host.ts";
 import type { Block } from "./output-budget.ts";
 import { instantText, minuteText, name, quote } from "./quote.ts";
 
@@ -46,7 +46,7 @@ export type Remembered = z.input<typeof remembered>;
 
 const contentMax = 4_000;
 
-export function rememberedOf(memory: Memory, more: Pick<Remembered, "score" | "expired"> = {}): Remembered {
+export function toRemembered(memory: Memory, more: Pick<Remembered, "score" | "expired"> = {}): Remembered {
   const { invalidatedAt, expiresAt, supersededBy } = memory;
   return {
     id: memory.id,
@@ -72,7 +72,7 @@ export function rememberedOf(memory: Memory, more: Pick<Remembered, "score" | "e
 
 /** A memory as words and as a value. */
 export function memoryBlock(memory: Memory, more: Pick<Remembered, "score" | "expired"> = {}): Block<Remembered> {
-  const value = rememberedOf(memory, more);
+  const value = toRemembered(memory, more);
   const facts = [
     `**${memory.id}**`,
     memory.category,
@@ -86,15 +86,14 @@ export function memoryBlock(memory: Memory, more: Pick<Remembered, "score" | "ex
   return { words: `- ${facts.join(" · ")}\n${quote(value.content)}`, value };
 }
 
-/** Who asks: the agent the tools are bound to, with the scopes that are open here. */
-export async function askerOf(context: ToolContext): Promise<MemoryAsker & { session?: Session }> {
+/** Who asks: the principal of the tools, for the agent they are bound to. */
+export async function resolveRequester(context: ToolContext): Promise<Requester & { session?: Session }> {
   context.signal?.throwIfAborted();
-  const { agent, session } = await placeOf(context);
-  const { scopes } = context;
-  const as = { ...(agent === undefined ? {} : { agent }), ...(scopes === undefined ? {} : { scopes }) };
-  return { as, ...(session ? { session } : {}) };
+  const { principal } = context;
+  const { agent, session } = await resolvePlace(context);
+  return { principal, agent, ...(session ? { session } : {}) };
 }
 
-export function scopesOf(asked: string | undefined): { scopes?: string[] } {
+export function onlyScope(asked: string | undefined): { scopes?: string[] } {
   return asked === undefined ? {} : { scopes: [asked] };
 }

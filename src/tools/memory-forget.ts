@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { flag, query } from "./fields.ts";
-import { askerOf, memoryId, notDelegated, readScope, scopesOf } from "./memory-fields.ts";
+import { memoryId, notDelegated, onlyScope, readScope, resolveRequester } from "./memory-fields.ts";
 import { page } from "./output-budget.ts";
 import { defineTool, writes } from "./tool.ts";
 
@@ -31,9 +31,9 @@ export const memoryForget = defineTool({
   annotations: { ...writes, destructiveHint: true },
   notIn: notDelegated,
   async run(context, { memoryId: id, query: words = "", scope, purge }) {
-    const { as } = await askerOf(context);
-    const what = id === undefined ? { query: words, ...scopesOf(scope) } : { id };
-    const done = await context.host.memory.forget(what, { as, purge });
+    const { principal, agent } = await resolveRequester(context);
+    const what = id === undefined ? { query: words, ...onlyScope(scope) } : { id };
+    const done = await context.services.memory.forget(what, { principal, agent, purge });
     const how = done.purged ? "erased with all its versions" : "no longer believed; its history stays readable";
     const kept = done.backups.map((file) => `- ${file}`).join("\n");
     const lines = [`${done.memories.join(", ")}: ${how}.`];

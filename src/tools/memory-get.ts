@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Description } from "../context/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { getEntryText } from "../transcript/index.ts";
-import { placeOf, reachOf, type ToolContext } from "./context.ts";
+import { resolvePlace, resolveScope, type ToolContext } from "./context.ts";
 import { cuts, note, text, whole } from "./fields.ts";
 import { clip, page } from "./output-budget.ts";
 import { name, notice, quote } from "./quote.ts";
@@ -74,19 +74,19 @@ export const memoryGet = defineTool({
 });
 
 async function readFile(context: ToolContext, path: string, { from, lines }: z.output<typeof input>): Promise<Got> {
-  const { agent } = await placeOf(context);
-  const { text: words, ...rest } = await context.host.search.read(path, { agent, from, lines });
+  const { agent } = await resolvePlace(context);
+  const { text: words, ...rest } = await context.services.search.read(path, { agent, from, lines });
   return { kind: "note", text: words, ...rest, cuts: [] };
 }
 
 /** What the log and its summaries hold. Of large content the description comes when no lines are asked for. */
 async function readStored(context: ToolContext, id: string, { from, lines }: z.output<typeof input>): Promise<Got> {
-  const reach = await reachOf(context, { allConversations: true });
+  const scope = await resolveScope(context, { allConversations: true });
   const wantsLines = from !== undefined || lines !== undefined;
   const startLine = from ?? 1;
   const range = { startLine, ...(lines === undefined ? {} : { endLine: startLine + lines - 1 }) };
-  const found = await context.host.context.describe(id, {
-    ...reach,
+  const found = await context.services.context.describe(id, {
+    ...scope,
     ...(id.startsWith("file_") && wantsLines ? range : {}),
   });
   if (found.kind === "file" && found.lines) {

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { cuts, note, whole } from "./fields.ts";
-import { askerOf, category, memoryBlock, notDelegated, readScope, remembered, scopesOf } from "./memory-fields.ts";
+import {
+  category,
+  memoryBlock,
+  notDelegated,
+  onlyScope,
+  readScope,
+  remembered,
+  resolveRequester,
+} from "./memory-fields.ts";
 import { fitting, page } from "./output-budget.ts";
 import { notice } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
@@ -23,8 +31,8 @@ export const memoryList = defineTool({
   annotations: readOnly,
   notIn: notDelegated,
   async run(context, { scope, ...asked }) {
-    const { as } = await askerOf(context);
-    const found = await context.host.memory.list({ ...asked, ...scopesOf(scope), as });
+    const { principal, agent } = await resolveRequester(context);
+    const found = await context.services.memory.list({ ...asked, ...onlyScope(scope), principal, agent });
     const { kept } = fitting(found.memories.map((memory) => memoryBlock(memory)));
     const next = asked.offset + kept.length;
     const said = next < found.total ? [`there are ${found.total} in all; send offset ${next} for the next`] : [];
@@ -62,8 +70,8 @@ export const memoryStats = defineTool({
   annotations: readOnly,
   notIn: notDelegated,
   async run(context, { scope, category: kind }) {
-    const { as } = await askerOf(context);
-    const stats = await context.host.memory.stats({ category: kind, ...scopesOf(scope), as });
+    const { principal, agent } = await resolveRequester(context);
+    const stats = await context.services.memory.stats({ category: kind, ...onlyScope(scope), principal, agent });
     const spread = (title: string, found: Record<string, number>) =>
       `- ${title}: ${
         Object.entries(found)

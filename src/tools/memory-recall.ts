@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { cuts, flag, instant, note, text, whole } from "./fields.ts";
-import { askerOf, category, memoryBlock, notDelegated, readScope, remembered, scopesOf } from "./memory-fields.ts";
+import {
+  category,
+  memoryBlock,
+  notDelegated,
+  onlyScope,
+  readScope,
+  remembered,
+  resolveRequester,
+} from "./memory-fields.ts";
 import { fitting, page } from "./output-budget.ts";
 import { name, notice } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
@@ -27,9 +35,9 @@ export const memoryRecall = defineTool({
   annotations: readOnly,
   notIn: notDelegated,
   async run(context, { scope, ...asked }) {
-    const { as } = await askerOf(context);
-    const request = { ...asked, ...scopesOf(scope), as, signal: context.signal };
-    const found = await context.host.memory.recall(request);
+    const { principal, agent } = await resolveRequester(context);
+    const request = { ...asked, ...onlyScope(scope), principal, agent, signal: context.signal };
+    const found = await context.services.memory.recall(request);
     const blocks = found.hits.map(({ memory, score, expired }) => memoryBlock(memory, { score, expired }));
     const { kept, rest } = fitting(blocks);
     const said = rest.length === 0 ? [] : [`${rest.length} further memories do not fit an answer; lower the limit`];

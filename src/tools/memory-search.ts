@@ -1,8 +1,8 @@
 import { z } from "zod";
+import type { ResultKind } from "../search/index.ts";
 import { resultKinds, type SearchResult } from "../search/index.ts";
-import { placeOf } from "./context.ts";
+import { resolvePlace } from "./context.ts";
 import { choice, cuts, instant, note, text, whole } from "./fields.ts";
-import type { SearchQuestion } from "./host.ts";
 import { type Block, fitting, page, sayCuts } from "./output-budget.ts";
 import { instantText, minuteText, name, notice, quote } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
@@ -39,7 +39,7 @@ const hit = z.object({
   sessionKey: z.string().nullable(),
 });
 
-const kindsOf: Record<(typeof corpora)[number], SearchQuestion["kinds"]> = {
+const corpusKinds: Record<(typeof corpora)[number], ResultKind[] | undefined> = {
   all: undefined,
   memory: ["memory", "chunk"],
   sessions: ["message", "summary"],
@@ -65,11 +65,11 @@ export const memorySearch = defineTool({
   annotations: readOnly,
   notIn: { delegated: "Use lcm_grep, lcm_describe and lcm_expand: they keep to what the grant opens." },
   async run(context, { query, maxResults, channel, corpus, minScore, since, before }) {
-    const { agent } = await placeOf(context);
+    const { agent } = await resolvePlace(context);
     const limit = channel === undefined ? maxResults : maxResults * spareFactor;
-    const kinds = kindsOf[corpus];
-    const { signal, scopes: allowedScopes } = context;
-    const answer = await context.host.search.find(query, {
+    const kinds = corpusKinds[corpus];
+    const { signal, principal } = context;
+    const answer = await context.services.search.find(query, {
       agent,
       kinds,
       limit,
@@ -77,7 +77,7 @@ export const memorySearch = defineTool({
       since,
       before,
       signal,
-      allowedScopes,
+      principal,
     });
     const inChannel = answer.results.filter(({ sessionKey }) => channel === undefined || isOf(sessionKey, channel));
     const { kept, rest } = fitting(inChannel.slice(0, maxResults).map(blockOf));

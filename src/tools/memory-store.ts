@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { flag, instant, note } from "./fields.ts";
 import {
-  askerOf,
   category,
   importance,
   memoryBlock,
   memoryText,
   notDelegated,
   remembered,
+  resolveRequester,
   scope,
 } from "./memory-fields.ts";
 import { page } from "./output-budget.ts";
@@ -45,8 +45,8 @@ export const memoryStore = defineTool({
   annotations: writes,
   notIn: notDelegated,
   async run(context, asked) {
-    const { as, session } = await askerOf(context);
-    const done = await context.host.memory.add({ ...asked, as, session, trust: "agent" });
+    const { principal, agent, session } = await resolveRequester(context);
+    const done = await context.services.memory.add({ ...asked, principal, agent, session, trust: "agent" });
     const { words: shown, value } = memoryBlock(done.current);
     const what = words[done.decision] ?? done.decision;
     return {

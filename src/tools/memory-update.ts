@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { note } from "./fields.ts";
 import {
-  askerOf,
   category,
   importance,
   memoryBlock,
@@ -9,6 +8,7 @@ import {
   memoryText,
   notDelegated,
   remembered,
+  resolveRequester,
 } from "./memory-fields.ts";
 import { page } from "./output-budget.ts";
 import { notice } from "./quote.ts";
@@ -36,8 +36,8 @@ export const memoryUpdate = defineTool({
   annotations: writes,
   notIn: notDelegated,
   async run(context, { memoryId: id, ...patch }) {
-    const { as } = await askerOf(context);
-    const { words, value } = memoryBlock(await context.host.memory.update(id, patch, { as }));
+    const { principal, agent } = await resolveRequester(context);
+    const { words, value } = memoryBlock(await context.services.memory.update(id, patch, { principal, agent }));
     return {
       markdown: page(`memory_update: version ${value.version}`, [notice, words], []),
       structured: { note: notice, memory: value },

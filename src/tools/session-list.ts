@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { VarveError } from "../domain/index.ts";
+import { canUseAgent, foreignAgent, owner } from "../authorization/index.ts";
 import type { Session } from "../session/index.ts";
-import { placeOf, type ToolContext } from "./context.ts";
+import { resolvePlace, type ToolContext } from "./context.ts";
 import { cuts, note, text } from "./fields.ts";
 import { type Block, fitting, page } from "./output-budget.ts";
 import { instantText, minuteText, name, namesNotice, shortName } from "./quote.ts";
@@ -43,8 +43,8 @@ export const sessionList = defineTool({
   annotations: readOnly,
   notIn: { delegated: "A grant opens conversations, not the list of them: search with lcm_grep." },
   async run(context, asked) {
-    const agentMeant = await agentOf(context, asked.agent);
-    const found = await context.host.sessions.list({ agent: agentMeant, limit: sessionsMax, match: asked.key });
+    const agentNamed = await resolveAgent(context, asked.agent);
+    const found = await context.services.sessions.list({ agent: agentNamed, limit: sessionsMax, match: asked.key });
     const { kept, rest } = fitting(found.sessions.map(blockOf));
     const more = found.next === undefined ? "" : " and more";
     const said =
@@ -66,14 +66,14 @@ export const sessionList = defineTool({
   },
 });
 
-/** The agent that is asked about. Whoever is bound to one cannot name another. */
-export async function agentOf(context: ToolContext, named: string | undefined): Promise<string | undefined> {
-  const { agent: own, session } = await placeOf(context);
-  const bound = session !== undefined || context.onlyAgent === true;
-  if (named === undefined || !bound || named === own) return named ?? own;
-  throw new VarveError("FORBIDDEN", `This is bound to the agent ${own} and cannot reach into ${named}.`, {
-    remedy: `Leave the agent out, or name ${own}.`,
-  });
+/** The agent that is asked about. A caller that is bound to one cannot name another. */
+export async function resolveAgent(context: ToolContext, named: string | undefined): Promise<string | undefined> {
+  const { agent: own, session } = await resolvePlace(context);
+  if (named === undefined || named === own) return own;
+  const { principal = owner } = context;
+  const isAllowed = session === undefined && canUseAgent(principal, named);
+  if (isAllowed) return named;
+  throw foreignAgent({ ...principal, agents: principal.agents ?? (own === undefined ? [] : [own]) }, named);
 }
 
 export function sessionValue(session: Session): z.input<typeof listedSession> {

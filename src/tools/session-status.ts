@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { canUseAgent, owner } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
-import { noSession, placeOf, type ToolContext } from "./context.ts";
+import { noSession, resolvePlace, type ToolContext } from "./context.ts";
 import { cuts, note, text } from "./fields.ts";
 import { page } from "./output-budget.ts";
 import { minuteText, name, namesNotice } from "./quote.ts";
-import { agent, agentOf, listedSession, sessionValue } from "./session-list.ts";
+import { agent, listedSession, resolveAgent, sessionValue } from "./session-list.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 export const sessionStatus = defineTool({
@@ -34,7 +35,7 @@ export const sessionStatus = defineTool({
   notIn: { delegated: "A grant opens conversations, not their state: search with lcm_grep." },
   async run(context, asked) {
     const session = await meant(context, asked);
-    const { summaries, summaryTokens, rawTokens } = await context.host.context.overview(session);
+    const { summaries, summaryTokens, rawTokens } = await context.services.context.overview(session);
     const { inputTokens, outputTokens, totalTokens, compactionCount, messageCount } = session;
     const lines = [
       `- key ${name(session.key)}, session ${name(session.sessionId)}, conversation ${session.conversation}, agent ${name(session.agent)}`,
@@ -56,16 +57,18 @@ export const sessionStatus = defineTool({
 });
 
 async function meant(context: ToolContext, asked: { agent?: string; key?: string }): Promise<Session> {
-  const agentMeant = await agentOf(context, asked.agent);
-  const { session: own } = await placeOf(context);
+  const agentNamed = await resolveAgent(context, asked.agent);
+  const { session: own } = await resolvePlace(context);
   if (asked.key === undefined) {
     if (own) return own;
     throw new VarveError("BAD_REQUEST", "These tools are not used inside a session, so one has to be named.", {
       remedy: "Send key: a session key or a session id that session_list shows.",
     });
   }
-  const session = await context.host.sessions.get(asked.key, agentMeant);
-  const bound = own !== undefined || context.onlyAgent === true;
-  if (bound && session.agent !== agentMeant) throw noSession(`There is no session ${JSON.stringify(asked.key)}.`);
+  const session = await context.services.sessions.get(asked.key, agentNamed);
+  const { principal = owner } = context;
+  const isForeign = own !== undefined && session.agent !== agentNamed;
+  if (isForeign || !canUseAgent(principal, session.agent))
+    throw noSession(`There is no session ${JSON.stringify(asked.key)}.`);
   return session;
 }

@@ -1,6 +1,5 @@
 import { toVarveError, VarveError } from "../domain/index.ts";
-import { noSession, settingOf, type ToolContext, type ToolOptions } from "./context.ts";
-import type { ToolHost } from "./host.ts";
+import { noSession, resolveSetting, type ToolContext, type ToolOptions, type ToolServices } from "./context.ts";
 import { lcmDescribe } from "./lcm-describe.ts";
 import { lcmExpand } from "./lcm-expand.ts";
 import { lcmExpandQuery } from "./lcm-expand-query.ts";
@@ -48,13 +47,13 @@ export interface Toolbox {
 }
 
 /** The tools for one setting: open, in a session, or delegated with a grant. */
-export function openToolbox(host: ToolHost, options: ToolOptions = {}): Toolbox {
+export function openToolbox(services: ToolServices, options: ToolOptions = {}): Toolbox {
   if (options.grant !== undefined && options.session !== undefined) {
     throw new VarveError("BAD_REQUEST", "A delegated reader works under its grant, not in a session.", {
       remedy: "Give either a session or a grant.",
     });
   }
-  const bound = allTools.map((tool) => bind(tool, { ...options, host }));
+  const bound = allTools.map((tool) => bind(tool, { ...options, services }));
   const offered = new Set(allTools.filter((tool) => insteadOf(tool, options) === undefined).map((tool) => tool.name));
   return {
     tools: bound.filter((tool) => offered.has(tool.name)),
@@ -64,7 +63,7 @@ export function openToolbox(host: ToolHost, options: ToolOptions = {}): Toolbox 
 
 /** Why a tool is not offered here, with what to do instead; undefined when it is. */
 function insteadOf({ notIn, annotations }: Tool, options: ToolOptions): string | undefined {
-  const instead = notIn[settingOf(options)];
+  const instead = notIn[resolveSetting(options)];
   if (instead !== undefined || !options.readOnly || annotations.readOnlyHint) return instead;
   return "Only reading is allowed here.";
 }
@@ -81,7 +80,7 @@ function bind(tool: Tool, context: ToolContext): BoundTool {
       try {
         return (await run({ ...context, signal }, parseInput(tool, input))) as ToolResult;
       } catch (error) {
-        // Whoever cancels may give any reason; what was thrown because of it is a cancellation all the same.
+        // A caller may cancel with any reason; whatever was thrown because of it is a cancellation.
         if (signal?.aborted) throw new VarveError("ABORTED", `${tool.name} was cancelled.`, { cause: error });
         throw forModels(toVarveError(error));
       }
@@ -89,7 +88,7 @@ function bind(tool: Tool, context: ToolContext): BoundTool {
   };
 }
 
-/** What the engine tells people to type, a model cannot. */
+/** A model cannot run the command that a remedy names for people. */
 function forModels(error: VarveError): VarveError {
   return error.code === "SESSION_NOT_FOUND" ? noSession(error.message, error) : error;
 }

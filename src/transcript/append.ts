@@ -1,6 +1,7 @@
 import { type Entry, type EntryDraft, type Message, VarveError } from "../domain/index.ts";
-import type { AppendBatch, AppendResult, NewJob, Store, StoreTransaction } from "../store/index.ts";
+import type { AppendBatch, AppendResult, Store, StoreTransaction } from "../store/index.ts";
 import { encodeEntry, type Sources } from "./codec.ts";
+import { describeFileJobs } from "./large-content/describe-file.ts";
 
 /** Where a transcript is: what a resolved session knows of itself. */
 export interface TranscriptRef {
@@ -12,24 +13,42 @@ export interface TranscriptRef {
 /** Above this a batch would hold the write lock for too long; callers cut their work before. */
 export const batchEntriesMax = 10_000;
 
+/** How text that is too large for an entry is stored; everything stays inside its entry when absent. */
+export interface LargeContentPolicy {
+  /** Text above this many tokens is stored as a file of its own. */
+  largeContentTokens?: number;
+  /** Whether a job that lets a model describe each file is written with it. */
+  describeFiles?: boolean;
+}
+
+export type AppendOptions = LargeContentPolicy &
+  Pick<AppendBatch, "jobs" | "sync" | "idempotencyKey" | "attached" | "interactionAt"> & {
+    /** Called when jobs were written with the batch. */
+    onJobs?(): void;
+  };
+
 /**
- * Appends entries as one batch: all of them or none, durable when it returns. Ids that are known are left alone, so
- * a batch that was sent twice is stored once.
+ * Appends entries as one batch: all of them or none, durable when it returns. Known ids are left alone, so a batch that
+ * is sent twice is stored once.
  */
 export async function appendEntries(
-  store: Pick<Store | StoreTransaction, "append">,
+  store: Pick<Store | StoreTransaction, "append" | "clock" | "random">,
   ref: TranscriptRef,
   drafts: EntryDraft[],
-  sources: Sources,
-  jobs?: NewJob[],
-  options: Pick<AppendBatch, "sync" | "idempotencyKey" | "attached" | "interactionAt"> = {},
+  { largeContentTokens, describeFiles, onJobs, ...options }: AppendOptions = {},
 ): Promise<AppendResult> {
   const isEmpty = drafts.length === 0 && options.idempotencyKey === undefined;
   if (isEmpty) return { entries: [], appended: 0, duplicates: 0 };
   if (drafts.length > batchEntriesMax) throw new RangeError(`a batch holds at most ${batchEntriesMax} entries`);
-  return insideWhenTaken(sources, (using) => {
-    const entries = drafts.map((draft) => encodeEntry(draft, using));
-    return store.append({ ...ref, now: sources.clock.now(), entries, jobs, ...options });
+  const { agent, conversation, transcript } = ref;
+  const { clock, random } = store;
+  return insideWhenTaken({ clock, random, largeContentTokens }, async (sources) => {
+    const entries = drafts.map((draft) => encodeEntry(draft, sources));
+    const jobs = [...(options.jobs ?? []), ...(describeFiles ? describeFileJobs(store, agent, entries) : [])];
+    const batch = { agent, conversation, transcript, now: clock.now(), entries, ...options, jobs };
+    const result = await store.append(batch);
+    if (jobs.length > 0) onJobs?.();
+    return result;
   });
 }
 

@@ -1,4 +1,12 @@
-export { appendEntries, batchEntriesMax, listMessages, messageDraft, type TranscriptRef } from "./append.ts";
+export {
+  type AppendOptions,
+  appendEntries,
+  batchEntriesMax,
+  type LargeContentPolicy,
+  listMessages,
+  messageDraft,
+  type TranscriptRef,
+} from "./append.ts";
 export {
   type BranchInfo,
   listBranches,
@@ -41,7 +49,17 @@ export {
   type StoredFile,
 } from "./large-content/files.ts";
 export { type FileHead, fileReference } from "./large-content/reference.ts";
-export { activePath, isInherited, listAncestors, pathFrom, placeQuery, readHead, type Segment } from "./path.ts";
+export {
+  activePath,
+  isInherited,
+  listAncestors,
+  listForkSpans,
+  parentSegment,
+  pathFrom,
+  placeQuery,
+  readHead,
+  type Segment,
+} from "./path.ts";
 export {
   findEntry,
   type Page,
@@ -55,3 +73,11 @@ export {
 export { type ScannedMessage, scanMessages } from "./scan.ts";
 export { getEntryText, getPartsText } from "./text.ts";
 export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";
+export {
+  createTranscriptService,
+  type ReadOptions,
+  type TranscriptService,
+  type TranscriptServiceOptions,
+  type TranscriptSession,
+  type TranscriptWriter,
+} from "./transcript-service.ts";

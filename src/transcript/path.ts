@@ -1,5 +1,5 @@
 import type { InferResult } from "kysely";
-import type { Db, Store } from "../store/index.ts";
+import type { ConversationSpan, Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
 
 /** A stretch of the way from an entry to its root: one branch, up to an entry. */
@@ -72,20 +72,28 @@ export async function isInherited(
 
 /** The conversations that one was forked from, the nearest first. */
 export async function listAncestors(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<number[]> {
-  const ancestors: number[] = [];
-  for (let at: number | undefined = ref.conversation; at !== undefined; ) {
-    const first: { parent_conversation: number | null } | undefined = await store.db
+  return (await listForkSpans(store, ref)).slice(1).map(({ conversation }) => conversation);
+}
+
+/** A conversation and those it was forked from, the nearest first, each up to the entry the fork starts at. */
+export async function listForkSpans(
+  store: Store,
+  { agent, conversation }: Omit<TranscriptRef, "transcript">,
+): Promise<ConversationSpan[]> {
+  const spans: ConversationSpan[] = [{ conversation }];
+  for (let at = conversation; ; ) {
+    const first = await store.db
       .selectFrom("branches")
-      .select("parent_conversation")
-      .where("agent", "=", ref.agent)
+      .select(["parent_conversation", "fork_seq"])
+      .where("agent", "=", agent)
       .where("conversation", "=", at)
       .where("branch", "=", 1)
       .executeTakeFirst();
-    const parent: number | undefined = first?.parent_conversation ?? undefined;
-    at = parent === undefined || parent === at || ancestors.includes(parent) ? undefined : parent;
-    if (at !== undefined) ancestors.push(at);
+    const parent = first?.parent_conversation;
+    if (parent == null || first?.fork_seq == null || spans.some((span) => span.conversation === parent)) return spans;
+    spans.push({ conversation: parent, upTo: Math.min(first.fork_seq, spans.at(-1)?.upTo ?? first.fork_seq) });
+    at = parent;
   }
-  return ancestors;
 }
 
 export async function parentSegment(db: Db, agent: string, segment: Segment): Promise<Segment | undefined> {

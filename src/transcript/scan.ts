@@ -7,7 +7,7 @@ import { getEntryText } from "./text.ts";
 export interface ScanOptions {
   agent: string;
   /** All of the agent's when absent. */
-  conversations?: number[];
+  conversations?: readonly number[];
   since?: number;
   before?: number;
   /** Entries that cannot hold this are skipped by the store. It must be free of blanks: a message's parts are joined by them. */

@@ -1,6 +1,6 @@
-import { prepareQuery } from "../store/index.ts";
+import { prepareQuery, type Store } from "../store/index.ts";
 import type { Inbound } from "./inbound.ts";
-import { type InboxHost, type InboxRow, isOpen, leasedAs, type TurnClaim } from "./inbox.ts";
+import { type InboxRow, isOpen, leasedAs, type TurnClaim } from "./inbox.ts";
 
 export interface NewMessage {
   id: string;
@@ -74,12 +74,12 @@ const putOff = prepareQuery((db, { agent, id, key, sender, readyAt, since }: New
  * accepts it may take its turn with the same stroke.
  */
 export async function acceptMessage(
-  { store, clock }: InboxHost,
+  store: Store,
   message: NewMessage,
   taker?: { owner: string; leaseMs: number },
 ): Promise<{ row: InboxRow; duplicate: boolean; claimed?: TurnClaim }> {
   const { agent, id, source, key, sender, inbound, waitMs } = message;
-  const now = clock.now();
+  const now = store.clock.now();
   const row = { agent, id, source, key, sender, payload: JSON.stringify(inbound), now, readyAt: now + waitMs };
   const leased = leasedAs(id, 1, taker?.owner ?? "", now, taker?.leaseMs ?? 0);
   const insert = inserted(store.db, row);

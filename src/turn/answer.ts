@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { VarveError } from "../domain/index.ts";
 import { classify, type Failure, isContextOverflow, overflowLimit } from "../models/index.ts";
-import type { TurnHost, WindowFacts } from "./host.ts";
 import { chooseRunners } from "./runners/choose.ts";
 import type { Runner } from "./runners/port.ts";
 import { toolLoop } from "./tool-loop.ts";
-import type { Answered, Turn, TurnRuntime } from "./turn.ts";
+import type { Answered, Turn, TurnFacts, TurnRuntime, TurnServices } from "./turn.ts";
 import { resolveWindow } from "./window.ts";
 
 const attemptsMax = 3;
@@ -13,11 +12,11 @@ const backoffMs = 500;
 const patienceMs = 30_000;
 
 /** Asks the first model, again where that may help, and then the others. What went wrong on the way is in the notes. */
-export async function answerTurn(host: TurnHost, turn: Turn, live: TurnRuntime): Promise<Answered> {
+export async function answerTurn(services: TurnServices, turn: Turn, live: TurnRuntime): Promise<Answered> {
   const notes: string[] = [];
   const failures: { runner: Runner; failure: Failure; error: unknown }[] = [];
   const { claimed, session } = turn;
-  for (const runner of chooseRunners(host, session)) {
+  for (const runner of chooseRunners(services, session)) {
     live.emit({
       type: "started",
       turn: claimed.turn,
@@ -26,10 +25,10 @@ export async function answerTurn(host: TurnHost, turn: Turn, live: TurnRuntime):
       model: runner.model,
     });
     try {
-      return await askRunner(host, turn, runner, live, notes);
+      return await askRunner(services, turn, runner, live, notes);
     } catch (error) {
       live.signal.throwIfAborted();
-      const failure = classify(error, host.clock.now());
+      const failure = classify(error, services.store.clock.now());
       failures.push({ runner, failure, error });
       notes.push(`${runner.model ?? runner.name} gave no answer: ${failure.message}`);
       live.emit({ type: "restarted", because: failure.message });
@@ -40,39 +39,39 @@ export async function answerTurn(host: TurnHost, turn: Turn, live: TurnRuntime):
 
 /** One model, asked until it answers or it is clear that it will not. A prompt that is too long is cut down once. */
 async function askRunner(
-  host: TurnHost,
+  services: TurnServices,
   turn: Turn,
   runner: Runner,
   live: TurnRuntime,
   notes: string[],
 ): Promise<Answered> {
-  const window = resolveWindow(host.config, runner.model);
+  const window = resolveWindow(services.config, runner.model);
   if (window.warning !== undefined) notes.push(window.warning);
-  let facts: WindowFacts = {
+  let facts: TurnFacts = {
     windowTokens: window.tokens,
     ...(runner.model === undefined ? {} : { model: runner.model }),
   };
   const { signal } = live;
-  await host.context.prepare(turn.session, { ...facts, signal });
+  await services.context.prepare(turn.session, { ...facts, signal });
   let recovered = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answered = await toolLoop(host, turn, { runner, facts, notes }, live);
-      if (runner.model !== undefined) host.noteModel("chat", runner.model, { usage: answered.usage });
+      const answered = await toolLoop(services, turn, { runner, facts, notes }, live);
+      if (runner.model !== undefined) services.usage.record("chat", runner.model, { usage: answered.usage });
       return answered;
     } catch (error) {
       signal.throwIfAborted();
       if (isContextOverflow(error) && !recovered) {
         recovered = true;
         facts = { ...facts, windowTokens: Math.min(facts.windowTokens, overflowLimit(error) ?? facts.windowTokens) };
-        const result = await host.context.recoverFromOverflow(turn.session, error, { ...facts, signal });
+        const result = await services.context.recoverFromOverflow(turn.session, error, { ...facts, signal });
         notes.push(`The prompt was too long for ${runner.model ?? runner.name}; ${shrunk(result)}.`);
         live.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
         continue;
       }
-      const failure = classify(error, host.clock.now());
+      const failure = classify(error, services.store.clock.now());
       if (runner.model !== undefined) {
-        host.noteModel("chat", runner.model, { error: failure.message, isAuth: failure.kind === "auth" });
+        services.usage.record("chat", runner.model, { error: failure.message, isAuth: failure.kind === "auth" });
       }
       if (failure.kind !== "transient" || attempt >= attemptsMax) throw error;
       notes.push(`${runner.model ?? runner.name} failed and was asked again: ${failure.message}`);

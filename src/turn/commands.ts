@@ -1,8 +1,8 @@
 import { VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
-import type { Found, TurnHost } from "./host.ts";
 import { countInbox } from "./inbox.ts";
 import { chooseRunners } from "./runners/choose.ts";
+import type { TurnServices } from "./turn.ts";
 import { resolveWindow } from "./window.ts";
 
 export interface Command {
@@ -10,19 +10,19 @@ export interface Command {
   rest: string;
 }
 
-type Run = (host: TurnHost, session: Session, rest: string, signal: AbortSignal) => Promise<string>;
+type Run = (services: TurnServices, session: Session, rest: string, signal: AbortSignal) => Promise<string>;
 
 const found = 8;
 
 /** What can be said to Varve itself in a chat. `/new` and `/reset` are the session's own and do not come here. */
 const commands = {
   compact: { takes: "[instructions]", does: "summarise the conversation now", run: compact },
-  status: { takes: "", does: "the model, its window, the session and the queue", run: status },
-  recall: { takes: "<query>", does: "what memory and history hold about something", run: recall },
-  remember: { takes: "<text>", does: "keep something in memory", run: remember },
-  forget: { takes: "<query>", does: "forget the memories that fit", run: forget },
-  context: { takes: "", does: "what the model sees of the conversation", run: context },
-  help: { takes: "", does: "this list", run: async () => help() },
+  status: { takes: "", does: "show the model, its window, the session and the queue", run: status },
+  recall: { takes: "<query>", does: "search memory and history", run: recall },
+  remember: { takes: "<text>", does: "store something in memory", run: remember },
+  forget: { takes: "<query>", does: "forget the memory that matches", run: forget },
+  context: { takes: "", does: "show what the model sees of the conversation", run: context },
+  help: { takes: "", does: "show this list", run: async () => help() },
 } satisfies Record<string, { takes: string; does: string; run: Run }>;
 
 export function findCommand(text: string): Command | undefined {
@@ -33,13 +33,13 @@ export function findCommand(text: string): Command | undefined {
 
 /** A command that fails says why; it is no failure of the turn. */
 export async function runCommand(
-  host: TurnHost,
+  services: TurnServices,
   session: Session,
   { name, rest }: Command,
   signal: AbortSignal,
 ): Promise<string> {
   try {
-    return await commands[name].run(host, session, rest, signal);
+    return await commands[name].run(services, session, rest, signal);
   } catch (error) {
     if (!(error instanceof VarveError)) throw error;
     return [error.message, error.remedy].filter(Boolean).join(" ");
@@ -51,22 +51,27 @@ function help(): string {
     ([name, { takes, does }]) => `/${name}${takes === "" ? "" : ` ${takes}`}: ${does}`,
   );
   return [
-    "/new [text]: a new session in the same conversation",
-    "/reset [text]: archive the conversation and begin anew",
+    "/new [text]: start a new session in the same conversation",
+    "/reset [text]: archive the conversation and start a new one",
     ...own,
   ].join("\n");
 }
 
-async function compact(host: TurnHost, session: Session, instructions: string, signal: AbortSignal): Promise<string> {
-  const result = await host.context.compact(session, { ...(instructions === "" ? {} : { instructions }), signal });
+async function compact(
+  services: TurnServices,
+  session: Session,
+  instructions: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const result = await services.context.compact(session, { ...(instructions === "" ? {} : { instructions }), signal });
   if (result.status === "nothing") return "There is nothing to compact yet.";
   const because = result.because === undefined ? "" : ` (${result.because})`;
   return `Compacted: ${result.tokensBefore} → ${result.tokensAfter} tokens, ${result.leafPasses + result.condensedPasses} summaries${because}.`;
 }
 
-async function status(host: TurnHost, session: Session): Promise<string> {
-  const [runner] = chooseRunners(host, session);
-  const queue = await countInbox(host);
+async function status(services: TurnServices, session: Session): Promise<string> {
+  const [runner] = chooseRunners(services, session);
+  const queue = await countInbox(services.store);
   const lines = [
     `Session: ${session.key} (${session.sessionId})`,
     `Messages: ${session.messageCount}, compactions: ${session.compactionCount}`,
@@ -74,7 +79,7 @@ async function status(host: TurnHost, session: Session): Promise<string> {
     `Runner: ${runner?.name ?? "none"}${runner?.model === undefined ? "" : `, model ${runner.model}`}`,
   ];
   try {
-    const window = resolveWindow(host.config, runner?.model);
+    const window = resolveWindow(services.config, runner?.model);
     lines.push(`Context: ${session.contextTokens} of ${window.tokens} tokens (${window.because})`);
     if (window.warning !== undefined) lines.push(window.warning);
   } catch (error) {
@@ -85,33 +90,37 @@ async function status(host: TurnHost, session: Session): Promise<string> {
   return lines.join("\n");
 }
 
-async function recall(host: TurnHost, session: Session, query: string): Promise<string> {
+async function recall(services: TurnServices, session: Session, query: string): Promise<string> {
   if (query === "") return "Say what to look for: /recall <query>";
+  const { agent } = session;
   const [memories, passages] = await Promise.all([
-    host.memory.recall(session.agent, query, found),
-    host.find(session.agent, query, found),
+    services.memory.recall({ query, limit: found, agent }),
+    services.search.find(query, { agent, limit: found, kinds: ["message", "summary", "chunk", "file"] }),
   ]);
-  const lines = [...memories, ...passages].map(line);
+  const lines = [
+    ...memories.hits.map(({ memory }) => line(memory.abstract, memory.id)),
+    ...passages.results.map(({ snippet, citation }) => line(snippet, citation)),
+  ];
   return lines.length === 0 ? "Nothing fits that." : lines.join("\n");
 }
 
-function line({ text, citation }: Found): string {
+function line(text: string, citation: string): string {
   return `- ${text.replace(/\s+/g, " ").trim().slice(0, 300)} [${citation}]`;
 }
 
-async function remember(host: TurnHost, session: Session, text: string): Promise<string> {
+async function remember(services: TurnServices, session: Session, text: string): Promise<string> {
   if (text === "") return "Say what to remember: /remember <text>";
-  const memory = await host.memory.remember(session, text);
-  return `Kept: ${memory.text} [${memory.id}]`;
+  const { current } = await services.memory.add({ text, session, agent: session.agent });
+  return `Kept: ${current.abstract} [${current.id}]`;
 }
 
-async function forget(host: TurnHost, session: Session, query: string): Promise<string> {
+async function forget(services: TurnServices, session: Session, query: string): Promise<string> {
   if (query === "") return "Say what to forget: /forget <query>";
-  const forgotten = await host.memory.forget(session.agent, query);
+  const { memories: forgotten } = await services.memory.forget({ query }, { agent: session.agent });
   return forgotten.length === 0 ? "No memory fits that." : `Forgotten: ${forgotten.join(", ")}. Their history is kept.`;
 }
 
-async function context(host: TurnHost, session: Session): Promise<string> {
-  const { summaries, summaryTokens, rawTokens } = await host.context.overview(session);
-  return `${summaries.length} summaries (${summaryTokens} tokens) stand for what came before; ${rawTokens} tokens of messages stand behind them.`;
+async function context(services: TurnServices, session: Session): Promise<string> {
+  const { summaries, summaryTokens, rawTokens } = await services.context.overview(session);
+  return `${summaries.length} summaries (${summaryTokens} tokens) cover the earlier messages; ${rawTokens} tokens of messages follow them.`;
 }

@@ -2,12 +2,11 @@ import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { dayIn, getToolCalls, type Message, toVarveError } from "../domain/index.ts";
 import { chatModel } from "../models/index.ts";
-import type { Session } from "../session/index.ts";
-import type { TurnHost, TurnTool } from "./host.ts";
-import { chatSources } from "./runners/chat-sources.ts";
+import { markMemoryFlush, type Session } from "../session/index.ts";
+import { chatSources } from "./runners/choose.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
-import { runTools } from "./tool-loop.ts";
-import type { Answered } from "./turn.ts";
+import { offerTools, runTools, type TurnTool } from "./tool-loop.ts";
+import type { Answered, TurnServices } from "./turn.ts";
 import { resolveWindow } from "./window.ts";
 
 const stepsMax = 6;
@@ -17,19 +16,19 @@ const noteMax = 20_000;
  * Asks the model to write down what lasts before the conversation is compacted, once for each compaction. Nothing of it
  * enters the transcript. It never fails the turn it follows: what goes wrong is counted with the model.
  */
-export async function flushMemory(host: TurnHost, session: Session, answered: Answered): Promise<void> {
-  const { flush } = host.config.turn;
+export async function flushMemory(services: TurnServices, session: Session, answered: Answered): Promise<void> {
+  const { flush } = services.config.turn;
   const model = flush.model ?? answered.model;
-  if (answered.runner.name !== "ai-sdk" || model === undefined || !isDue(host, session, answered)) return;
+  if (answered.runner.name !== "ai-sdk" || model === undefined || !isDue(services, session, answered)) return;
   try {
-    await ask(host, session, model);
-    await host.sessions.noteFlush(session);
+    await ask(services, session, model);
+    await markMemoryFlush(services.store, session);
   } catch (error) {
-    host.noteModel("flush", model, { error: toVarveError(error).message, isAuth: false });
+    services.usage.record("flush", model, { error: toVarveError(error).message, isAuth: false });
   }
 }
 
-function isDue({ config }: TurnHost, session: Session, { facts }: Answered): boolean {
+function isDue({ config }: TurnServices, session: Session, { facts }: Answered): boolean {
   const { flush } = config.turn;
   if (!flush.enabled || session.memoryFlushCompactionCount === session.compactionCount) return false;
   const reserve = Math.min(config.context.reserveTokens, Math.floor(facts.windowTokens / 4));
@@ -39,19 +38,23 @@ function isDue({ config }: TurnHost, session: Session, { facts }: Answered): boo
   return (facts.observedTokens ?? facts.estimatedTokens ?? 0) > Math.min(threshold, sweep);
 }
 
-async function ask(host: TurnHost, session: Session, name: string): Promise<void> {
-  const { config } = host;
+async function ask(services: TurnServices, session: Session, name: string): Promise<void> {
+  const { config } = services;
   const { flush } = config.turn;
-  const model = chatModel(name, chatSources(host, session));
+  const model = chatModel(name, chatSources(services, session));
   const { tokens } = resolveWindow(config, name);
-  const view = await host.context.assemble(session, { windowTokens: tokens, model: name, provider: model.provider });
-  const system = flush.systemPrompt ?? buildSystemPrompt(config, host.clock.now(), view.systemPromptAddition);
-  const stores = (await host.tools(session)).filter((tool) => tool.name === "memory_store");
-  const tools = [...stores, ...notesTool(host)];
+  const view = await services.context.assemble(session, {
+    windowTokens: tokens,
+    model: name,
+    provider: model.provider,
+  });
+  const system = flush.systemPrompt ?? buildSystemPrompt(config, services.store.clock.now(), view.systemPromptAddition);
+  const stores = (await offerTools(services, session)).filter((tool) => tool.name === "memory_store");
+  const tools = [...stores, ...notesTool(services)];
   let messages: Message[] = [...view.messages, { role: "user", content: flush.prompt }];
   for (let step = 1; step <= stepsMax; step += 1) {
     const answer = await model.ask({ system, messages, tools });
-    host.noteModel("flush", name, { usage: answer.usage });
+    services.usage.record("flush", name, { usage: answer.usage });
     const calls = getToolCalls(answer.message);
     if (calls.length === 0) return;
     const results = await runTools(tools, calls, { signal: new AbortController().signal, emit: () => undefined });
@@ -60,7 +63,7 @@ async function ask(host: TurnHost, session: Session, name: string): Promise<void
 }
 
 /** Notes of the day, in the workspace; not offered where there is none that can be written. */
-function notesTool({ config, clock }: TurnHost): TurnTool[] {
+function notesTool({ config, store: { clock } }: TurnServices): TurnTool[] {
   const { workspace } = config.search;
   if (workspace === undefined) return [];
   const folder = join(workspace, "memory");

@@ -1,15 +1,7 @@
 import { sql } from "kysely";
-import type { Clock, Random } from "../domain/index.ts";
 import { type Db, type InboxTable, prepareQuery, type Store, type Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
-
-/** The queue, durable: what is in it is answered once, whoever does it. */
-export interface InboxHost {
-  store: Store;
-  clock: Clock;
-  random: Random;
-}
 
 export type InboxRow = Omit<InboxTable, "num"> & { num: number };
 
@@ -64,40 +56,40 @@ const openRows = prepareQuery((db, { limit }: { limit: number }) =>
 );
 
 /** A look without a lock: an idle process takes none, and who takes it knows what to take. */
-export async function lookAt({ store, clock }: InboxHost): Promise<Look> {
-  const now = clock.now();
+export async function findNextTurn(store: Store): Promise<Look> {
+  const now = store.clock.now();
   const [open] = await store.readBatch([openRows(store.db, { limit: lookedAtMax })]);
   const abandoned = open.find((row) => row.state === "running" && (row.lease_until ?? 0) <= now);
   if (abandoned) return { next: abandoned };
   // What came first in its conversation goes first, be it under way or not ready yet.
   const seen = new Set<string>();
   let dueAt: number | undefined;
-  for (const row of open) if (row.state === "running") seen.add(conversationOf(row));
+  for (const row of open) if (row.state === "running") seen.add(conversationName(row));
   for (const row of open) {
-    if (row.state !== "waiting" || seen.has(conversationOf(row))) continue;
+    if (row.state !== "waiting" || seen.has(conversationName(row))) continue;
     if (row.ready_at <= now) return { next: row };
-    seen.add(conversationOf(row));
+    seen.add(conversationName(row));
     dueAt = Math.min(dueAt ?? row.ready_at, row.ready_at);
   }
   return dueAt === undefined ? {} : { dueAt };
 }
 
-function conversationOf({ agent, key }: OpenRow): string {
+function conversationName({ agent, key }: OpenRow): string {
   return `${agent} ${key}`;
 }
 
 /** Takes a turn that was seen; undefined when somebody else was faster. */
 export async function claimTurn(
-  host: InboxHost,
+  store: Store,
   seen: OpenRow,
   owner: string,
   leaseMs: number,
 ): Promise<TurnClaim | undefined> {
-  const now = host.clock.now();
-  const claimed = await host.store.transaction(
+  const now = store.clock.now();
+  const claimed = await store.transaction(
     async (tx) => {
       await tx.lock(lockName);
-      const rows = seen.turn === null ? await groupOf(tx.db, seen, now) : await rowsOfTurn(tx.db, seen);
+      const rows = seen.turn === null ? await readGroup(tx.db, seen, now) : await readTurnRows(tx.db, seen);
       const [first] = rows;
       if (!first) return undefined;
       const leased = leasedAs(first.turn ?? first.id, first.attempts + 1, owner, now, leaseMs);
@@ -142,7 +134,7 @@ export function leasedAs(turn: string, attempts: number, owner: string, now: num
   return { state: "running", turn, attempts, lease_owner: owner, lease_until: now + leaseMs, updated_at: now };
 }
 
-async function rowsOfTurn(db: Tx, { agent, turn }: OpenRow): Promise<InboxRow[]> {
+async function readTurnRows(db: Tx, { agent, turn }: OpenRow): Promise<InboxRow[]> {
   return db
     .selectFrom("inbox")
     .selectAll()
@@ -154,7 +146,7 @@ async function rowsOfTurn(db: Tx, { agent, turn }: OpenRow): Promise<InboxRow[]>
 }
 
 /** The first messages of one sender; none when the conversation has a turn by now. */
-async function groupOf(db: Tx, seen: OpenRow, now: number): Promise<InboxRow[]> {
+async function readGroup(db: Tx, seen: OpenRow, now: number): Promise<InboxRow[]> {
   const open = await db
     .selectFrom("inbox")
     .selectAll()
@@ -181,14 +173,14 @@ function standsAlone({ payload }: InboxRow): boolean {
 }
 
 /** Holds a turn for longer; false when another process has taken it over. */
-export async function extendTurn(host: InboxHost, claimed: TurnClaim, leaseMs: number): Promise<boolean> {
-  const lease = { lease_until: host.clock.now() + leaseMs };
-  const [held] = await host.store.writeBatch([heldRows(host.store.db, claimed).set(lease)], { sync: false });
+export async function extendTurn(store: Store, claimed: TurnClaim, leaseMs: number): Promise<boolean> {
+  const lease = { lease_until: store.clock.now() + leaseMs };
+  const [held] = await store.writeBatch([heldRows(store.db, claimed).set(lease)], { sync: false });
   return held.changes > 0;
 }
 
-export async function noteProgress(host: InboxHost, claimed: TurnClaim, progress: Progress): Promise<void> {
-  await host.store.writeBatch([heldRows(host.store.db, claimed).set({ progress: JSON.stringify(progress) })]);
+export async function recordProgress(store: Store, claimed: TurnClaim, progress: Progress): Promise<void> {
+  await store.writeBatch([heldRows(store.db, claimed).set({ progress: JSON.stringify(progress) })]);
 }
 
 /** The rows of a turn, by their numbers, as long as this process holds them. */
@@ -206,11 +198,11 @@ function heldRows(db: Db | Tx, { messages, turn, owner }: TurnClaim) {
 }
 
 /** Messages that came for a conversation while its turn runs, made part of it. */
-export async function joinTurn(host: InboxHost, claimed: TurnClaim, leaseMs: number): Promise<TurnClaim["messages"]> {
+export async function joinTurn(store: Store, claimed: TurnClaim, leaseMs: number): Promise<TurnClaim["messages"]> {
   const { agent, key, turn, owner, attempt } = claimed;
-  const now = host.clock.now();
+  const now = store.clock.now();
   const leased = leasedAs(turn, attempt, owner, now, leaseMs);
-  const rows = await host.store.transaction(async (tx) => {
+  const rows = await store.transaction(async (tx) => {
     await tx.lock(lockName);
     const waiting = await tx.db
       .selectFrom("inbox")
@@ -236,7 +228,7 @@ export async function joinTurn(host: InboxHost, claimed: TurnClaim, leaseMs: num
 }
 
 /** Whether somebody waits for a conversation whose turn runs. */
-export async function isAwaited({ store }: InboxHost, { agent, key }: TurnClaim): Promise<boolean> {
+export async function isAwaited(store: Store, { agent, key }: TurnClaim): Promise<boolean> {
   const waiting = await store.db
     .selectFrom("inbox")
     .select("num")
@@ -266,14 +258,14 @@ export function endOfTurn(db: Db | Tx, claimed: TurnClaim, result: TurnResult, n
 }
 
 /** Ends a turn by itself; false when another process has taken it over. */
-export async function endTurn({ store, clock }: InboxHost, claimed: TurnClaim, result: TurnResult): Promise<boolean> {
-  const [ended] = await store.writeBatch([endOfTurn(store.db, claimed, result, clock.now())]);
+export async function endTurn(store: Store, claimed: TurnClaim, result: TurnResult): Promise<boolean> {
+  const [ended] = await store.writeBatch([endOfTurn(store.db, claimed, result, store.clock.now())]);
   return ended.changes > 0;
 }
 
 /** Gives a turn back, for any process to begin it again; this attempt does not count unless it has to wait. */
-export async function handOver({ store, clock }: InboxHost, claimed: TurnClaim, waitMs = 0): Promise<void> {
-  const now = clock.now();
+export async function handOver(store: Store, claimed: TurnClaim, waitMs = 0): Promise<void> {
+  const now = store.clock.now();
   const given = heldRows(store.db, claimed).set((eb) => ({
     lease_owner: null,
     lease_until: now + waitMs,
@@ -283,11 +275,11 @@ export async function handOver({ store, clock }: InboxHost, claimed: TurnClaim, 
   await store.writeBatch([given]);
 }
 
-export async function readMessage({ store }: InboxHost, agent: string, id: string): Promise<InboxRow | undefined> {
+export async function readMessage(store: Store, agent: string, id: string): Promise<InboxRow | undefined> {
   return store.db.selectFrom("inbox").selectAll().where("agent", "=", agent).where("id", "=", id).executeTakeFirst();
 }
 
-export async function countInbox({ store }: InboxHost): Promise<Record<string, number>> {
+export async function countInbox(store: Store): Promise<Record<string, number>> {
   const rows = await store.db
     .selectFrom("inbox")
     .select((eb) => ["state", eb.fn.countAll<number>().as("count")])

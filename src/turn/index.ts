@@ -1,6 +1,6 @@
 export type { TurnEvent, TurnResult, TurnStatus } from "./events.ts";
-export type { Found, TurnHost, TurnTool, WindowFacts } from "./host.ts";
 export type { Attachment, Chat, Inbound } from "./inbound.ts";
 export { countInbox } from "./inbox.ts";
-export { type Accepted, type MessageState, TurnQueue } from "./queue.ts";
+export type { Accepted, MessageState } from "./queue.ts";
+export { createTurnService, type TurnService } from "./turn-service.ts";
 export { resolveWindow } from "./window.ts";

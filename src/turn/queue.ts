@@ -2,21 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { newId, toVarveError, VarveError, WakeSignal } from "../domain/index.ts";
 import { acceptMessage, type NewMessage } from "./accept.ts";
 import type { TurnEvent, TurnResult } from "./events.ts";
-import type { TurnHost } from "./host.ts";
 import { checkInbound, getSender, type Inbound, isAddressed, isGroup, sourceOf, toAddress } from "./inbound.ts";
 import {
   claimTurn,
   endTurn,
   extendTurn,
+  findNextTurn,
   handOver,
   type InboxRow,
   isAwaited,
   joinTurn,
-  lookAt,
   readMessage,
   type TurnClaim,
 } from "./inbox.ts";
 import { runTurn } from "./run.ts";
+import type { TurnServices } from "./turn.ts";
 import { Interrupted, isStoreFailure, TurnLost } from "./turn.ts";
 
 export interface Accepted {
@@ -65,22 +65,22 @@ class Stopping extends Error {}
 
 /** Takes messages in and runs their turns: one at a time a conversation, a few at once, in the order they came. */
 export class TurnQueue {
-  readonly #host: TurnHost;
+  readonly #services: TurnServices;
   readonly #owner: string;
   readonly #running = new Map<string, Running>();
   readonly #work = new Set<Promise<void>>();
   /** Who follows each message. */
   readonly #listeners = new Map<string, Set<(turn: Running, event: TurnEvent) => void>>();
-  readonly #bell = new WakeSignal();
+  readonly #wakeSignal = new WakeSignal();
   /** Messages that are being written down, with their turns. */
   readonly #taking = new Set<Promise<unknown>>();
   #stopping = new AbortController();
   #loop: Promise<void> | undefined;
   readonly #observer: QueueObserver;
 
-  constructor(host: TurnHost, observer: QueueObserver) {
-    this.#host = host;
-    this.#owner = newId(host.clock, host.random);
+  constructor(services: TurnServices, observer: QueueObserver) {
+    this.#services = services;
+    this.#owner = newId(services.store.clock, services.store.random);
     this.#observer = observer;
   }
 
@@ -90,8 +90,9 @@ export class TurnQueue {
    */
   async accept(inbound: Inbound, { run = false } = {}): Promise<Accepted> {
     checkInbound(inbound);
-    const { config, clock, random } = this.#host;
-    const { agent, key } = this.#host.sessions.keyOf(toAddress(inbound));
+    const { config, store } = this.#services;
+    const { clock, random } = store;
+    const { agent, key } = this.#services.sessions.resolveKey(toAddress(inbound));
     const addressed = isAddressed(inbound, config.turn.names);
     const known: Inbound & { id: string } = {
       ...inbound,
@@ -110,12 +111,12 @@ export class TurnQueue {
 
   /** Writes a message down, and begins its turn at once where nothing is before it and there is room. */
   async #take(message: NewMessage, run: boolean): ReturnType<typeof acceptMessage> {
-    const { maxConcurrent, leaseMs } = this.#host.config.turn;
-    const hasRoom = this.#work.size + this.#taking.size < maxConcurrent;
-    const isFree = run && message.waitMs === 0 && hasRoom && !this.#stopping.signal.aborted;
-    if (!isFree) return acceptMessage(this.#host, message);
+    const { maxConcurrent, leaseMs } = this.#services.config.turn;
+    const hasCapacity = this.#work.size + this.#taking.size < maxConcurrent;
+    const isFree = run && message.waitMs === 0 && hasCapacity && !this.#stopping.signal.aborted;
+    if (!isFree) return acceptMessage(this.#services.store, message);
     this.#loop ??= this.#run();
-    const taking = acceptMessage(this.#host, message, { owner: this.#owner, leaseMs }).then((accepted) => {
+    const taking = acceptMessage(this.#services.store, message, { owner: this.#owner, leaseMs }).then((accepted) => {
       if (accepted.claimed) this.#begin(accepted.claimed);
       return accepted;
     });
@@ -129,13 +130,13 @@ export class TurnQueue {
 
   /** Where a message is now. */
   async get(agent: string, id: string): Promise<MessageState> {
-    const row = await readMessage(this.#host, agent, id);
+    const row = await readMessage(this.#services.store, agent, id);
     if (!row) {
       throw new VarveError("NOT_FOUND", `No message ${JSON.stringify(id)} was accepted.`, {
         remedy: "Use the id that accepting it returned.",
       });
     }
-    return stateOf(row);
+    return toMessageState(row);
   }
 
   /** What happens to a message from its beginning to its end, also when another process answers it. */
@@ -169,7 +170,7 @@ export class TurnQueue {
         }
         if (pending.length > 0) continue;
         // A turn that runs here says its end itself.
-        const isHere = seen !== undefined && this.#running.has(idOf(seen.claimed));
+        const isHere = seen !== undefined && this.#running.has(turnName(seen.claimed));
         const state = isHere ? undefined : await this.get(agent, id);
         if (pending.length > 0) continue;
         if (state?.result !== undefined) {
@@ -196,13 +197,13 @@ export class TurnQueue {
     // Who is about to stop takes no more.
     if (this.#stopping.signal.aborted) return;
     this.#loop ??= this.#run();
-    this.#bell.wake();
+    this.#wakeSignal.wake();
   }
 
   /** Takes no more turns, waits a while for those under way, and hands over the others. */
-  async stop(graceMs = this.#host.config.turn.graceMs): Promise<void> {
+  async stop(graceMs = this.#services.config.turn.graceMs): Promise<void> {
     this.#stopping.abort();
-    this.#bell.wake();
+    this.#wakeSignal.wake();
     await this.#loop;
     await Promise.allSettled(this.#taking);
     if (this.#work.size > 0) {
@@ -232,64 +233,64 @@ export class TurnQueue {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    const { maxConcurrent } = this.#host.config.turn;
+    const { maxConcurrent } = this.#services.config.turn;
     for (let waitMs = idleMs; !signal.aborted; ) {
-      const hasRoom = this.#work.size + this.#taking.size < maxConcurrent;
-      const { claimed, napMs } = hasRoom ? await this.#look(waitMs) : { napMs: waitMs };
+      const hasCapacity = this.#work.size + this.#taking.size < maxConcurrent;
+      const { claimed, delayMs } = hasCapacity ? await this.#findNext(waitMs) : { delayMs: waitMs };
       if (claimed) {
         waitMs = idleMs;
         this.#begin(claimed);
         continue;
       }
       if (signal.aborted) break;
-      const rang = await this.#bell.wait(napMs, { ref: this.#work.size > 0 });
-      waitMs = rang ? idleMs : Math.min(2 * waitMs, idleMsMax);
+      const isWoken = await this.#wakeSignal.wait(delayMs, { ref: this.#work.size > 0 });
+      waitMs = isWoken ? idleMs : Math.min(2 * waitMs, idleMsMax);
     }
   }
 
   #begin(claimed: TurnClaim): void {
     const work: Promise<void> = this.#runOne(claimed).finally(() => {
       this.#work.delete(work);
-      this.#bell.wake();
+      this.#wakeSignal.wake();
     });
     this.#work.add(work);
   }
 
   /** A turn, or how long to wait for one: no longer than until the next message is due. */
-  async #look(waitMs: number): Promise<{ claimed?: TurnClaim; napMs: number }> {
+  async #findNext(waitMs: number): Promise<{ claimed?: TurnClaim; delayMs: number }> {
     try {
-      const { next, dueAt } = await lookAt(this.#host);
+      const { next, dueAt } = await findNextTurn(this.#services.store);
       if (next) {
-        const claimed = await claimTurn(this.#host, next, this.#owner, this.#host.config.turn.leaseMs);
-        return { claimed, napMs: contestedMs };
+        const claimed = await claimTurn(this.#services.store, next, this.#owner, this.#services.config.turn.leaseMs);
+        return { claimed, delayMs: contestedMs };
       }
-      const untilDue = dueAt === undefined ? waitMs : Math.max(5, dueAt - this.#host.clock.now());
-      return { napMs: Math.min(waitMs, untilDue) };
+      const untilDue = dueAt === undefined ? waitMs : Math.max(5, dueAt - this.#services.store.clock.now());
+      return { delayMs: Math.min(waitMs, untilDue) };
     } catch (error) {
       // A store that cannot be reached for a while must not end the work for good.
       this.#observer.onError(error);
-      return { napMs: waitMs };
+      return { delayMs: waitMs };
     }
   }
 
   async #runOne(claimed: TurnClaim): Promise<void> {
-    const { turn } = this.#host.config;
+    const { turn } = this.#services.config;
     const controller = new AbortController();
     const running: Running = { claimed, events: [], controller, said: "" };
-    const id = idOf(claimed);
+    const id = turnName(claimed);
     this.#running.set(id, running);
-    const beat = setInterval(() => void this.#beat(running), turn.leaseMs / 3);
+    const beat = setInterval(() => void this.#extendLease(running), turn.leaseMs / 3);
     const timeout = setTimeout(() => controller.abort(tooLong(turn.timeoutMs)), turn.timeoutMs);
     try {
       const result =
         claimed.attempt > turn.attemptsMax
           ? await this.#giveUp(claimed, cutOff(claimed.attempt - 1))
-          : await runTurn(this.#host, claimed, {
+          : await runTurn(this.#services, claimed, {
               signal: controller.signal,
               emit: (event) => this.#emit(running, event),
               steer: async () => {
                 if (turn.whileBusy !== "steer") return [];
-                const joined = await joinTurn(this.#host, claimed, turn.leaseMs);
+                const joined = await joinTurn(this.#services.store, claimed, turn.leaseMs);
                 claimed.messages.push(...joined);
                 return joined;
               },
@@ -308,10 +309,10 @@ export class TurnQueue {
   async #settle(running: Running, error: unknown): Promise<void> {
     const { claimed } = running;
     if (error instanceof TurnLost) return;
-    if (error instanceof Stopping) return handOver(this.#host, claimed);
+    if (error instanceof Stopping) return handOver(this.#services.store, claimed);
     this.#observer.onError(error);
     // The store may be back for the next attempt; whatever else it is will be so again.
-    if (isStoreFailure(error)) return handOver(this.#host, claimed, retryMs);
+    if (isStoreFailure(error)) return handOver(this.#services.store, claimed, retryMs);
     this.#emit(running, { type: "ended", result: await this.#giveUp(claimed, toVarveError(error)) });
   }
 
@@ -326,17 +327,17 @@ export class TurnQueue {
       notes: [],
       error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
     };
-    if (!(await endTurn(this.#host, claimed, result))) throw new TurnLost();
+    if (!(await endTurn(this.#services.store, claimed, result))) throw new TurnLost();
     return result;
   }
 
   /** Holds the lease, and looks whether somebody wants to speak who spoke to another process. */
-  async #beat(running: Running): Promise<void> {
+  async #extendLease(running: Running): Promise<void> {
     const { claimed, controller } = running;
-    const { leaseMs, whileBusy } = this.#host.config.turn;
+    const { leaseMs, whileBusy } = this.#services.config.turn;
     try {
-      if (!(await extendTurn(this.#host, claimed, leaseMs))) controller.abort(new TurnLost());
-      else if (whileBusy === "interrupt" && (await isAwaited(this.#host, claimed))) {
+      if (!(await extendTurn(this.#services.store, claimed, leaseMs))) controller.abort(new TurnLost());
+      else if (whileBusy === "interrupt" && (await isAwaited(this.#services.store, claimed))) {
         this.interrupt(claimed.agent, claimed.key);
       }
     } catch (error) {
@@ -357,11 +358,11 @@ export class TurnQueue {
   }
 }
 
-function idOf({ agent, turn }: TurnClaim): string {
+function turnName({ agent, turn }: TurnClaim): string {
   return `${agent} ${turn}`;
 }
 
-function stateOf(row: InboxRow): MessageState {
+function toMessageState(row: InboxRow): MessageState {
   return {
     id: row.id,
     agent: row.agent,

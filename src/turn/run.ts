@@ -7,48 +7,48 @@
  * done again, and the reply, the end of the turn and the work behind it are written together or not at all.
  */
 import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
-import type { Session } from "../session/index.ts";
+import { type Session, tokensUpdate } from "../session/index.ts";
 import { attachStatement } from "../store/index.ts";
 import { isSilentReply } from "../transcript/index.ts";
 import { answerTurn } from "./answer.ts";
 import { findCommand, runCommand } from "./commands.ts";
 import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
-import type { TurnHost, WindowFacts } from "./host.ts";
 import { toAddress, toMessage } from "./inbound.ts";
-import { endOfTurn, endTurn, noteProgress, type TurnClaim } from "./inbox.ts";
+import { endOfTurn, endTurn, recordProgress, type TurnClaim } from "./inbox.ts";
 import { getText } from "./text.ts";
+import type { TurnFacts, TurnServices } from "./turn.ts";
 import { type Answered, Interrupted, isStoreFailure, type Turn, TurnLost, type TurnRuntime } from "./turn.ts";
 
-export async function runTurn(host: TurnHost, claimed: TurnClaim, live: TurnRuntime): Promise<TurnResult> {
-  const { turn, reset, hasNotices } = await receive(host, claimed);
+export async function runTurn(services: TurnServices, claimed: TurnClaim, live: TurnRuntime): Promise<TurnResult> {
+  const { turn, reset, hasNotices } = await receive(services, claimed);
   const command = findCommand(turn.prompt);
   if (command) {
-    const reply = await runCommand(host, turn.session, command, live.signal);
-    return endWith(host, turn, { status: "command", reply });
+    const reply = await runCommand(services, turn.session, command, live.signal);
+    return endWith(services, turn, { status: "command", reply });
   }
   if (reset !== undefined && turn.messages.length === 0) {
-    return endWith(host, turn, { status: "command", reply: resetReply(reset) });
+    return endWith(services, turn, { status: "command", reply: resetReply(reset) });
   }
-  await recordInput(host, turn, hasNotices);
-  if (isOverheard(claimed)) return endWith(host, turn, { status: "stored", reply: "" });
-  const policy = host.sessions.maySend(turn.session);
+  await recordInput(services, turn, hasNotices);
+  if (isOverheard(claimed)) return endWith(services, turn, { status: "stored", reply: "" });
+  const policy = services.sessions.maySend(turn.session);
   if (!policy.allowed)
-    return endWith(host, turn, { status: "held", reply: "", notes: [`No reply: ${policy.because}`] });
+    return endWith(services, turn, { status: "held", reply: "", notes: [`No reply: ${policy.because}`] });
   try {
-    const answered = await answerTurn(host, turn, live);
-    const result = await reply(host, turn, answered);
+    const answered = await answerTurn(services, turn, live);
+    const result = await reply(services, turn, answered);
     // It never reaches the conversation: a failure there is counted, and it is tried again after the next turn.
-    await flushMemory(host, turn.session, answered);
+    await flushMemory(services, turn.session, answered);
     return result;
   } catch (error) {
-    return failed(host, turn, live, error);
+    return failed(services, turn, live, error);
   }
 }
 
 /** The session of the message. A trigger or an expiry opens a new one, once, however often the turn begins. */
 async function receive(
-  host: TurnHost,
+  services: TurnServices,
   claimed: TurnClaim,
 ): Promise<{ turn: Turn; reset?: "new" | "reset"; hasNotices: boolean }> {
   const [first] = claimed.messages;
@@ -58,11 +58,13 @@ async function receive(
   let { text, reset } = progress;
   let hasNotices = true;
   if (progress.sessionId === undefined) {
-    const received = await host.sessions.receive(
+    const received = await services.sessions.receive(
       { ...toAddress(first.inbound), agent: claimed.agent },
       first.inbound.text,
       {
         displayName: first.inbound.chat?.type === "direct" ? first.inbound.from?.name : undefined,
+        // The messages of the turn are appended with their time.
+        touchedByAppend: true,
       },
     );
     session = received.session;
@@ -70,8 +72,9 @@ async function receive(
     reset = received.reset;
     hasNotices = received.hasNotices ?? true;
     // What a trigger did must not be done again; everything else may.
-    if (reset !== undefined) await noteProgress(host, claimed, { sessionId: session.sessionId, text, reset });
-  } else session = await host.sessions.get(claimed.key, claimed.agent);
+    if (reset !== undefined)
+      await recordProgress(services.store, claimed, { sessionId: session.sessionId, text, reset });
+  } else session = await services.sessions.get(claimed.key, claimed.agent);
   const messages = claimed.messages.flatMap(({ row, inbound }, index) => {
     const said = index === 0 ? (text ?? "") : inbound.text;
     const isEmpty = said === "" && (inbound.attachments ?? []).length === 0;
@@ -82,8 +85,8 @@ async function receive(
 }
 
 /** The messages go into the transcript before anything is done about them, behind what was left for the session. */
-async function recordInput(host: TurnHost, { session, messages }: Turn, hasNotices: boolean): Promise<void> {
-  const notices = hasNotices ? await host.sessions.takeNotices(session) : [];
+async function recordInput(services: TurnServices, { session, messages }: Turn, hasNotices: boolean): Promise<void> {
+  const notices = hasNotices ? await services.sessions.takeNotices(session) : [];
   const entries: EntryDraft[] = [
     ...notices.map(({ time, text }): EntryDraft => {
       const message: Message = { role: "system", content: text, time };
@@ -92,7 +95,7 @@ async function recordInput(host: TurnHost, { session, messages }: Turn, hasNotic
     ...messages.map((message): EntryDraft => ({ type: "message", message })),
   ];
   // The inbox holds the messages durably until the turn is over.
-  await host.context.append(session, entries, { sync: false });
+  await services.transcripts.write(session, entries, { sync: false, interactionAt: session.lastInteractionAt });
 }
 
 function isOverheard({ messages }: TurnClaim): boolean {
@@ -100,11 +103,11 @@ function isOverheard({ messages }: TurnClaim): boolean {
 }
 
 /** The reply, the end of the turn and the work behind it: one transaction. */
-async function reply(host: TurnHost, turn: Turn, answered: Answered): Promise<TurnResult> {
+async function reply(services: TurnServices, turn: Turn, answered: Answered): Promise<TurnResult> {
   const text = getText(answered.message);
   const silent = isSilentReply(text);
   const { runner, usage, facts, notes } = answered;
-  const result = resultOf(turn, {
+  const result = toResult(turn, {
     status: silent ? "silent" : "replied",
     reply: silent ? "" : text,
     runner: runner.name,
@@ -119,22 +122,25 @@ async function reply(host: TurnHost, turn: Turn, answered: Answered): Promise<Tu
     output: usage?.outputTokens ?? 0,
     ...(context === undefined ? {} : { context }),
   };
-  await commit(host, turn, result, [{ ...answered.message, id: `${turn.claimed.turn}:reply` }], facts, used);
+  await commit(services, turn, result, [{ ...answered.message, id: `${turn.claimed.turn}:reply` }], facts, used);
   return result;
 }
 
 async function commit(
-  host: TurnHost,
+  services: TurnServices,
   { claimed, session }: Turn,
   result: TurnResult,
   messages: Message[],
-  facts: WindowFacts,
+  facts: TurnFacts,
   used?: { input: number; output: number; context?: number },
 ): Promise<void> {
-  const end = attachStatement(endOfTurn(host.store.db, claimed, result, host.clock.now()), true);
-  const count = used ? [host.sessions.tokensUpdate(session, used)] : [];
+  const { db, clock } = services.store;
+  const end = attachStatement(endOfTurn(db, claimed, result, clock.now()), true);
+  const count = used ? [attachStatement(tokensUpdate(db, clock.now(), session, used))] : [];
   try {
-    await host.context.commit(session, `turn ${claimed.turn}`, messages, facts, [end, ...count]);
+    const key = `turn ${claimed.turn}`;
+    const { status } = await services.context.commitWith(session, key, messages, facts, [end, ...count]);
+    if (status === "duplicate") throw new VarveError("CONFLICT", `The turn ${key} was committed before.`);
   } catch (error) {
     throw error instanceof VarveError && error.code === "REFUSED" ? new TurnLost() : error;
   }
@@ -142,15 +148,15 @@ async function commit(
 
 /** Ends a turn that no model has a part in. */
 async function endWith(
-  host: TurnHost,
+  services: TurnServices,
   turn: Turn,
   end: Pick<TurnResult, "status" | "reply"> & { notes?: string[]; error?: TurnResult["error"] },
 ): Promise<TurnResult> {
-  const result = resultOf(turn, { notes: [], ...end });
+  const result = toResult(turn, { notes: [], ...end });
   const { status, reply: text, error } = result;
   if (status === "command" || status === "failed") {
     const data = { text: turn.prompt, reply: text, ...(error ? { error: { ...error } } : {}) };
-    await host.context.append(turn.session, [
+    await services.transcripts.write(turn.session, [
       {
         type: "custom",
         customType: status === "command" ? "command" : "turn_failed",
@@ -159,18 +165,18 @@ async function endWith(
       },
     ]);
   }
-  if (!(await endTurn(host, turn.claimed, result))) throw new TurnLost();
+  if (!(await endTurn(services.store, turn.claimed, result))) throw new TurnLost();
   return result;
 }
 
 /** What was said before an interruption stays said; everything else that fails is told, and nothing is lost by it. */
-async function failed(host: TurnHost, turn: Turn, live: TurnRuntime, error: unknown): Promise<TurnResult> {
+async function failed(services: TurnServices, turn: Turn, live: TurnRuntime, error: unknown): Promise<TurnResult> {
   // Where the store fails, the turn is begun again when it is back; nothing can be written about it now anyway.
   if (error instanceof TurnLost || isStoreFailure(error)) throw error;
   if (live.signal.aborted) {
     const { reason } = live.signal;
     if (!(reason instanceof Interrupted)) throw reason;
-    const result = resultOf(turn, {
+    const result = toResult(turn, {
       status: "interrupted",
       reply: reason.said,
       notes: ["Another message came first."],
@@ -179,18 +185,18 @@ async function failed(host: TurnHost, turn: Turn, live: TurnRuntime, error: unkn
       reason.said === ""
         ? []
         : [{ role: "assistant", content: reason.said, stopReason: "interrupted", id: `${turn.claimed.turn}:reply` }];
-    await commit(host, turn, result, said, { windowTokens: host.config.context.windowTokens });
+    await commit(services, turn, result, said, { windowTokens: services.config.context.windowTokens });
     return result;
   }
   const { code, message, remedy } = toVarveError(error);
-  return endWith(host, turn, {
+  return endWith(services, turn, {
     status: "failed",
     reply: "",
     error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
   });
 }
 
-function resultOf(
+function toResult(
   { claimed, session }: Turn,
   end: Omit<TurnResult, "turn" | "messages" | "key" | "sessionId">,
 ): TurnResult {

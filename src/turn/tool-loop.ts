@@ -1,41 +1,58 @@
+import { z } from "zod";
 import { type ConversationSnapshot, type Fitted, fitMidTurn } from "../context/index.ts";
-import { getToolCalls, type Message, type Part, type ToolCallPart, toVarveError } from "../domain/index.ts";
+import {
+  getToolCalls,
+  type JsonObject,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  toVarveError,
+} from "../domain/index.ts";
+import type { Session } from "../session/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { silentReplyGate } from "../transcript/index.ts";
+import { messageDraft, silentReplyGate } from "../transcript/index.ts";
 import { withGroupHistory } from "./group-history.ts";
-import type { TurnHost, TurnTool, WindowFacts } from "./host.ts";
 import { toMessage } from "./inbound.ts";
 import type { Runner } from "./runners/port.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
-import type { Answered, Turn, TurnRuntime } from "./turn.ts";
+import type { Answered, Turn, TurnFacts, TurnRuntime, TurnServices } from "./turn.ts";
+
+/** A tool as a model sees it, ready to run. */
+export interface TurnTool {
+  name: string;
+  description: string;
+  /** A JSON schema. */
+  input: JsonObject;
+  run(input: unknown, options?: { signal?: AbortSignal }): Promise<{ markdown: string }>;
+}
 
 interface Plan {
   runner: Runner;
-  facts: WindowFacts;
+  facts: TurnFacts;
   notes: string[];
   /** What the tools and the system prompt take of the window. */
-  besideTokens?: number;
+  overheadTokens?: number;
 }
 
 interface Prompt {
   system: string;
   messages: Message[];
   estimatedTokens: number;
-  stood?: ConversationSnapshot;
+  snapshot?: ConversationSnapshot;
 }
 
 /**
  * Asks, runs the tools that are called for, and asks again, until there is an answer. Each step is in the transcript
  * before the next one begins: a turn that is begun again goes on behind it.
  */
-export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: TurnRuntime): Promise<Answered> {
+export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, live: TurnRuntime): Promise<Answered> {
   const { runner, facts, notes } = plan;
   const { session, claimed } = turn;
-  const { maxSteps } = host.config.turn;
-  const tools = runner.takes === "messages" ? await host.tools(session) : [];
+  const { maxSteps } = services.config.turn;
+  const tools = runner.takes === "messages" ? await offerTools(services, session) : [];
   const asked = new Set(turn.messages.flatMap(({ id }) => id ?? []));
-  plan.besideTokens = besideTokensOf(tools, host.config.turn.systemPrompt);
-  let prompt = await assemblePrompt(host, turn, plan);
+  plan.overheadTokens = countOverheadTokens(tools, services.config.turn.systemPrompt);
+  let prompt = await assemblePrompt(services, turn, plan);
   const usage = { inputTokens: 0, outputTokens: 0 };
   let counted = false;
   for (let step = 1; ; step += 1) {
@@ -75,14 +92,14 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Tur
         facts: {
           ...facts,
           estimatedTokens: prompt.estimatedTokens,
-          ...(step === 1 ? { stood: prompt.stood } : {}),
+          ...(step === 1 ? { snapshot: prompt.snapshot } : {}),
           ...(answer.usage ? { observedTokens: answer.usage.inputTokens } : {}),
         },
         ...(counted ? { usage } : {}),
       };
     }
     const results = await runTools(tools, calls, live);
-    const id = `${claimed.turn}:${claimed.attempt}:${host.clock.now()}:${step}`;
+    const id = `${claimed.turn}:${claimed.attempt}:${services.store.clock.now()}:${step}`;
     const said: Message[] = [
       { ...answer.message, id: `${id}:call` },
       { role: "tool", content: results, id: `${id}:result` },
@@ -90,18 +107,32 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Tur
     const joined = (await live.steer()).map(({ row, inbound }) =>
       toMessage(inbound, inbound.text, { id: row.id, time: row.accepted_at }),
     );
-    await host.context.append(
-      session,
-      [...said, ...joined].map((message) => ({ type: "message", message })),
-    );
-    prompt = await grown(host, turn, plan, prompt, [...said, ...joined], live);
+    await services.transcripts.write(session, [...said, ...joined].map(messageDraft));
+    prompt = await extendPrompt(services, turn, plan, prompt, [...said, ...joined], live);
   }
+}
+
+const schemas = new WeakMap<z.ZodType, JsonObject>();
+
+/** The JSON schema of a tool's input. It never changes, and creating it is most of the cost of offering a tool. */
+function toJsonSchema(input: z.ZodType): JsonObject {
+  const known = schemas.get(input) ?? (z.toJSONSchema(input, { io: "input" }) as JsonObject);
+  schemas.set(input, known);
+  return known;
+}
+
+/** The tools of a session, as models take them. */
+export async function offerTools(services: TurnServices, session: Session): Promise<TurnTool[]> {
+  // Loaded on demand: many turns use no tools.
+  const { openToolbox } = await import("../tools/index.ts");
+  const { tools } = openToolbox(services, { session, agent: session.agent });
+  return tools.map(({ name, description, input, run }) => ({ name, description, input: toJsonSchema(input), run }));
 }
 
 const counted = new Map<string, number>();
 
 /** What tools and a system prompt take: the same from turn to turn, so it is counted once. */
-function besideTokensOf(tools: readonly TurnTool[], systemPrompt: string): number {
+function countOverheadTokens(tools: readonly TurnTool[], systemPrompt: string): number {
   const name = `${tools.map((tool) => tool.name).join(" ")}\n${systemPrompt}`;
   const known = counted.get(name);
   if (known !== undefined) return known;
@@ -110,19 +141,19 @@ function besideTokensOf(tools: readonly TurnTool[], systemPrompt: string): numbe
   return tokens;
 }
 
-async function assemblePrompt(host: TurnHost, turn: Turn, plan: Plan): Promise<Prompt> {
-  const { config } = host;
-  const { runner, facts, besideTokens = 0 } = plan;
-  const view = await host.context.assemble(turn.session, {
-    windowTokens: facts.windowTokens - besideTokens,
+async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): Promise<Prompt> {
+  const { config, store } = services;
+  const { runner, facts, overheadTokens = 0 } = plan;
+  const view = await services.context.assembleForTurn(turn.session, {
+    windowTokens: facts.windowTokens - overheadTokens,
     model: facts.model,
     provider: runner.provider,
     prompt: turn.prompt,
   });
   const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
-  const system = buildSystemPrompt(config, host.clock.now(), view.systemPromptAddition);
+  const system = buildSystemPrompt(config, store.clock.now(), view.systemPromptAddition);
   // What a turn has said by itself is never compacted, so that only cutting results short can make it fit.
-  const budget = fit(host, turn, plan, messages);
+  const budget = fit(services, turn, plan, messages);
   const fitted = budget.fits ? budget : fitMidTurn(messages, budget.budgetTokens);
   if (fitted !== budget && fitted.trimmed > 0) {
     plan.notes.push(`${fitted.trimmed} results of tools were cut short, because nothing else was left to make it fit.`);
@@ -130,39 +161,39 @@ async function assemblePrompt(host: TurnHost, turn: Turn, plan: Plan): Promise<P
   return {
     system,
     messages: fitted.messages,
-    estimatedTokens: Math.max(view.estimatedTokens, fitted.tokens) + besideTokens,
-    stood: view.stood,
+    estimatedTokens: Math.max(view.estimatedTokens, fitted.tokens) + overheadTokens,
+    snapshot: view.snapshot,
   };
 }
 
-function fit(host: TurnHost, turn: Turn, plan: Plan, messages: Message[]): Fitted {
-  const { facts, besideTokens = 0, notes } = plan;
-  const room = { ...facts, windowTokens: facts.windowTokens - besideTokens };
-  const fitted = host.context.fitMidTurn(turn.session, messages, room);
+function fit(services: TurnServices, turn: Turn, plan: Plan, messages: Message[]): Fitted {
+  const { facts, overheadTokens = 0, notes } = plan;
+  const limits = { ...facts, windowTokens: facts.windowTokens - overheadTokens };
+  const fitted = services.context.fitMidTurn(turn.session, messages, limits);
   if (fitted.trimmed > 0) notes.push(`${fitted.trimmed} results of tools were cut short to fit the window.`);
   return fitted;
 }
 
 /** The prompt of the next step. Where it no longer fits, results are cut short; where that is not enough, it is compacted. */
-async function grown(
-  host: TurnHost,
+async function extendPrompt(
+  services: TurnServices,
   turn: Turn,
   plan: Plan,
   before: Prompt,
   said: Message[],
   { signal }: TurnRuntime,
 ): Promise<Prompt> {
-  const { facts, besideTokens = 0, notes } = plan;
-  const fitted = fit(host, turn, plan, [...before.messages, ...said]);
-  if (fitted.fits) return { ...before, messages: fitted.messages, estimatedTokens: fitted.tokens + besideTokens };
-  const budgetTokens = Math.floor((facts.windowTokens - besideTokens) * midTurnShare);
-  const result = await host.context.compact(turn.session, { budgetTokens, signal });
+  const { facts, overheadTokens = 0, notes } = plan;
+  const fitted = fit(services, turn, plan, [...before.messages, ...said]);
+  if (fitted.fits) return { ...before, messages: fitted.messages, estimatedTokens: fitted.tokens + overheadTokens };
+  const budgetTokens = Math.floor((facts.windowTokens - overheadTokens) * midTurnShare);
+  const result = await services.context.compact(turn.session, { budgetTokens, signal });
   if (result.tokensAfter < result.tokensBefore) {
     notes.push(
       `The conversation was compacted inside the turn: ${result.tokensBefore} → ${result.tokensAfter} tokens.`,
     );
   }
-  return assemblePrompt(host, turn, plan);
+  return assemblePrompt(services, turn, plan);
 }
 
 const midTurnShare = 0.6;

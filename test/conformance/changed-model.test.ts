@@ -61,7 +61,7 @@ onEveryEngine(
       expect((await varve.status()).search).toMatchObject({ model: youngName, serving: oldName, vectors: 0 });
       await indexSome(varve, "main");
       expect(await find(), "what the new model made changes nothing").toEqual(before);
-      expect(await varve.search.rank({ agent: "main", prompt: "feline", limit: 1 })).toHaveLength(1);
+      expect(await varve.search.findMessages({ visibility: { agent: "main" }, prompt: "feline", limit: 1 })).toHaveLength(1);
       expect(asked()).toEqual({ old: 3, young: 0 });
       await say(varve, "main", "late", "An automobile stands in the yard.");
       expect((await varve.search.find("yard", { kinds: ["message"] })).results[0]).toMatchObject({ id: "late" });
@@ -108,13 +108,13 @@ onEveryEngine(
       expect(await query("waiting")).toMatchObject({ degraded: [], results: [{ id: "m3" }] });
     });
 
-    test("says so where the model of before cannot be asked any more: words, and the vectors there are", async () => {
+    test("says so when the previous model is no longer available, and searches words and the new vectors", async () => {
       await filled("gone");
       const varve = await get().another({ ...changed, models: { embedder: young } });
       const query = { agent: "gone", kinds: ["message" as const] };
       const answer = await varve.search.find("feline", query);
       expect(answer.results).toEqual([]);
-      expect(answer.degraded.join()).toContain(`the model of ${oldName} cannot be asked any more`);
+      expect(answer.degraded.join()).toContain(`the model of ${oldName} is no longer available`);
       await indexSome(varve, "gone");
       expect((await varve.search.find("feline", query)).results[0]).toMatchObject({ id: "m3" });
       expect(asked()).toEqual({ old: 0, young: expect.any(Number) });
@@ -160,18 +160,18 @@ onEveryEngine(
 
     test("holds for memories", async () => {
       const as = { agent: "keeper" };
-      const { memory } = await get().varve.memory.add({ as, text: "A kitten lives at the harbour." });
+      const { memory } = await get().varve.memory.add({ ...as, text: "A kitten lives at the harbour." });
       await get().varve.search.index();
       const varve = await get().another(changed);
-      const recall = () => varve.memory.recall({ as, query: "feline", limit: 1 });
+      const recall = () => varve.memory.recall({ ...as, query: "feline", limit: 1 });
       const found = await recall();
       expect(found).toMatchObject({ mode: "words and vectors", hits: [{ memory: { id: memory } }] });
       expect(found.note).toContain(`the vectors of ${oldName} are searched until ${youngName}`);
       expect(asked()).toEqual({ old: 1, young: 0 });
       const without = await get().another({ ...changed, models: { embedder: young } });
-      const blind = await without.memory.recall({ as, query: "feline", limit: 1 });
+      const blind = await without.memory.recall({ ...as, query: "feline", limit: 1 });
       expect(blind.hits).toEqual([]);
-      expect(blind.note).toContain("cannot be asked any more");
+      expect(blind.note).toContain("is no longer available");
       await varve.search.index();
       const after = await recall();
       expect(after).toMatchObject({ hits: [{ memory: { id: memory } }] });

@@ -187,7 +187,7 @@ async function take(varve: Varve, other: Varve, session: Session, one: Step): Pr
       return session;
     case "work":
       await varve.context.afterTurn(session, { windowTokens: one.window });
-      await varve.work.drain();
+      await varve.jobs.drain();
       return session;
     case "compact while it goes on":
       await Promise.all([

@@ -146,7 +146,7 @@ onEveryEngine(
       const content = csv.replaceAll("Berlin", "Oslo");
       await varve.context.commitTurn(session, "t", [{ id: "u", role: "user", content }]);
       const view = JSON.stringify((await varve.context.assemble(session, { budgetTokens: 4000 })).messages);
-      await varve.work.drain();
+      await varve.jobs.drain();
       expect(asked).toHaveLength(1);
       const [hit] = (await varve.context.grep({ session, pattern: "person 3,Oslo", scope: "files" })).matches;
       expect(await varve.context.describe(hit?.citation ?? "")).toMatchObject({

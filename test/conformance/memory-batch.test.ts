@@ -1,7 +1,7 @@
 /** A batch is written whole or not at all, and the job goes on; admission, budgets and vectors. */
 import { beforeEach, expect, test } from "vitest";
 import { VarveError } from "../../src/domain/index.ts";
-import { type OpenOptions, openVarve, type StoreTap, type Varve } from "../../src/engine.ts";
+import { type Embedder, type OpenOptions, openVarve, type StoreTap, type Varve } from "../../src/engine.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import { ScriptedModel } from "../support/scripted-memory-model.ts";
 
@@ -42,16 +42,16 @@ onEveryEngine("memory batches", (get) => {
         facts.map(([, text], index) => ({ id: `m${index}`, role: "user", content: `Remember: ${text}` })),
       );
       [calls, failsAt] = [0, step];
-      await working.work.drain().catch(() => undefined);
+      await working.jobs.drain().catch(() => undefined);
       const wasReached = calls >= step;
       failsAt = 0;
-      const { total } = await varve.memory.list({ as: { agent } });
+      const { total } = await varve.memory.list({ agent });
       expect([0, 3], `after a failure at call ${step}`).toContain(total);
       outcomes.add(total);
       // A worker that died is replaced when its lease is over.
       clock.advance(3_600_000);
-      await working.work.drain();
-      const after = await varve.memory.list({ as: { agent } });
+      await working.jobs.drain();
+      const after = await varve.memory.list({ agent });
       expect(after.total, `resumed after call ${step}`).toBe(3);
       expect(after.memories.every((one) => one.sources.length === 1 && one.support.general?.confirmed === 1)).toBe(
         true,
@@ -75,7 +75,7 @@ onEveryEngine("memory batches", (get) => {
     const others = await Promise.all([open({}), open({}), open({})]);
     await Promise.all(others.map((one) => one.memory.extract(session)));
     await Promise.all(others.map((one) => one.close()));
-    const { memories } = await varve.memory.list({ as: { agent } });
+    const { memories } = await varve.memory.list({ agent });
     expect(memories).toHaveLength(3);
     expect(memories.every((one) => one.support.general?.confirmed === 1)).toBe(true);
   });
@@ -101,24 +101,24 @@ onEveryEngine("memory batches", (get) => {
       { role: "user", content: "The theatre in the old town was nice." },
     ]);
     const [batch] = await admitting.memory.extract(session);
-    expect((await admitting.memory.list({ as })).memories.map((one) => one.category)).toEqual(["profile"]);
-    const reviews = await admitting.memory.reviews({ as });
+    expect((await admitting.memory.list(as)).memories.map((one) => one.category)).toEqual(["profile"]);
+    const reviews = await admitting.memory.reviews(as);
     expect(reviews.length).toBe(batch?.held);
     expect(reviews.length).toBeGreaterThanOrEqual(2);
     for (const one of reviews) {
       expect(one.score).toBeGreaterThanOrEqual(0.52);
       expect(one.score).toBeLessThan(0.68);
     }
-    expect((await admitting.memory.stats({ as })).held).toBe(reviews.length);
-    expect(await admitting.memory.reviews({ as: { agent: "stranger" } })).toEqual([]);
+    expect((await admitting.memory.stats(as)).held).toBe(reviews.length);
+    expect(await admitting.memory.reviews({ agent: "stranger" })).toEqual([]);
     const [first, second] = reviews.map((one) => one.id);
-    await expect(admitting.memory.decide(first ?? "", "accepted", { as: { agent: "stranger" } })).rejects.toMatchObject(
-      { code: "NOT_FOUND" },
-    );
-    expect(await admitting.memory.decide(first ?? "", "accepted", { as })).toMatchObject({ decision: "create" });
-    expect(await admitting.memory.decide(second ?? "", "rejected", { as })).toBeUndefined();
-    await expect(admitting.memory.decide(first ?? "", "accepted", { as })).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect((await admitting.memory.list({ as })).total).toBe(2);
+    await expect(admitting.memory.decide(first ?? "", "accepted", { agent: "stranger" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    expect(await admitting.memory.decide(first ?? "", "accepted", as)).toMatchObject({ decision: "create" });
+    expect(await admitting.memory.decide(second ?? "", "rejected", as)).toBeUndefined();
+    await expect(admitting.memory.decide(first ?? "", "accepted", as)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await admitting.memory.list(as)).total).toBe(2);
     await admitting.close();
   });
 
@@ -130,32 +130,38 @@ onEveryEngine("memory batches", (get) => {
     for (const [name, abstract] of facts) {
       script.notes.push({ in: `${name} door`, category: "entities", abstract });
       await thrifty.context.commitTurn(session, name, [{ role: "user", content: `Remember: ${abstract}` }]);
-      await thrifty.work.drain();
+      await thrifty.jobs.drain();
     }
     expect(script.requests).toHaveLength(1);
-    expect((await thrifty.memory.list({ as })).total).toBe(1);
+    expect((await thrifty.memory.list(as)).total).toBe(1);
     const { failedJobs, jobs } = await thrifty.status();
     expect(jobs).toEqual({ waiting: 1 });
     expect(failedJobs[0]?.error).toContain("1 calls of the hour");
     clock.advance(3_600_001);
-    await thrifty.work.drain();
-    expect((await thrifty.memory.list({ as })).total).toBe(3);
+    await thrifty.jobs.drain();
+    expect((await thrifty.memory.list(as)).total).toBe(3);
     expect((await thrifty.status()).jobs).toEqual({});
     await thrifty.close();
   });
 
-  test("vectors find what words do not; where they fail, the batch fails and a search says so", async () => {
+  test("vectors find what words do not; where they fail, words alone are compared and a search says so", async () => {
     let isDown = false;
     const meanings = [/cat|feline|kitten/i, /car|vehicle|drive/i, /tea|drink|coffee/i];
-    const embed = async (texts: readonly string[]) => {
+    const embedText = (text: string) => {
       if (isDown) throw new Error("no vectors today");
-      return texts.map((text) => [...meanings.map((one) => (one.test(text) ? 1 : 0)), 0.1]);
+      return { vector: Float32Array.from([...meanings.map((one) => (one.test(text) ? 1 : 0)), 0.1]), cut: false };
     };
-    const seeing = await open({ memoryVectors: { model: "test/three", embed } });
+    const embedder: Embedder = {
+      space: { provider: "test", model: "three", dimensions: 4, tokenDimensions: 0 },
+      embed: async (texts) => texts.map(({ text }) => embedText(text)),
+      embedQuery: async (text) => embedText(text),
+      close: () => Promise.resolve(),
+    };
+    const seeing = await open({ models: { embedder } });
     const as = { agent: "vector" };
-    await seeing.memory.add({ as, text: "Owns a ginger kitten." });
-    await seeing.memory.add({ as, text: "The vehicle is parked in the yard." });
-    const found = await seeing.memory.recall({ as, query: "feline", limit: 1 });
+    await seeing.memory.add({ ...as, text: "Owns a ginger kitten." });
+    await seeing.memory.add({ ...as, text: "The vehicle is parked in the yard." });
+    const found = await seeing.memory.recall({ ...as, query: "feline", limit: 1 });
     expect(found).toMatchObject({
       mode: "words and vectors",
       hits: [{ memory: { content: "Owns a ginger kitten." } }],
@@ -163,15 +169,15 @@ onEveryEngine("memory batches", (get) => {
     isDown = true;
     const session = await seeing.sessions.resolve({ key: "agent:vector:chat:direct:g" });
     await seeing.context.commitTurn(session, "v", [{ role: "user", content: "Remember that the tea is green." }]);
-    await seeing.work.drain();
-    expect((await seeing.memory.list({ as })).total).toBe(2);
-    const byWords = await seeing.memory.recall({ as, query: "kitten" });
+    await seeing.jobs.drain();
+    expect((await seeing.memory.list(as)).total).toBe(3);
+    const byWords = await seeing.memory.recall({ ...as, query: "kitten" });
     expect(byWords).toMatchObject({ mode: "words", note: expect.stringContaining("no vectors today") });
     expect(byWords.hits).toHaveLength(1);
     isDown = false;
-    get().clock.advance(600_000);
-    await seeing.work.drain();
-    expect((await seeing.memory.list({ as })).total).toBe(3);
+    expect((await seeing.memory.recall({ ...as, query: "drink", limit: 1 })).hits).toMatchObject([
+      { memory: { content: expect.stringContaining("tea is green") } },
+    ]);
     await seeing.close();
   });
 
@@ -179,18 +185,18 @@ onEveryEngine("memory batches", (get) => {
     const { varve, clock } = get();
     const as = { agent: "upkeep" };
     for (const text of ["The lighthouse keeper is called Tom.", "The lighthouse keeper is called Tom!"]) {
-      await varve.memory.add({ as, text, force: true });
+      await varve.memory.add({ ...as, text, force: true });
       clock.advance(1_000);
     }
-    await varve.memory.add({ as, text: "The harbour has 3 cranes." });
+    await varve.memory.add({ ...as, text: "The harbour has 3 cranes." });
     expect(await varve.memory.maintain()).toMatchObject({ merged: 1 });
-    const { memories } = await varve.memory.list({ as });
+    const { memories } = await varve.memory.list(as);
     expect(memories).toHaveLength(2);
-    expect((await varve.memory.list({ as, includeHistory: true })).total).toBe(4);
+    expect((await varve.memory.list({ ...as, includeHistory: true })).total).toBe(4);
     expect(await varve.memory.maintain()).toMatchObject({ merged: 0 });
     clock.advance(61 * 86_400_000);
     const { moved } = await varve.memory.maintain();
     expect(moved["working → peripheral"]).toBeGreaterThanOrEqual(2);
-    expect((await varve.memory.list({ as })).memories.map((one) => one.tier)).toEqual(["peripheral", "peripheral"]);
+    expect((await varve.memory.list(as)).memories.map((one) => one.tier)).toEqual(["peripheral", "peripheral"]);
   });
 });

@@ -28,7 +28,7 @@ onEveryEngine(
       return done.flatMap((one) => one.applied);
     };
     const list = async (agent: string, more = {}): Promise<Memory[]> =>
-      (await get().varve.memory.list({ as: { agent }, limit: 100, ...more })).memories;
+      (await get().varve.memory.list({ agent, limit: 100, ...more })).memories;
     const open = (agent: string) => get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:ben` });
     const only = async (agent: string, words: string, more = {}) => {
       const found = (await list(agent, more)).filter((one) => one.abstract.includes(words));
@@ -102,7 +102,7 @@ onEveryEngine(
       });
       expect(sencha.sources).toHaveLength(3);
       expect(sencha.support.work?.confirmed).toBe(1);
-      const history = await varve.memory.history(sencha.id, { as: { agent } });
+      const history = await varve.memory.history(sencha.id, { agent });
       expect(history.map((one) => one.id)).toEqual([tea.id, sencha.id]);
       expect(history[0]).toMatchObject({ supersededBy: sencha.id, abstract: tea.abstract });
 
@@ -164,7 +164,7 @@ onEveryEngine(
 
       // As of earlier dates: what was believed then.
       const drinkAt = async (time: number) =>
-        (await varve.memory.recall({ as: { agent }, query: "hot drink tea coffee cocoa", asOf: time, limit: 20 })).hits
+        (await varve.memory.recall({ agent, query: "hot drink tea coffee cocoa", asOf: time, limit: 20 })).hits
           .filter((hit) => hit.memory.root === tea.id)
           .map((hit) => hit.memory.id);
       expect(await drinkAt(begun - 1)).toEqual([]);
@@ -183,7 +183,7 @@ onEveryEngine(
         entry.type === "message" ? [entry.message.content] : [],
       );
       for (const { id } of memories) {
-        const { evidence } = await varve.memory.get(id, { as: { agent: "ben" } });
+        const { evidence } = await varve.memory.get(id, { agent: "ben" });
         expect(evidence.length).toBeGreaterThan(0);
         for (const { quote, text } of evidence) {
           expect(said).toContain(text);
@@ -259,13 +259,13 @@ onEveryEngine(
       await varve.context.commitTurn(session, "emil-2", [
         { role: "user", content: "Remember that the bell rings at 7." },
       ]);
-      await varve.work.drain();
+      await varve.jobs.drain();
       expect(await list("emil")).toHaveLength(1);
       expect((await varve.status()).failedJobs.map((job) => job.error)).toContain("the model is down");
       script.reset();
       script.notes = [{ in: "bell", category: "entities", abstract: "The bell rings at 7" }];
       clock.advance(600_000);
-      await varve.work.drain();
+      await varve.jobs.drain();
       expect((await list("emil")).map((one) => one.extractor).sort()).toEqual(["model script/one", "rules"]);
       expect((await varve.status()).jobs).toEqual({});
     });
@@ -274,7 +274,7 @@ onEveryEngine(
       const { varve } = get();
       const agent = "gero";
       const session = await open(agent);
-      await varve.memory.add({ as: { agent }, text: "My sister Ada lives in Oslo." });
+      await varve.memory.add({ agent, text: "My sister Ada lives in Oslo." });
       const before = await list(agent, { includeHistory: true });
       let echoes = 0;
       for (let index = 0; index < 50; index += 1) {
@@ -307,7 +307,7 @@ onEveryEngine(
       ]);
       script.reflections = [{ kind: "rule", text: "Never push to the main branch without tests", in: "Never push" }];
       await varve.sessions.renew(session, "new");
-      await varve.work.drain();
+      await varve.jobs.drain();
       const own = await list("finn", { scopes: ["reflection:agent:finn"] });
       expect(own).toMatchObject([{ category: "patterns", scope: "reflection:agent:finn" }]);
       expect(own[0]?.sources).toHaveLength(1);

@@ -18,7 +18,7 @@ onEveryEngine("memory by rules", (get) => {
   };
   const agentSession = (agent: string) => get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:anna` });
   const recalled = async (agent: string, query: string, more = {}) =>
-    (await get().varve.memory.recall({ as: { agent }, query, ...more })).hits.map((hit) => hit.memory.content);
+    (await get().varve.memory.recall({ agent, query, ...more })).hits.map((hit) => hit.memory.content);
 
   test("what is asked to be remembered, liked, decided and changed is found, and what it replaced only in history", async () => {
     const under = get();
@@ -30,7 +30,7 @@ onEveryEngine("memory by rules", (get) => {
     await say(session, "My favourite colour is blue. What a day!");
     await say(session, "We decided to ship the beta in March.");
     await say(session, "I live in Berlin.");
-    await varve.work.drain();
+    await varve.jobs.drain();
     expect(await recalled(agent, "vault code")).toEqual(["Please remember that the vault code is 4711."]);
     expect((await recalled(agent, "favourite colour"))[0]).toBe("My favourite colour is blue.");
     expect((await recalled(agent, "when does the beta ship"))[0]).toBe("We decided to ship the beta in March.");
@@ -39,7 +39,7 @@ onEveryEngine("memory by rules", (get) => {
     await say(session, "My favourite colour is green now.");
     await say(session, "I just moved to Lisbon.");
     await say(session, "Remember: the vault code is 9000.");
-    await varve.work.drain();
+    await varve.jobs.drain();
     for (const [query, now, then] of [
       ["favourite colour", "My favourite colour is green now.", "My favourite colour is blue."],
       ["where do I live: Berlin or Lisbon", "I just moved to Lisbon.", "I live in Berlin."],
@@ -52,9 +52,9 @@ onEveryEngine("memory by rules", (get) => {
       );
       expect(await recalled(agent, query, { asOf: begun + day }), query).toContain(then);
       expect(await recalled(agent, query, { asOf: begun + day }), query).not.toContain(now);
-      const { hits } = await varve.memory.recall({ as: { agent }, query, limit: 1 });
+      const { hits } = await varve.memory.recall({ agent, query, limit: 1 });
       const id = hits[0]?.memory.id ?? "";
-      const history = await varve.memory.history(id, { as: { agent } });
+      const history = await varve.memory.history(id, { agent });
       expect(history.map((one) => one.content)).toEqual([then, now]);
       expect(history[0]).toMatchObject({ invalidatedAt: changed, supersededBy: id, version: 1 });
       expect(history[1]).toMatchObject({ validFrom: changed, supersedes: history[0]?.id, version: 2 });
@@ -63,10 +63,10 @@ onEveryEngine("memory by rules", (get) => {
 
   test("the evidence of each opens the exact words of its message", async () => {
     const { varve } = get();
-    const { memories } = await varve.memory.list({ as: { agent: "anna" }, includeHistory: true });
+    const { memories } = await varve.memory.list({ agent: "anna", includeHistory: true });
     expect(memories.length).toBeGreaterThan(6);
     for (const { id, content } of memories) {
-      const { evidence, missing } = await varve.memory.get(id, { as: { agent: "anna" } });
+      const { evidence, missing } = await varve.memory.get(id, { agent: "anna" });
       expect(missing).toEqual([]);
       expect(evidence.map((one) => one.quote)).toEqual([content]);
       const described = await varve.context.describe(evidence[0]?.citation ?? "", { agent: "anna" });
@@ -78,11 +78,11 @@ onEveryEngine("memory by rules", (get) => {
     const { varve } = get();
     const session = await agentSession("repeat");
     await say(session, "Remember that I like green tea.");
-    await varve.work.drain();
+    await varve.jobs.drain();
     await say(session, "As I said: remember that I like green tea.");
     await say(session, "Remember that I like green tea!");
-    await varve.work.drain();
-    const { memories, total } = await varve.memory.list({ as: { agent: "repeat" } });
+    await varve.jobs.drain();
+    const { memories, total } = await varve.memory.list({ agent: "repeat" });
     expect(total).toBe(1);
     expect(memories[0]?.support.general?.confirmed).toBe(2);
     expect(memories[0]?.confidence).toBeGreaterThan(0.95);
@@ -93,14 +93,14 @@ onEveryEngine("memory by rules", (get) => {
     const { varve } = get();
     const as = { agent: "several" };
     const text = "The lighthouse keeper of the northern harbour paints boats in winter.";
-    const added = await Promise.all(Array.from({ length: 6 }, () => varve.memory.add({ as, text })));
+    const added = await Promise.all(Array.from({ length: 6 }, () => varve.memory.add({ ...as, text })));
     expect(added.map((one) => one.decision).sort()).toEqual(["create", ...Array.from({ length: 5 }, () => "skip")]);
     expect(new Set(added.map((one) => one.current.id)).size).toBe(1);
     const others = await Promise.all(
-      [1, 2, 3].map((index) => varve.memory.add({ as, text: `The lighthouse keeper has ${index} boats.` })),
+      [1, 2, 3].map((index) => varve.memory.add({ ...as, text: `The lighthouse keeper has ${index} boats.` })),
     );
     expect(others.map((one) => one.decision)).toEqual(["create", "create", "create"]);
-    expect((await varve.memory.list({ as })).total).toBe(4);
+    expect((await varve.memory.list(as)).total).toBe(4);
   });
 
   test("several languages are understood", async () => {
@@ -114,8 +114,8 @@ onEveryEngine("memory by rules", (get) => {
       "我喜欢喝乌龙茶。",
     ])
       await say(session, text);
-    await varve.work.drain();
-    expect((await varve.memory.stats({ as: { agent: "polyglot" } })).current).toBe(5);
+    await varve.jobs.drain();
+    expect((await varve.memory.stats({ agent: "polyglot" })).current).toBe(5);
     expect(await recalled("polyglot", "我的航班号是多少")).toContain("请记住我的航班号是CA981。");
     expect(await recalled("polyglot", "Wo liegt der Schlüssel?")).toContain(
       "Merk dir, dass der Schlüssel unter der Matte liegt.",
@@ -135,16 +135,16 @@ onEveryEngine("memory by rules", (get) => {
       { role: "assistant", content: "My favourite colour is red." },
       { role: "user", content: "/remember" },
     ]);
-    await varve.work.drain();
-    expect((await varve.memory.stats({ as: { agent: "quiet" } })).total).toBe(0);
+    await varve.jobs.drain();
+    expect((await varve.memory.stats({ agent: "quiet" })).total).toBe(0);
   });
 
   test("an expired plan ranks lower and says so", async () => {
     const { varve, clock } = get();
     const session = await agentSession("plans");
     await say(session, "Remember that my dentist appointment is on 2026-12-01.");
-    await varve.work.drain();
-    const find = async () => (await varve.memory.recall({ as: { agent: "plans" }, query: "dentist" })).hits[0];
+    await varve.jobs.drain();
+    const find = async () => (await varve.memory.recall({ agent: "plans", query: "dentist" })).hits[0];
     const before = await find();
     expect(before).toMatchObject({ expired: false, memory: { temporalType: "dynamic" } });
     clock.time = Math.max(clock.time, Date.UTC(2026, 11, 3));

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type OpenOptions, openVarve, restoreBackup, type Session } from "../../src/engine.ts";
+import { type OpenOptions, openVarve, owner, restoreBackup, type Session } from "../../src/engine.ts";
 import { openToolbox } from "../../src/tools/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
@@ -11,12 +11,12 @@ const secret = "HERON-7";
 onEveryEngine("memory scopes", (get) => {
   const say = async (session: Session, text: string) => {
     await get().varve.context.commitTurn(session, `scope-${text}`, [{ role: "user", content: text }]);
-    await get().varve.work.drain();
+    await get().varve.jobs.drain();
   };
   const foreign = [
-    { name: "another agent", as: { agent: "stranger" } },
-    { name: "a list without it", as: { agent: "owner", scopes: ["project:x", "global"] } },
-    { name: "an empty list", as: { agent: "owner", scopes: [] } },
+    { name: "another agent", agent: "stranger" },
+    { name: "a list without it", agent: "owner", principal: { ...owner, scopes: ["project:x", "global"] } },
+    { name: "an empty list", agent: "owner", principal: { ...owner, scopes: [] } },
   ];
 
   test("a walk over every way of reading finds nothing in a foreign scope", async () => {
@@ -24,30 +24,31 @@ onEveryEngine("memory scopes", (get) => {
     const session = await varve.sessions.resolve({ key: "agent:owner:chat:direct:olga" });
     await say(session, `Remember that the password is ${secret}.`);
     await say(session, `Remember that the password is ${secret}-NEW.`);
-    const own = await varve.memory.list({ as: { agent: "owner" }, includeHistory: true });
+    const own = await varve.memory.list({ agent: "owner", includeHistory: true });
     expect(own.total).toBe(2);
     const scopes = ["agent:owner"];
     const seen = await varve.search.find("password", { agent: "owner", kinds: ["memory"] });
     expect(seen.results).toMatchObject([{ kind: "memory", snippet: expect.stringContaining(`${secret}-NEW`) }]);
-    for (const { name, as } of foreign) {
+    for (const { name, ...as } of foreign) {
       const found: unknown[] = [
-        await varve.memory.list({ as }),
-        await varve.memory.list({ as, includeHistory: true, scopes }),
-        await varve.memory.list({ as, asOf: own.memories[1]?.validFrom, scopes }),
-        await varve.memory.recall({ as, query: "password" }),
-        await varve.memory.recall({ as, query: `password ${secret}`, includeHistory: true, scopes, limit: 100 }),
-        await varve.memory.stats({ as, scopes }),
-        await varve.memory.reviews({ as, scopes }),
+        await varve.memory.list(as),
+        await varve.memory.list({ ...as, includeHistory: true, scopes }),
+        await varve.memory.list({ ...as, asOf: own.memories[1]?.validFrom, scopes }),
+        await varve.memory.recall({ ...as, query: "password" }),
+        await varve.memory.recall({ ...as, query: `password ${secret}`, includeHistory: true, scopes, limit: 100 }),
+        await varve.memory.stats({ ...as, scopes }),
+        await varve.memory.reviews({ ...as, scopes }),
       ];
       const { agent } = as;
-      const toolbox = openToolbox(varve, { agent, scopes: as.scopes ?? undefined, onlyAgent: true });
+      const principal = { ...(as.principal ?? owner), agents: [agent] };
+      const toolbox = openToolbox(varve, { agent, principal });
       const tool = (tool: string, input: object) => toolbox.find(tool)?.run(input);
       found.push(
         await tool("memory_recall", { query: "password" }),
         await tool("memory_recall", { query: "password", scope: "agent:owner", includeHistory: true }),
         // Messages of one's own agent are one's own; what is asked for here is memories alone.
-        (await varve.search.find("password", { agent, kinds: ["memory"], allowedScopes: as.scopes })).results,
-        (await varve.search.find(secret, { agent, kinds: ["memory"], allowedScopes: as.scopes, scopes })).results,
+        (await varve.search.find("password", { ...as, kinds: ["memory"] })).results,
+        (await varve.search.find(secret, { ...as, kinds: ["memory"], scopes })).results,
         ...(agent === "stranger" ? [await tool("memory_search", { query: "password", corpus: "memory" })] : []),
         await tool("memory_list", {}),
         await tool("memory_list", { scope: "agent:owner" }),
@@ -56,11 +57,11 @@ onEveryEngine("memory scopes", (get) => {
       expect(JSON.stringify(found), name).not.toContain(secret);
       for (const { id } of own.memories) {
         for (const opened of [
-          () => varve.memory.get(id, { as }),
-          () => varve.memory.history(id, { as }),
-          () => varve.memory.update(id, { text: "mine now" }, { as }),
-          () => varve.memory.forget({ id }, { as }),
-          () => varve.memory.forget({ id }, { as, purge: true }),
+          () => varve.memory.get(id, as),
+          () => varve.memory.history(id, as),
+          () => varve.memory.update(id, { text: "mine now" }, as),
+          () => varve.memory.forget({ id }, as),
+          () => varve.memory.forget({ id }, { ...as, purge: true }),
           () => tool("memory_update", { memoryId: id, text: "mine now" }) ?? Promise.reject(new Error("no tool")),
           () => tool("memory_forget", { memoryId: id }) ?? Promise.reject(new Error("no tool")),
         ]) {
@@ -70,10 +71,10 @@ onEveryEngine("memory scopes", (get) => {
           });
         }
       }
-      await expect(varve.memory.forget({ query: "password", scopes }, { as }), name).rejects.toMatchObject({
+      await expect(varve.memory.forget({ query: "password", scopes }, as), name).rejects.toMatchObject({
         code: "NOT_FOUND",
       });
-      await expect(varve.memory.add({ as, text: "x is y", scope: "agent:owner" }), name).rejects.toMatchObject({
+      await expect(varve.memory.add({ ...as, text: "x is y", scope: "agent:owner" }), name).rejects.toMatchObject({
         code: "REFUSED",
       });
     }
@@ -81,11 +82,11 @@ onEveryEngine("memory scopes", (get) => {
     const prompt = `What is the password ${secret}?`;
     const view = await varve.context.assemble(other, { budgetTokens: 8_000, prompt });
     expect(JSON.stringify(view)).not.toContain("Remember that the password");
-    expect(await varve.memory.list({ as: { agent: "owner" }, includeHistory: true })).toEqual(own);
+    expect(await varve.memory.list({ agent: "owner", includeHistory: true })).toEqual(own);
     // Internal callers see everything, and what everybody shares is everybody's.
-    expect((await varve.memory.list({ as: { system: true }, scopes })).total).toBe(1);
-    await varve.memory.add({ as: { agent: "owner" }, text: "The office opens at eight.", scope: "global" });
-    const shared = await varve.memory.recall({ as: { agent: "stranger" }, query: "office opens" });
+    expect((await varve.memory.list({ principal: { ...owner, scopes: "all" }, scopes })).total).toBe(1);
+    await varve.memory.add({ agent: "owner", text: "The office opens at eight.", scope: "global" });
+    const shared = await varve.memory.recall({ agent: "stranger", query: "office opens" });
     expect(shared.hits).toHaveLength(1);
   });
 
@@ -98,28 +99,28 @@ onEveryEngine("memory scopes", (get) => {
     await varve.memory.extract(session);
     await say(session, "My locker number is 114.");
     await varve.memory.extract(session);
-    const [memory] = (await varve.memory.recall({ as, query: "locker number" })).hits.map((hit) => hit.memory);
+    const [memory] = (await varve.memory.recall({ ...as, query: "locker number" })).hits.map((hit) => hit.memory);
     const id = memory?.id ?? "";
     await varve.context.assemble(session, { budgetTokens: 8_000, prompt: "What is my locker number?" });
     expect(await varve.memory.shown(session)).toHaveLength(1);
 
-    expect(await varve.memory.forget({ query: "locker number" }, { as })).toMatchObject({
+    expect(await varve.memory.forget({ query: "locker number" }, as)).toMatchObject({
       memories: [id],
       purged: false,
     });
-    expect((await varve.memory.recall({ as, query: "locker number" })).hits).toEqual([]);
-    expect((await varve.memory.history(id, { as })).at(-1)).toMatchObject({ id, forgottenAt: under.clock.now() });
-    await expect(varve.memory.forget({ id }, { as })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect((await varve.memory.recall({ ...as, query: "locker number" })).hits).toEqual([]);
+    expect((await varve.memory.history(id, as)).at(-1)).toMatchObject({ id, forgottenAt: under.clock.now() });
+    await expect(varve.memory.forget({ id }, as)).rejects.toMatchObject({ code: "CONFLICT" });
 
     const backup = await varve.backup(undefined);
-    const purged = await varve.memory.forget({ id }, { as, purge: true });
+    const purged = await varve.memory.forget({ id }, { ...as, purge: true });
     expect(purged).toMatchObject({ purged: true, backups: [backup.file] });
     expect(purged.memories).toHaveLength(2);
-    expect((await varve.memory.stats({ as, scopes: ["agent:purger"] })).total).toBe(0);
+    expect((await varve.memory.stats({ ...as, scopes: ["agent:purger"] })).total).toBe(0);
     expect(await varve.memory.shown(session)).toEqual([]);
     const all = { query: "locker number", includeHistory: true };
-    expect((await varve.memory.recall({ as, ...all })).hits).toEqual([]);
-    await expect(varve.memory.history(id, { as })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await varve.memory.recall({ ...as, ...all })).hits).toEqual([]);
+    await expect(varve.memory.history(id, as)).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect((await varve.doctor()).findings.flatMap((finding) => finding.faults)).toEqual([]);
   });
 
@@ -130,31 +131,31 @@ onEveryEngine("memory scopes", (get) => {
     const session = await varve.sessions.resolve({ key: "agent:quitter:chat:direct:quinn" });
     await say(session, "Remember that the boat is called Petrel.");
     await varve.doctor({ rebuild: true });
-    const [hit] = (await varve.memory.recall({ as, query: "boat" })).hits;
+    const [hit] = (await varve.memory.recall({ ...as, query: "boat" })).hits;
     expect(hit?.memory.content).toContain("Petrel");
     await varve.sessions.delete(session);
-    const opened = await varve.memory.get(hit?.memory.id ?? "", { as });
+    const opened = await varve.memory.get(hit?.memory.id ?? "", as);
     expect(opened).toMatchObject({ evidence: [], missing: [expect.stringMatching(/^msg#\d+$/)] });
   });
 
   test("a portable backup carries memories to another database, where they are found", async () => {
     const { varve, home, clock } = get();
     clock.advance(1_000);
-    await varve.memory.add({ as: { agent: "mover" }, text: "The piano is tuned in May." });
+    await varve.memory.add({ agent: "mover", text: "The piano is tuned in May." });
     const { file } = await varve.backup(undefined, { portable: true });
     const there = { home: join(home, "moved"), database: join(home, "moved", "varve.db"), clock };
     await restoreBackup(there, file);
     const moved = await openVarve({ ...there, background: false });
     const as = { agent: "mover" };
-    expect((await moved.memory.recall({ as, query: "piano" })).hits).toHaveLength(1);
-    expect((await moved.memory.add({ as, text: "The violin is tuned in June." })).decision).toBe("create");
+    expect((await moved.memory.recall({ ...as, query: "piano" })).hits).toHaveLength(1);
+    expect((await moved.memory.add({ ...as, text: "The violin is tuned in June." })).decision).toBe("create");
     await moved.close();
   });
 
   test("the files of a memory tool are kept in versions, each scope its own", async () => {
     const { varve } = get();
     const as = { agent: "filer" };
-    const run = (command: Parameters<typeof varve.memory.file>[0], by = as) => varve.memory.file(command, { as: by });
+    const run = (command: Parameters<typeof varve.memory.file>[0], by = as) => varve.memory.file(command, by);
     expect(await run({ command: "view", path: "/memories" })).toContain("/memories");
     const path = "/memories/notes/tea.md";
     expect(await run({ command: "create", path, file_text: "green\nblack" })).toBe(
@@ -173,38 +174,38 @@ onEveryEngine("memory scopes", (get) => {
     await run({ command: "rename", old_path: "/memories/notes", new_path: "/memories/archive" });
     await expect(run({ command: "view", path })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await run({ command: "delete", path: "/memories/archive" })).toBe("Successfully deleted /memories/archive");
-    expect((await varve.memory.fileHistory(path, { as })).map((one) => one.content)).toEqual([
+    expect((await varve.memory.fileHistory(path, as)).map((one) => one.content)).toEqual([
       "green\nblack",
       "green\noolong",
       "# Tea\ngreen\noolong",
       null,
     ]);
-    expect(await varve.memory.fileHistory(path, { as: { agent: "stranger" } })).toEqual([]);
+    expect(await varve.memory.fileHistory(path, { agent: "stranger" })).toEqual([]);
     await expect(run({ command: "view", path: "/memories/../etc" })).rejects.toMatchObject({ code: "BAD_REQUEST" });
     await expect(run({ command: "delete", path: "/memories" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("the mirror is Markdown that people edit, and their edits are versions", async () => {
     const { varve, home, clock } = get();
-    const as = { agent: "mirror", scopes: ["agent:mirror"] };
+    const as = { agent: "mirror", principal: { ...owner, scopes: ["agent:mirror"] } };
     const folder = join(home, "mirror");
-    const { current } = await varve.memory.add({ as, text: "The stove is <!-- always --> on." });
-    await varve.memory.add({ as, text: "I prefer tea to coffee." });
-    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 0, added: 0 });
+    const { current } = await varve.memory.add({ ...as, text: "The stove is <!-- always --> on." });
+    await varve.memory.add({ ...as, text: "I prefer tea to coffee." });
+    expect(await varve.memory.mirror(folder, as)).toEqual({ files: 1, updated: 0, added: 0 });
     const file = join(folder, `${new Date(clock.now()).toISOString().slice(0, 10)}.md`);
     const written = readFileSync(file, "utf8");
     expect(written).toContain(`- (entities) The stove is ‹!-- always --› on. <!-- ${current.id} -->\n`);
-    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 0, added: 0 });
+    expect(await varve.memory.mirror(folder, as)).toEqual({ files: 1, updated: 0, added: 0 });
     expect(readFileSync(file, "utf8")).toBe(written);
     writeFileSync(
       file,
       `${written.replace("The stove is ‹!-- always --› on.", "The stove is off.")}- The cellar is dry.\n`,
     );
-    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 1, added: 1 });
-    const history = await varve.memory.history(current.id, { as });
+    expect(await varve.memory.mirror(folder, as)).toEqual({ files: 1, updated: 1, added: 1 });
+    const history = await varve.memory.history(current.id, as);
     expect(history.map((one) => one.content)).toEqual(["The stove is <!-- always --> on.", "The stove is off."]);
-    expect((await varve.memory.recall({ as, query: "cellar" })).hits[0]?.memory.content).toContain("cellar");
-    expect(await varve.memory.mirror(folder, { as })).toEqual({ files: 1, updated: 0, added: 0 });
+    expect((await varve.memory.recall({ ...as, query: "cellar" })).hits[0]?.memory.content).toContain("cellar");
+    expect(await varve.memory.mirror(folder, as)).toEqual({ files: 1, updated: 0, added: 0 });
     expect(readFileSync(file, "utf8").match(/^- /gm)).toHaveLength(3);
   });
 
@@ -216,7 +217,7 @@ onEveryEngine("memory scopes", (get) => {
       { role: "user", name: "Vic", content: "I live in Porto." },
     ]);
     await varve.memory.extract(session);
-    const { memories } = await varve.memory.list({ as: { agent: "crowd" }, scopes: ["agent:crowd"] });
+    const { memories } = await varve.memory.list({ agent: "crowd", scopes: ["agent:crowd"] });
     expect(memories.map((one) => [one.content, one.trust, one.version])).toEqual([
       ["I live in Porto.", "untrusted", 1],
       ["I live in Berlin.", "untrusted", 1],
@@ -237,9 +238,9 @@ onEveryEngine("memory scopes", (get) => {
       const content = `Remember that the ${agent} lamp is red. We decided to paint it for ${agent}.`;
       await set.context.commitTurn(session, agent, [{ role: "user", content }]);
     }
-    await set.work.drain();
+    await set.jobs.drain();
     const kept = async (scope: string) =>
-      (await set.memory.list({ as: { system: true }, scopes: [scope], limit: 100 })).memories
+      (await set.memory.list({ principal: { ...owner, scopes: "all" }, scopes: [scope], limit: 100 })).memories
         .filter((one) => ["episodes", "nothing", "sharer", "mute"].includes(one.agent))
         .map((one) => `${one.agent} ${one.category}`)
         .sort();

@@ -16,11 +16,11 @@ onEveryEngine(
       const { varve } = get();
       const as = { agent: "follows" };
       const calls = embedder.calls;
-      const { memory } = await varve.memory.add({ as, text: "A ginger kitten sleeps upstairs." });
+      const { memory } = await varve.memory.add({ ...as, text: "A ginger kitten sleeps upstairs." });
       expect(embedder.calls).toBe(calls);
       const before = await varve.search.coverage();
       expect(before.memoryVectors).toBe(before.memories - 1);
-      const found = await varve.memory.recall({ as, query: "feline", limit: 1 });
+      const found = await varve.memory.recall({ ...as, query: "feline", limit: 1 });
       expect(found).toMatchObject({ mode: "words and vectors", hits: [{ memory: { id: memory } }] });
       expect(found.note).toBeUndefined();
       const after = (await varve.status()).search;
@@ -31,15 +31,15 @@ onEveryEngine(
       const { varve } = get();
       const as = { agent: "away" };
       embedder.failing = true;
-      await varve.memory.add({ as, text: "The automobile is in the yard." });
-      const found = await varve.memory.recall({ as, query: "yard" });
+      await varve.memory.add({ ...as, text: "The automobile is in the yard." });
+      const found = await varve.memory.recall({ ...as, query: "yard" });
       expect(found).toMatchObject({ mode: "words", note: expect.stringContaining("the model is away") });
       expect(found.hits).toHaveLength(1);
       embedder.failing = false;
       expect((await varve.search.index()).embedded).toBeGreaterThan(0);
       const { memories, memoryVectors } = await varve.search.coverage();
       expect(memoryVectors).toBe(memories);
-      const [hit] = (await varve.memory.recall({ as, query: "vehicle" })).hits;
+      const [hit] = (await varve.memory.recall({ ...as, query: "vehicle" })).hits;
       expect(hit?.memory.content).toContain("automobile");
     });
 
@@ -56,40 +56,40 @@ onEveryEngine(
     test("of what is believed no longer do not crowd out what is", async () => {
       const { varve, clock } = get();
       const as = { agent: "crowd" };
-      let { memory: id = "" } = await varve.memory.add({ as, text: "The vehicle is red, said 0." });
+      let { memory: id = "" } = await varve.memory.add({ ...as, text: "The vehicle is red, said 0." });
       for (let round = 1; round <= 30; round += 1) {
         clock.advance(1_000);
-        ({ id } = await varve.memory.update(id, { text: `The vehicle is red, said ${round}.` }, { as }));
+        ({ id } = await varve.memory.update(id, { text: `The vehicle is red, said ${round}.` }, as));
       }
-      const { hits } = await varve.memory.recall({ as, query: "automobile", limit: 3 });
+      const { hits } = await varve.memory.recall({ ...as, query: "automobile", limit: 3 });
       expect(hits.map((hit) => hit.memory.id)).toEqual([id]);
-      const old = await varve.memory.recall({ as, query: "automobile", limit: 50, includeHistory: true });
+      const old = await varve.memory.recall({ ...as, query: "automobile", limit: 50, includeHistory: true });
       expect(old.hits).toHaveLength(31);
     });
 
     test("of what was purged are gone, and another scope never sees any", async () => {
       const { varve, another } = get();
       const as = { agent: "owner" };
-      const { memory: id = "" } = await varve.memory.add({ as, text: "The kitten has a secret door." });
-      expect((await varve.memory.recall({ as, query: "feline" })).hits).toHaveLength(1);
-      expect((await varve.memory.recall({ as: { agent: "stranger" }, query: "feline" })).hits).toEqual([]);
+      const { memory: id = "" } = await varve.memory.add({ ...as, text: "The kitten has a secret door." });
+      expect((await varve.memory.recall({ ...as, query: "feline" })).hits).toHaveLength(1);
+      expect((await varve.memory.recall({ agent: "stranger", query: "feline" })).hits).toEqual([]);
       const { memoryVectors } = await varve.search.coverage();
-      await varve.memory.forget({ id }, { as, purge: true });
+      await varve.memory.forget({ id }, { ...as, purge: true });
       expect((await varve.search.coverage()).memoryVectors).toBe(memoryVectors - 1);
-      expect((await varve.memory.recall({ as, query: "feline" })).hits).toEqual([]);
+      expect((await varve.memory.recall({ ...as, query: "feline" })).hits).toEqual([]);
       const fresh = await another();
-      expect((await fresh.memory.recall({ as, query: "feline" })).hits).toEqual([]);
+      expect((await fresh.memory.recall({ ...as, query: "feline" })).hits).toEqual([]);
       await fresh.close();
     });
 
     test("made by another process are seen", async () => {
       const { varve, another } = get();
       const as = { agent: "shared" };
-      await varve.memory.recall({ as, query: "cat" });
+      await varve.memory.recall({ ...as, query: "cat" });
       const other = await another();
-      await other.memory.add({ as, text: "A kitten came by." });
+      await other.memory.add({ ...as, text: "A kitten came by." });
       await other.search.index();
-      const [hit] = (await varve.memory.recall({ as, query: "feline" })).hits;
+      const [hit] = (await varve.memory.recall({ ...as, query: "feline" })).hits;
       expect(hit?.memory.content).toBe("A kitten came by.");
       await other.close();
     });

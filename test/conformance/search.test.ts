@@ -198,16 +198,15 @@ onEveryEngine(
       expect(coverage.vectors).toBe(coverage.messages);
     });
 
-    test("the ranking for a context gives numbers of messages", async () => {
+    test("messages for a context are ranked by what a prompt is about", async () => {
       const session = await filled();
-      const ranked = await get().varve.search.rank({
-        agent: session.agent,
-        conversation: session.conversation,
+      const ranked = await get().varve.search.findMessages({
+        visibility: { agent: session.agent, conversations: [session.conversation] },
         prompt: "the taxi driver",
         limit: 3,
       });
       const best = await get().varve.transcripts.entry(session, "m8");
-      expect(ranked[0]?.seq).toBe(best.seq);
+      expect(ranked[0]?.entry.seq).toBe(best.seq);
     });
   },
   { models: { embedder } },

@@ -67,8 +67,6 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     const worker = () =>
       new JobWorker({
         store,
-        clock,
-        random: systemRandom,
         handlers: {
           count: async ({ key }) => {
             if (key === "key-2" && failures-- > 0) throw new Error("not yet");
@@ -100,8 +98,6 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     );
     const worker = new JobWorker({
       store,
-      clock,
-      random: systemRandom,
       attemptsMax: 3,
       handlers: { bad: () => Promise.reject(new Error("never")) },
     });
@@ -125,8 +121,6 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     const worker = (long: JobHandler) =>
       new JobWorker({
         store,
-        clock,
-        random: systemRandom,
         handlers: { long },
         onError: (_, error) => errors.push(error),
       });

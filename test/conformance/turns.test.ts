@@ -60,7 +60,7 @@ onEveryEngine(
       const other = await under.another();
       const events: EngineEvent[] = [];
       other.onEvent((event) => events.push(event));
-      await other.work.drain();
+      await other.jobs.drain();
       const { summaries } = await varve.context.overview(session);
       expect(summaries.length).toBeGreaterThan(1);
       expect(Math.max(...summaries.map((one) => one.depth))).toBeLessThanOrEqual(1);
@@ -78,7 +78,7 @@ onEveryEngine(
       const session = await fresh();
       await varve.context.ingest(session, messages(0, 60));
       await varve.context.afterTurn(session, { windowTokens: 8_000, observedTokens: 7_900 });
-      await varve.work.drain();
+      await varve.jobs.drain();
       const swept = await varve.context.overview(session);
       expect(swept.summaries.length).toBeGreaterThan(0);
       const before = swept.summaryTokens + swept.rawTokens;
@@ -93,7 +93,7 @@ onEveryEngine(
       const { varve } = get();
       const session = await varve.sessions.resolve({ key: "agent:main:quiet:direct:one" });
       await varve.context.commitTurn(session, "t", messages(0, 60));
-      expect(await varve.work.drain()).toBe(0);
+      expect(await varve.jobs.drain()).toBe(0);
       expect((await varve.context.overview(session)).summaries).toEqual([]);
       expect(session.messageCount).toBe(0);
       expect((await varve.sessions.get(session.key)).messageCount).toBe(60);
@@ -105,7 +105,7 @@ onEveryEngine(
       await varve.context.ingest(session, messages(0, 80));
       const renewed = await varve.sessions.renew(session, "new");
       await varve.context.ingest(renewed, [{ id: "n", role: "user", content: "A fresh start." }]);
-      await varve.work.drain();
+      await varve.jobs.drain();
       const { summaries } = await varve.context.overview(renewed);
       expect(summaries.length).toBeGreaterThan(0);
       const view = await varve.context.assemble(renewed, { budgetTokens: 8_000 });
@@ -127,9 +127,9 @@ onEveryEngine(
       writeFileSync(`${under.home}/in/history.jsonl`, `${lines.join("\n")}\n`);
       const report = await varve.import([`${under.home}/in`], { source: "jsonl" });
       expect(report.imported).toBe(120);
-      expect(await varve.work.drain()).toBe(0);
+      expect(await varve.jobs.drain()).toBe(0);
       under.clock.advance(61_000);
-      expect(await varve.work.drain()).toBe(1);
+      expect(await varve.jobs.drain()).toBe(1);
       const session = await varve.sessions.get("agent:main:jsonl:direct:history");
       const { summaries, rawTokens } = await varve.context.overview(session);
       expect(summaries.length).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ describe("memories", () => {
     await stage.varve.sessions.resolve({ key: "agent:main:http" });
     const messages = [{ role: "user", content: "Good. Remember that the gate code is 4711. Thanks." }];
     await send("POST", "/api/sessions/agent%3Amain%3Ahttp/turns", { key: "t1", messages });
-    await stage.varve.work.drain();
+    await stage.varve.jobs.drain();
     const found = await send("GET", "/api/memories/search?query=gate%20code");
     expect(found.json).toMatchObject({
       mode: "words and vectors",

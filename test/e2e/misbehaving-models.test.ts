@@ -177,7 +177,7 @@ describe("a model server that", () => {
     const { models } = await varve.status();
     expect(models.find((model) => model.name === "summary lab/m")).toMatchObject({ paused: true, authFailures: 5 });
     await varve.context.afterTurn(session, { windowTokens: 2_000 });
-    await varve.work.drain();
+    await varve.jobs.drain();
     expect((await varve.status()).failedJobs[0]).toMatchObject({ kind: "compact turn", key: session.key });
     expect((await varve.context.overview(session)).summaries).toEqual([]);
   });

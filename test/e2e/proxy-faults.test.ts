@@ -213,7 +213,7 @@ describe("an engine that fails", () => {
   });
 
   it("leaves the provider's refusal to the client when nothing helps", async () => {
-    stage = await failing({ compact: broken, standing: broken }, { server: { limitTokens: 8_000 } });
+    stage = await failing({ compact: broken, summaryPrefix: broken }, { server: { limitTokens: 8_000 } });
     const answer = await post({ ...question, messages: longHistory() });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining("prompt is too long") } });

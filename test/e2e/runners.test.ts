@@ -59,7 +59,7 @@ describe.each([
         providers: { local: { kind, baseUrl: server.url + path, apiKey: "sk-test" } },
       },
     });
-    await varve.memory.add({ text: "My bicycle is green.", as: { agent: "main" } });
+    await varve.memory.add({ text: "My bicycle is green.", agent: "main" });
     expect(await talk(varve, "What colour is my bicycle?")).toMatchObject({ status: "replied", reply: "It is green." });
     expect(await talk(varve, "Sure?")).toMatchObject({ status: "replied", reply: "As I said." });
     const sent = (server.seen.at(-1)?.body.messages ?? []) as Json[];

@@ -149,7 +149,7 @@ export async function maintainCommand(flags: CommonOptions): Promise<void> {
       done.push(words);
       output.say(words);
     });
-    const jobs = await varve.work.drain();
+    const jobs = await varve.jobs.drain();
     output.say(jobs === 0 ? "Nothing was waiting." : `${number(jobs)} jobs done.`);
     const signal = interruptible();
     const memories = await varve.memory.maintain({ signal });

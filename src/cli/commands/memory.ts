@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import type { AskedBy, Category, Memory } from "../../engine.ts";
+import { type Category, type Memory, owner, type Requester } from "../../engine.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
@@ -20,9 +20,9 @@ export interface MemoryFlags extends CommonOptions {
   reject?: string;
 }
 
-/** Whoever sits at the machine may name any scope. */
-function asked({ scope }: MemoryFlags): AskedBy & { scopes?: string[] } {
-  return scope === undefined ? {} : { as: { scopes: scope }, scopes: scope };
+/** The owner of the machine may name any scope. */
+function asked({ scope }: MemoryFlags): Requester & { scopes?: string[] } {
+  return scope === undefined ? {} : { principal: { ...owner, scopes: scope }, scopes: scope };
 }
 
 const said = {

@@ -14,7 +14,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const log = openLog(varve.settings);
     const gateway = await startGateway(varve, { host: flags.host, port: flags.port, log: log.write });
-    varve.work.start();
+    varve.jobs.start();
     varve.search.follow((error) => log.write({ event: "embedding failed", error: String(error) }));
     const link = gateway.createLoginLink();
     const { url } = gateway;

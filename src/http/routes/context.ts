@@ -1,11 +1,12 @@
 /** What a model would see of a session, and what is done about it. */
 import { z } from "@hono/zod-openapi";
+import { hasRight } from "../../authorization/index.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
-import { sessionOf } from "../session-of.ts";
-import { mayDo } from "../tokens.ts";
+import { findSessionFor } from "../session-of.ts";
+
 import { named } from "./sessions.ts";
 
 const tags = ["context"];
@@ -148,26 +149,46 @@ const commit = createRoute({
 
 export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayHost): void {
   addRoute(app, overview, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     return reply(c, overviewSchema, await varve.context.overview(session));
   });
   addRoute(app, tree, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     return reply(c, treeSchema, { nodes: await varve.context.tree(session) });
   });
   addRoute(app, assemble, async (c) => {
     const { agent, budget, record, ...options } = c.req.valid("query");
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, agent);
-    const seen = { budgetTokens: budget, record: record === "1" && mayDo(c.get("caller"), "write") };
+    const session = await findSessionFor(varve, c.get("principal"), c.req.valid("param").key, agent);
+    const seen = { budgetTokens: budget, record: record === "1" && hasRight(c.get("principal"), "write") };
     return reply(c, viewSchema, await varve.context.assemble(session, { ...options, ...seen }));
   });
   addRoute(app, compact, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     const signal = c.req.raw.signal;
     return reply(c, resultSchema, await varve.context.compact(session, { ...c.req.valid("json"), signal }));
   });
   addRoute(app, commit, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     const { key, messages, ...facts } = c.req.valid("json");
     const result = await varve.context.commitTurn(session, key, messages, facts);
     if (result.status === "committed") {

@@ -4,7 +4,7 @@ import { VarveError } from "../../domain/index.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import type { NumberedEvent } from "../events.ts";
 import { addRoute, createRoute, failures } from "../routing.ts";
-import { type Caller, hasExpired } from "../tokens.ts";
+import { boundAgent, hasExpired, type TokenPrincipal } from "../tokens.ts";
 
 const heartbeatMs = 15_000;
 const streamsMax = 100;
@@ -35,14 +35,14 @@ export function addEventRoute(app: GatewayApp, host: GatewayHost): void {
     }
     // A HEAD request is answered by the same handler and never reads the stream.
     if (c.req.method === "HEAD") return c.body(null, 200, { "Content-Type": "text/event-stream" });
-    const caller = c.get("caller");
+    const principal = c.get("principal");
     const lastId = c.req.header("last-event-id");
     streams += 1;
     return streamSSE(
       c,
       async (stream) => {
         try {
-          await follow(host, caller, stream, lastId);
+          await follow(host, principal, stream, lastId);
         } finally {
           streams -= 1;
         }
@@ -54,7 +54,7 @@ export function addEventRoute(app: GatewayApp, host: GatewayHost): void {
 
 async function follow(
   { bus, clock }: GatewayHost,
-  caller: Caller,
+  principal: TokenPrincipal,
   stream: SSEStreamingApi,
   lastId: string | undefined,
 ): Promise<void> {
@@ -65,9 +65,11 @@ async function follow(
   await stream.writeSSE({ event: "ready", id: bus.idBefore(place), data: "{}", retry: 3000 });
   if (known === undefined) await sayDropped(stream, null);
   let written = performance.now();
-  while (!bus.closed && !gone.signal.aborted && !hasExpired(caller, clock.now())) {
+  while (!bus.closed && !gone.signal.aborted && !hasExpired(principal, clock.now())) {
     const stretch = bus.since(place);
-    const visible = stretch.events.filter((event) => caller.agent === undefined || event.agent === caller.agent);
+    const visible = stretch.events.filter(
+      (event) => boundAgent(principal) === undefined || event.agent === boundAgent(principal),
+    );
     if (stretch.dropped > 0) await sayDropped(stream, stretch.dropped);
     for (const event of visible) await write(stream, event);
     place = stretch.at;

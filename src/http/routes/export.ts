@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures } from "../routing.ts";
 import { agentQuery, fields, sessionParam } from "../schemas.ts";
-import { sessionOf } from "../session-of.ts";
+import { findSessionFor } from "../session-of.ts";
 
 const formats = {
   jsonl: { type: "application/x-ndjson; charset=utf-8", ending: "jsonl" },
@@ -38,7 +38,7 @@ const exportRoute = createRoute({
 export function addExportRoute(app: GatewayApp, { varve, log }: GatewayHost): void {
   addRoute(app, exportRoute, async (c) => {
     const { agent, format } = c.req.valid("query");
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, agent);
+    const session = await findSessionFor(varve, c.get("principal"), c.req.valid("param").key, agent);
     const pieces = varve.transcripts.export(session, format);
     // The first piece is read before anything is answered, so that a failure there is still an error with a status.
     const first = await pieces.next();

@@ -1,11 +1,12 @@
 /** What is outside of `/api`: health, the page at `/`, and the login of browsers. */
 import { setCookie } from "hono/cookie";
+import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { answerError } from "../errors.ts";
-import { callerOf, cookieName } from "../guards.ts";
+import { authenticateRequest, cookieName } from "../guards.ts";
 import { badLinkPage, pagePolicy, strangerPage, welcomePage } from "../page.ts";
-import { type Caller, mayDo } from "../tokens.ts";
+import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
 const healthTimeoutMs = 2000;
 const healthKeptMs = 1000;
@@ -16,8 +17,8 @@ export function addFrontRoutes(app: GatewayApp, host: GatewayHost): void {
 
   app.get("/", async (c) => {
     c.header("Content-Security-Policy", pagePolicy);
-    const caller = visitor(host, c);
-    return c.html(caller ? welcomePage(await numbersFor(host, caller)) : strangerPage());
+    const principal = visitor(host, c);
+    return c.html(principal ? welcomePage(await numbersFor(host, principal)) : strangerPage());
   });
 
   app.get("/auth", (c) => {
@@ -68,17 +69,17 @@ function healthCheck({ varve, clock }: GatewayHost): () => Promise<boolean> {
 }
 
 /** Who looks at the page; a cookie that is no longer good makes a stranger, not an error. */
-function visitor(host: GatewayHost, c: Parameters<typeof callerOf>[1]): Caller | undefined {
+function visitor(host: GatewayHost, c: Parameters<typeof authenticateRequest>[1]): TokenPrincipal | undefined {
   try {
-    const caller = callerOf(host, c);
-    return caller && mayDo(caller, "read") && caller.agent === undefined ? caller : undefined;
+    const principal = authenticateRequest(host, c);
+    return principal && hasRight(principal, "read") && boundAgent(principal) === undefined ? principal : undefined;
   } catch (error) {
     if (error instanceof VarveError && (error.code === "UNAUTHORIZED" || error.code === "FORBIDDEN")) return undefined;
     throw error;
   }
 }
 
-async function numbersFor({ varve }: GatewayHost, caller: Caller): Promise<Record<string, string | number>> {
+async function numbersFor({ varve }: GatewayHost, principal: TokenPrincipal): Promise<Record<string, string | number>> {
   const status = await varve.status();
   return {
     Version: status.version,
@@ -87,6 +88,6 @@ async function numbersFor({ varve }: GatewayHost, caller: Caller): Promise<Recor
     Messages: status.messages,
     Tokens: status.tokens,
     "Database bytes": status.databaseBytes,
-    ...(mayDo(caller, "admin") ? { Home: status.home } : {}),
+    ...(hasRight(principal, "admin") ? { Home: status.home } : {}),
   };
 }

@@ -1,12 +1,12 @@
 /** What the hooks of other programs' plugins ask. */
 import { z } from "@hono/zod-openapi";
+import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { answerHook, parseHookInput } from "../../plugins/index.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, jsonObject } from "../schemas.ts";
 import { agentFor } from "../session-of.ts";
-import { mayDo } from "../tokens.ts";
 
 /** Reading a long transcript goes on behind the answer: nobody who types waits for it. */
 const patienceMs = 100;
@@ -45,13 +45,13 @@ export function addHookRoutes(app: GatewayApp, host: GatewayHost): void {
     await Promise.allSettled(underWay);
   });
   addRoute(app, hook, async (c) => {
-    const caller = c.get("caller");
-    if (!mayDo(caller, "read")) {
+    const principal = c.get("principal");
+    if (!hasRight(principal, "read")) {
       throw new VarveError("FORBIDDEN", "A hook reads as well as writes; the token does not carry the right to read.");
     }
     const input = parseHookInput(c.req.valid("json"));
-    const agent = agentFor(caller, c.req.valid("query").agent);
-    const setting = { agent, scopes: caller.scopes, byMeaning: true, now: host.clock.now() };
+    const agent = agentFor(principal, c.req.valid("query").agent);
+    const setting = { agent, principal, byMeaning: true, now: host.clock.now() };
     const work = answerHook(host.varve, input, setting);
     let isAnswered = false;
     const tracked = work.catch((error: unknown) => {

@@ -41,7 +41,7 @@ const list = createRoute({
 export function addJobRoutes(app: GatewayApp, { varve }: GatewayHost): void {
   addRoute(app, list, async (c) => {
     const { agent, ...options } = c.req.valid("query");
-    const jobs = await varve.work.list({ ...options, agent: agentFor(c.get("caller"), agent) });
+    const jobs = await varve.jobs.list({ ...options, agent: agentFor(c.get("principal"), agent) });
     return reply(c, jobsSchema, { jobs });
   });
 }

@@ -1,10 +1,11 @@
 /** The state of the whole, and what administrators do about it. */
 import { z } from "@hono/zod-openapi";
+import { hasRight } from "../../authorization/index.ts";
 import { listConfig } from "../../config/index.ts";
 import type { Varve } from "../../engine.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, adminOnly, createRoute, failures, jsonContent, reply } from "../routing.ts";
-import { type Caller, mayDo } from "../tokens.ts";
+import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
 const tags = ["care"];
 
@@ -146,8 +147,8 @@ const config = createRoute({
 export function addMaintenanceRoutes(app: GatewayApp, host: GatewayHost): void {
   const { varve } = host;
   addRoute(app, status, async (c) => {
-    const state = statusFor(c.get("caller"), await varve.status());
-    const isAll = host.proxyCounters !== undefined && c.get("caller").agent === undefined;
+    const state = statusFor(c.get("principal"), await varve.status());
+    const isAll = host.proxyCounters !== undefined && boundAgent(c.get("principal")) === undefined;
     return reply(c, statusSchema, { ...state, ...(isAll ? { proxy: host.proxyCounters } : {}) });
   });
   addRoute(app, doctor, async (c) => reply(c, doctorSchema, await varve.doctor()));
@@ -155,10 +156,10 @@ export function addMaintenanceRoutes(app: GatewayApp, host: GatewayHost): void {
   addRoute(app, config, (c) => reply(c, configSchema, { settings: listConfig(varve.settings) }));
 }
 
-function statusFor(caller: Caller, all: Awaited<ReturnType<Varve["status"]>>): z.input<typeof statusSchema> {
+function statusFor(principal: TokenPrincipal, all: Awaited<ReturnType<Varve["status"]>>): z.input<typeof statusSchema> {
   const { version, engine, schemaVersion } = all;
-  if (caller.agent !== undefined) return { version, engine, schemaVersion };
-  if (mayDo(caller, "admin")) return all;
+  if (boundAgent(principal) !== undefined) return { version, engine, schemaVersion };
+  if (hasRight(principal, "admin")) return all;
   // Keys of sessions and words of errors may be another's; whoever may read everything is an administrator.
   const { home: _home, database: _database, lastBackup: _lastBackup, ...rest } = all;
   const { failedJobs: _jobs, summaryFaults: _faults, ...numbers } = rest;

@@ -1,7 +1,8 @@
+import { hasRight } from "../../authorization/index.ts";
 import { keyLengthMax, VarveError } from "../../domain/index.ts";
 import type { McpDoor, McpOptions } from "../../mcp/index.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
-import { type Caller, mayDo } from "../tokens.ts";
+import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
 /** The tools over MCP. The package behind it is large, so it is loaded when somebody first asks. */
 export function addMcpRoute(app: GatewayApp, host: GatewayHost): void {
@@ -15,7 +16,7 @@ export function addMcpRoute(app: GatewayApp, host: GatewayHost): void {
     return door;
   };
   app.post("/mcp", async (c) => {
-    const options = settingFor(c.get("caller"), c.req.header("x-varve-session"), c.req.header("x-varve-grant"));
+    const options = settingFor(c.get("principal"), c.req.header("x-varve-session"), c.req.header("x-varve-grant"));
     opened ??= open();
     const door = await opened;
     const answer = await door.handle(c.req.raw, options);
@@ -25,7 +26,7 @@ export function addMcpRoute(app: GatewayApp, host: GatewayHost): void {
 }
 
 /** In which setting the tools are used: a session or a grant that the client names, within what its token may see. */
-function settingFor(caller: Caller, session: string | undefined, grant: string | undefined): McpOptions {
+function settingFor(principal: TokenPrincipal, session: string | undefined, grant: string | undefined): McpOptions {
   if (session !== undefined && grant !== undefined) {
     throw new VarveError("BAD_REQUEST", "Both X-Varve-Session and X-Varve-Grant are sent.", {
       remedy: "A delegated reader sends its grant alone.",
@@ -41,9 +42,9 @@ function settingFor(caller: Caller, session: string | undefined, grant: string |
     );
   }
   const bound = {
-    ...(caller.agent === undefined ? {} : { agent: caller.agent, onlyAgent: true }),
-    ...(caller.scopes === undefined ? {} : { scopes: caller.scopes }),
-    ...(mayDo(caller, "write") ? {} : { readOnly: true }),
+    principal,
+    agent: boundAgent(principal),
+    ...(hasRight(principal, "write") ? {} : { readOnly: true }),
   };
   return { ...bound, ...(session === undefined ? {} : { session }), ...(grant === undefined ? {} : { grant }) };
 }

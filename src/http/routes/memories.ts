@@ -1,12 +1,13 @@
 /** What is remembered: facts with evidence, versions and scopes. */
 import { z } from "@hono/zod-openapi";
+import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
-import { type AskedBy, categoryNames } from "../../engine.ts";
+import { categoryNames, type Requester } from "../../engine.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, errorSchema, fields, limitQuery, text } from "../schemas.ts";
 import { agentFor } from "../session-of.ts";
-import { type Caller, mayDo } from "../tokens.ts";
+import type { TokenPrincipal } from "../tokens.ts";
 import { appliedSchema, hitSchema, memorySchema, openedSchema, reviewSchema, statsSchema } from "./memory-schemas.ts";
 
 const tags = ["memory"];
@@ -170,71 +171,69 @@ export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayHost): void {
   const { memory } = varve;
   addRoute(app, list, async (c) => {
     const { agent, scope: one, history: all, ...rest } = c.req.valid("query");
-    const request = { ...rest, ...only(one), includeHistory: all === "1", ...askedBy(c.get("caller"), agent) };
+    const request = { ...rest, ...only(one), includeHistory: all === "1", ...requester(c.get("principal"), agent) };
     return reply(c, list.responses[200].content["application/json"].schema, await memory.list(request));
   });
   addRoute(app, add, async (c) => {
     const { validFrom, ...wanted } = c.req.valid("json");
     const since = validFrom === undefined ? {} : { validFrom: Date.parse(validFrom) };
-    const asked = askedBy(c.get("caller"), c.req.valid("query").agent);
+    const asked = requester(c.get("principal"), c.req.valid("query").agent);
     return reply(c, appliedSchema, await memory.add({ ...wanted, ...since, ...asked }));
   });
   addRoute(app, search, async (c) => {
     const { agent, scope: one, history: all, ...rest } = c.req.valid("query");
-    const request = { ...rest, ...only(one), includeHistory: all === "1", ...askedBy(c.get("caller"), agent) };
+    const request = { ...rest, ...only(one), includeHistory: all === "1", ...requester(c.get("principal"), agent) };
     const found = await memory.recall({ ...request, signal: c.req.raw.signal });
     return reply(c, search.responses[200].content["application/json"].schema, found);
   });
   addRoute(app, stats, async (c) => {
     const { agent, scope: one, category: kind } = c.req.valid("query");
-    const request = { category: kind, ...only(one), ...askedBy(c.get("caller"), agent) };
+    const request = { category: kind, ...only(one), ...requester(c.get("principal"), agent) };
     return reply(c, statsSchema, await memory.stats(request));
   });
   addRoute(app, reviews, async (c) => {
     const { agent, scope: one } = c.req.valid("query");
-    const found = await memory.reviews({ ...only(one), ...askedBy(c.get("caller"), agent) });
+    const found = await memory.reviews({ ...only(one), ...requester(c.get("principal"), agent) });
     return reply(c, reviews.responses[200].content["application/json"].schema, { reviews: found });
   });
   addRoute(app, decide, async (c) => {
     const { id } = c.req.valid("param");
     const { verdict } = c.req.valid("json");
-    const done = await memory.decide(id, verdict, askedBy(c.get("caller"), c.req.valid("query").agent));
+    const done = await memory.decide(id, verdict, requester(c.get("principal"), c.req.valid("query").agent));
     const kept = done?.memory ?? done?.match;
     const answer = { id, verdict, ...(kept === undefined ? {} : { memory: kept }) };
     return reply(c, decide.responses[200].content["application/json"].schema, answer);
   });
   addRoute(app, show, async (c) => {
-    const asked = askedBy(c.get("caller"), c.req.valid("query").agent);
+    const asked = requester(c.get("principal"), c.req.valid("query").agent);
     return reply(c, openedSchema, await memory.get(c.req.valid("param").id, asked));
   });
   addRoute(app, update, async (c) => {
-    const asked = askedBy(c.get("caller"), c.req.valid("query").agent);
+    const asked = requester(c.get("principal"), c.req.valid("query").agent);
     return reply(c, memorySchema, await memory.update(c.req.valid("param").id, c.req.valid("json"), asked));
   });
   addRoute(app, history, async (c) => {
-    const asked = askedBy(c.get("caller"), c.req.valid("query").agent);
+    const asked = requester(c.get("principal"), c.req.valid("query").agent);
     const versions = await memory.history(c.req.valid("param").id, asked);
     return reply(c, history.responses[200].content["application/json"].schema, { versions });
   });
   addRoute(app, forget, async (c) => {
-    const caller = c.get("caller");
+    const principal = c.get("principal");
     const { purge } = c.req.valid("json");
-    if (purge && !mayDo(caller, "admin")) {
+    if (purge && !hasRight(principal, "admin")) {
       throw new VarveError("FORBIDDEN", "Purging erases a memory for good and needs the right admin.", {
         remedy: "Leave purge out: the memory is not recalled any more and its history stays.",
       });
     }
-    const asked = askedBy(caller, c.req.valid("query").agent);
+    const asked = requester(principal, c.req.valid("query").agent);
     const done = await memory.forget({ id: c.req.valid("param").id }, { ...asked, purge });
-    return reply(c, forgottenSchema, { ...done, backups: mayDo(caller, "admin") ? done.backups : [] });
+    return reply(c, forgottenSchema, { ...done, backups: hasRight(principal, "admin") ? done.backups : [] });
   });
 }
 
-/** Whose memories a caller sees, and which scopes of them. */
-function askedBy(caller: Caller, named: string | undefined): AskedBy {
-  const agent = agentFor(caller, named);
-  const { scopes } = caller;
-  return { as: { ...(agent === undefined ? {} : { agent }), ...(scopes === undefined ? {} : { scopes }) } };
+/** Who asks, and about which agent. */
+function requester(principal: TokenPrincipal, named: string | undefined): Requester {
+  return { principal, agent: agentFor(principal, named) };
 }
 
 function only(scope: string | undefined): { scopes?: string[] } {

@@ -5,7 +5,7 @@ import type { GatewayApp, GatewayHost } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
-import { sessionOf } from "../session-of.ts";
+import { findSessionFor } from "../session-of.ts";
 import { named } from "./sessions.ts";
 
 const tags = ["messages"];
@@ -99,7 +99,7 @@ const branches = createRoute({
 export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayHost): void {
   addRoute(app, read, async (c) => {
     const { agent, all, limit = 50, before } = c.req.valid("query");
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, agent);
+    const session = await findSessionFor(varve, c.get("principal"), c.req.valid("param").key, agent);
     const page =
       all === "1"
         ? await varve.transcripts.read(session, { limit, before })
@@ -108,7 +108,12 @@ export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
   });
 
   addRoute(app, append, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     const result = await varve.context.ingest(session, c.req.valid("json").messages);
     const fresh = result.entries.filter((entry) => entry.status !== "duplicate").map(({ id, seq }) => ({ id, seq }));
     if (fresh.length > 0) bus.publish({ type: "messages.appended", ...named(session), data: { entries: fresh } });
@@ -117,12 +122,17 @@ export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
 
   addRoute(app, show, async (c) => {
     const { key, id } = c.req.valid("param");
-    const session = await sessionOf(varve, c.get("caller"), key, c.req.valid("query").agent);
+    const session = await findSessionFor(varve, c.get("principal"), key, c.req.valid("query").agent);
     return reply(c, entrySchema, await varve.transcripts.entry(session, id));
   });
 
   addRoute(app, branches, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     return reply(c, branchesSchema, { branches: await varve.transcripts.branches(session) });
   });
 }

@@ -1,13 +1,14 @@
 /** The model proxy's door: who may use it, and what it is given. */
 import { join } from "node:path";
 import type { Context } from "hono";
+import { hasRight, type Principal } from "../../authorization/index.ts";
 import { systemRandom, VarveError } from "../../domain/index.ts";
-import type { ModelProxy, Provider, ProxyCaller } from "../../proxy/index.ts";
+import type { ModelProxy, Provider } from "../../proxy/index.ts";
 import { isLoopback } from "../addresses.ts";
 import type { GatewayApp, GatewayEnv, GatewayHost } from "../context.ts";
 import { takeFrom } from "../guards.ts";
 import { readOrMakeToken } from "../token-file.ts";
-import { type Caller, identify, mayDo } from "../tokens.ts";
+import { identify, type TokenPrincipal } from "../tokens.ts";
 
 const tokenHeader = "x-varve-token";
 
@@ -29,7 +30,7 @@ export function addProxyRoutes(app: GatewayApp, host: GatewayHost): void {
   };
   for (const provider of ["anthropic", "openai"] as const) {
     app.all(`/proxy/${provider}/*`, async (c) => {
-      const { caller, useOwnKey } = admit(host, c, provider);
+      const { principal, useOwnKey } = admit(host, c, provider);
       const body = await readBody(host, c);
       opened ??= open();
       const proxy = await opened;
@@ -44,7 +45,7 @@ export function addProxyRoutes(app: GatewayApp, host: GatewayHost): void {
         body,
         signal: c.req.raw.signal,
         breakOff: () => c.env.outgoing.destroy(),
-        ...(caller === undefined ? {} : { caller }),
+        ...(principal === undefined ? {} : { principal }),
         useOwnKey,
       });
       // Made anew so that the headers of the guards are on it.
@@ -61,14 +62,14 @@ function admit(
   host: GatewayHost,
   c: Context<GatewayEnv>,
   provider: Provider,
-): { caller?: ProxyCaller; useOwnKey: boolean } {
+): { principal?: Principal; useOwnKey: boolean } {
   const shown = c.req.header(tokenHeader);
   const bearer = /^Bearer +(\S{1,4096})$/i.exec(c.req.header("authorization") ?? "")?.[1];
   const keys = [shown, provider === "anthropic" ? c.req.header("x-api-key") : undefined, bearer];
   for (const [index, secret] of keys.entries()) {
     if (secret === undefined) continue;
     const found = identify(host.tokens, secret, host.clock.now());
-    if ("caller" in found) return { caller: callerOf(host, c, found.caller), useOwnKey: index > 0 };
+    if ("principal" in found) return { principal: admitToken(host, c, found.principal), useOwnKey: index > 0 };
     if (found.fault === "expired") throw refused(host, c, "The token has expired.");
     if (index === 0) throw refused(host, c, "The token is not known.");
   }
@@ -76,21 +77,15 @@ function admit(
   return { useOwnKey: false };
 }
 
-function callerOf(host: GatewayHost, c: Context<GatewayEnv>, found: Caller): ProxyCaller {
+function admitToken(host: GatewayHost, c: Context<GatewayEnv>, found: TokenPrincipal): Principal {
   takeFrom(host, `token ${found.name}`);
-  c.set("caller", found);
-  if (!mayDo(found, "write")) {
+  c.set("principal", found);
+  if (!hasRight(found, "write")) {
     throw new VarveError("FORBIDDEN", `The token ${JSON.stringify(found.name)} does not carry the right to write.`, {
       remedy: "Use another token, or add write to its rights in gateway.tokens.",
     });
   }
-  const { name, agent, scopes } = found;
-  return {
-    name,
-    mayRead: mayDo(found, "read"),
-    ...(agent === undefined ? {} : { agent }),
-    ...(scopes === undefined ? {} : { scopes }),
-  };
+  return found;
 }
 
 function refused(host: GatewayHost, c: Context<GatewayEnv>, message: string): VarveError {

@@ -1,12 +1,12 @@
 /** Finding and opening what is no longer in view: summaries, large content, patterns, questions. */
 import { z } from "@hono/zod-openapi";
 import { VarveError } from "../../domain/index.ts";
-import type { Reach, Varve } from "../../engine.ts";
+import type { SearchScope, Varve } from "../../engine.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
-import { agentFor, sessionOf } from "../session-of.ts";
-import type { Caller } from "../tokens.ts";
+import { agentFor, findSessionFor } from "../session-of.ts";
+import type { TokenPrincipal } from "../tokens.ts";
 import { summarySchema } from "./context.ts";
 
 const tags = ["recall"];
@@ -152,41 +152,46 @@ const ask = createRoute({
 export function addRecallRoutes(app: GatewayApp, { varve }: GatewayHost): void {
   addRoute(app, grep, async (c) => {
     const { agent, session, ...request } = c.req.valid("query");
-    const reach = await reachOf(varve, c.get("caller"), agent, session);
-    return reply(c, grepSchema, await varve.context.grep({ ...request, ...reach, signal: c.req.raw.signal }));
+    const scope = await resolveScope(varve, c.get("principal"), agent, session);
+    return reply(c, grepSchema, await varve.context.grep({ ...request, ...scope, signal: c.req.raw.signal }));
   });
   addRoute(app, summary, async (c) => {
-    const reach = await reachOf(varve, c.get("caller"), c.req.valid("query").agent);
-    const found = await varve.context.describe(checked(c.req.valid("param").id, /^sum_/), reach);
+    const scope = await resolveScope(varve, c.get("principal"), c.req.valid("query").agent);
+    const found = await varve.context.describe(checked(c.req.valid("param").id, /^sum_/), scope);
     if (found.kind !== "summary") throw noSummary(c.req.valid("param").id);
     return reply(c, describedSchema, found);
   });
   addRoute(app, expand, async (c) => {
     const { agent, depth, tokens, messages } = c.req.valid("query");
-    const reach = await reachOf(varve, c.get("caller"), agent);
+    const scope = await resolveScope(varve, c.get("principal"), agent);
     const request = { maxDepth: depth, tokenCap: tokens, includeMessages: messages === "1" };
     const summaryIds = [checked(c.req.valid("param").id, /^sum_/)];
-    return reply(c, expansionSchema, await varve.context.expand({ ...request, ...reach, summaryIds }));
+    return reply(c, expansionSchema, await varve.context.expand({ ...request, ...scope, summaryIds }));
   });
   addRoute(app, file, async (c) => {
     const { agent, from, to, tokens } = c.req.valid("query");
-    const reach = await reachOf(varve, c.get("caller"), agent);
+    const scope = await resolveScope(varve, c.get("principal"), agent);
     const id = checked(c.req.valid("param").id, /^file_/);
-    const found = await varve.context.describe(id, { ...reach, startLine: from, endLine: to, tokenCap: tokens });
+    const found = await varve.context.describe(id, { ...scope, startLine: from, endLine: to, tokenCap: tokens });
     if (found.kind !== "file") throw noSummary(id);
     return reply(c, fileSchema, found);
   });
   addRoute(app, ask, async (c) => {
     const { session, ...request } = c.req.valid("json");
-    const reach = await reachOf(varve, c.get("caller"), c.req.valid("query").agent, session);
-    return reply(c, answerSchema, await varve.context.expandQuery({ ...request, ...reach, signal: c.req.raw.signal }));
+    const scope = await resolveScope(varve, c.get("principal"), c.req.valid("query").agent, session);
+    return reply(c, answerSchema, await varve.context.expandQuery({ ...request, ...scope, signal: c.req.raw.signal }));
   });
 }
 
-/** What a caller may reach: one session that they name, or all of their agent. */
-async function reachOf(varve: Varve, caller: Caller, agent?: string, session?: string): Promise<Reach> {
-  if (session !== undefined) return { session: await sessionOf(varve, caller, session, agent) };
-  return { agent: agentFor(caller, agent) };
+/** What a request may see: one session that it names, or everything of its agent. */
+async function resolveScope(
+  varve: Varve,
+  principal: TokenPrincipal,
+  agent?: string,
+  session?: string,
+): Promise<SearchScope> {
+  if (session !== undefined) return { principal, session: await findSessionFor(varve, principal, session, agent) };
+  return { principal, agent: agentFor(principal, agent) };
 }
 
 function checked(id: string, form: RegExp): string {

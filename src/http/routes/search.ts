@@ -4,7 +4,7 @@ import { resultKinds } from "../../engine.ts";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
-import { agentFor, sessionOf } from "../session-of.ts";
+import { agentFor, findSessionFor } from "../session-of.ts";
 
 const answerSchema = z.object({
   query: z.string(),
@@ -56,13 +56,13 @@ const search = createRoute({
 export function addSearchRoute(app: GatewayApp, { varve }: GatewayHost): void {
   addRoute(app, search, async (c) => {
     const { agent, q, kind, session: named, explain, scope, ...rest } = c.req.valid("query");
-    const caller = c.get("caller");
-    const session = named === undefined ? undefined : await sessionOf(varve, caller, named, agent);
+    const principal = c.get("principal");
+    const session = named === undefined ? undefined : await findSessionFor(varve, principal, named, agent);
     const answer = await varve.search.find(q, {
       ...rest,
-      ...(session ? { session } : { agent: agentFor(caller, agent) }),
+      ...(session ? { session } : { agent: agentFor(principal, agent) }),
       ...(scope === undefined ? {} : { scopes: scope.split(",") }),
-      ...(caller.scopes === undefined ? {} : { allowedScopes: caller.scopes }),
+      principal,
       kinds: kind?.split(",") as (typeof resultKinds)[number][] | undefined,
       explain: explain === "1",
       signal: c.req.raw.signal,

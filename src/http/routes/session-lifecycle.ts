@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
-import { refuseForeignKey, sessionOf } from "../session-of.ts";
+import { findSessionFor, refuseForeignKey } from "../session-of.ts";
 import { sessionSchema } from "./session-schemas.ts";
 import { named } from "./sessions.ts";
 
@@ -68,7 +68,12 @@ export function addSessionLifecycleRoutes(app: GatewayApp, { varve, bus }: Gatew
     [reset, "reset"],
   ] as const) {
     addRoute(app, route, async (c) => {
-      const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+      const session = await findSessionFor(
+        varve,
+        c.get("principal"),
+        c.req.valid("param").key,
+        c.req.valid("query").agent,
+      );
       const renewed = await varve.sessions.renew(session, kind);
       const data = { mode: kind, fromSessionId: session.sessionId };
       bus.publish({ type: "session.renewed", ...named(renewed), data });
@@ -77,17 +82,27 @@ export function addSessionLifecycleRoutes(app: GatewayApp, { varve, bus }: Gatew
   }
 
   addRoute(app, restore, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     const restored = await varve.sessions.restore(session, c.req.valid("json").sessionId);
     bus.publish({ type: "session.restored", ...named(restored), data: { fromSessionId: session.sessionId } });
     return reply(c, sessionSchema, restored);
   });
 
   addRoute(app, fork, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     const options = c.req.valid("json");
     // A child shares its parent's log, and a log belongs to one agent.
-    refuseForeignKey(options.key, session.agent);
+    refuseForeignKey({ ...c.get("principal"), agents: [session.agent] }, options.key);
     const forked = await varve.sessions.fork(session, options);
     const data = { forkOf: session.key, isolated: forked.isolated };
     bus.publish({ type: "session.created", ...named(forked.session), data });

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
-import { agentFor, refuseForeignKey, sessionOf } from "../session-of.ts";
+import { agentFor, findSessionFor, refuseForeignKey } from "../session-of.ts";
 import { addressSchema, patchSchema, sessionSchema, transcriptInfoSchema } from "./session-schemas.ts";
 
 const query = fields({ agent: agentQuery });
@@ -84,18 +84,18 @@ const history = createRoute({
 export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): void {
   addRoute(app, list, async (c) => {
     const { agent: named, ...options } = c.req.valid("query");
-    const agent = agentFor(c.get("caller"), named);
+    const agent = agentFor(c.get("principal"), named);
     const page = await varve.sessions.list({ ...options, ...(agent === undefined ? {} : { agent }) });
     return reply(c, pageSchema, page);
   });
 
   addRoute(app, open, async (c) => {
     const address = c.req.valid("json");
-    const caller = c.get("caller");
-    refuseForeignKey(address.key, caller.agent);
+    const principal = c.get("principal");
+    refuseForeignKey(principal, address.key);
     const { session, created, expired } = await varve.sessions.open({
       ...address,
-      agent: agentFor(caller, address.agent),
+      agent: agentFor(principal, address.agent),
     });
     if (created) bus.publish({ type: "session.created", ...named(session) });
     else if (expired) bus.publish({ type: "session.renewed", ...named(session), data: { reason: expired } });
@@ -103,12 +103,22 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
   });
 
   addRoute(app, show, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     return reply(c, sessionSchema, session);
   });
 
   addRoute(app, patch, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     const given = c.req.valid("json");
     const changed = await varve.sessions.update(session, given as Parameters<typeof varve.sessions.update>[1]);
     bus.publish({ type: "session.updated", ...named(changed), data: { fields: Object.keys(given) } });
@@ -116,14 +126,24 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
   });
 
   addRoute(app, remove, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     const removed = await varve.sessions.delete(session);
     bus.publish({ type: "session.deleted", ...named(session), data: removed });
     return reply(c, removedSchema, removed);
   });
 
   addRoute(app, history, async (c) => {
-    const session = await sessionOf(varve, c.get("caller"), c.req.valid("param").key, c.req.valid("query").agent);
+    const session = await findSessionFor(
+      varve,
+      c.get("principal"),
+      c.req.valid("param").key,
+      c.req.valid("query").agent,
+    );
     return reply(c, historySchema, { history: await varve.sessions.history(session) });
   });
 }

@@ -6,7 +6,7 @@ import type { GatewayApp, GatewayHost } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text } from "../schemas.ts";
 import { agentFor, refuseForeignKey } from "../session-of.ts";
-import type { Caller } from "../tokens.ts";
+import type { TokenPrincipal } from "../tokens.ts";
 
 const tags = ["turns"];
 /** A request is answered a little before it would be given up. */
@@ -117,10 +117,10 @@ export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
   const patienceMs = Math.max(100, host.settings.requestTimeoutMs - marginMs);
   addRoute(app, post, async (c) => {
     const { stream: wanted, ...inbound } = c.req.valid("json");
-    const caller = c.get("caller");
-    refuseScoped(caller);
-    const agent = agentFor(caller, c.req.valid("query").agent);
-    refuseForeignKey(inbound.session, agent);
+    const principal = c.get("principal");
+    refuseScoped(principal);
+    const agent = agentFor(principal, c.req.valid("query").agent);
+    refuseForeignKey(agent === undefined ? principal : { ...principal, agents: [agent] }, inbound.session);
     const accepted = await varve.turns.accept({ ...inbound, agent });
     const isStream = wanted ?? c.req.header("accept")?.includes("text/event-stream") ?? false;
     if (isStream) {
@@ -134,9 +134,9 @@ export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
     return reply(c, turnSchema, { ...flat(state), duplicate: accepted.duplicate }, state.state === "done" ? 200 : 202);
   });
   addRoute(app, get, async (c) => {
-    refuseScoped(c.get("caller"));
+    refuseScoped(c.get("principal"));
     const { agent: named, wait = 0 } = c.req.valid("query");
-    const agent = agentFor(c.get("caller"), named);
+    const agent = agentFor(c.get("principal"), named);
     const { id } = c.req.valid("param");
     const state = await varve.turns.get(id, agent);
     const waitMs = Math.min(wait * 1_000, patienceMs);
@@ -146,7 +146,7 @@ export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
 }
 
 /** A turn sees every memory of its agent, and its reply may say any of them. */
-function refuseScoped({ name: token, scopes }: Caller): void {
+function refuseScoped({ name: token, scopes }: TokenPrincipal): void {
   if (scopes === undefined) return;
   throw new VarveError(
     "FORBIDDEN",

@@ -1,8 +1,8 @@
 import { type Admission, type AdmissionPreset, admit } from "../admission.ts";
 import { dayMs } from "../decay.ts";
 import type { Decision } from "../decisions.ts";
-import type { MemoryHost } from "../host.ts";
 import { categories } from "../memory.ts";
+import type { MemoryContext } from "../memory-context.ts";
 import { type Candidate, findSimilar, likeness } from "../similar-memories.ts";
 import { comparable, decideByModel, decideByRules, shownMax } from "./decide.ts";
 import { judge } from "./judge.ts";
@@ -31,18 +31,18 @@ export interface ReconcileOptions {
 
 /** Holds candidates against the store, one by one, and decides. Models are asked here, outside of any transaction. */
 export async function reconcile(
-  host: MemoryHost,
+  context: MemoryContext,
   candidates: readonly Candidate[],
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
   const result: Reconciliation = { items: [], calls: 0, tokens: 0, notes: [] };
-  const utility = await utilities(host, candidates, options, result);
+  const utility = await utilities(context, candidates, options, result);
   for (const [index, candidate] of candidates.entries()) {
-    const near = await findSimilar(host.store, options.scope, candidate, {
+    const near = await findSimilar(context.store, options.scope, candidate, {
       limit: Math.max(options.admission?.pool ?? 0, shownMax),
-      shelf: host.shelf,
+      embeddings: context.embeddings,
     });
-    const admission = options.admission && admissionOf(host, candidate, near, utility[index], options);
+    const admission = options.admission && admissionOf(context, candidate, near, utility[index], options);
     if (admission && admission.outcome !== "admit") {
       result.items.push({ candidate, outcome: admission.outcome, admission });
       continue;
@@ -50,7 +50,7 @@ export async function reconcile(
     const earlier = earlierValue(candidates, index);
     const decision =
       earlier === undefined
-        ? await decide(host, candidate, comparable(near, candidate), admission, options, result)
+        ? await decide(context, candidate, comparable(near, candidate), admission, options, result)
         : { kind: "supersede" as const, label: candidate.draft.label, reason: "another value of the same fact" };
     result.items.push({ candidate, outcome: "write", decision, admission, earlier });
   }
@@ -68,16 +68,16 @@ function earlierValue(candidates: readonly Candidate[], index: number): number |
 }
 
 async function utilities(
-  host: MemoryHost,
+  context: MemoryContext,
   candidates: readonly Candidate[],
   { admission, callsMax, signal }: ReconcileOptions,
   result: Reconciliation,
 ): Promise<(number | undefined)[]> {
-  if (!admission || !host.generate || candidates.length === 0 || callsMax < 1) return [];
+  if (!admission || !context.generate || candidates.length === 0 || callsMax < 1) return [];
   try {
     result.calls += 1;
     const judged = await judge(
-      host.generate,
+      context.generate,
       candidates.map((one) => one.draft),
       signal,
     );
@@ -91,13 +91,13 @@ async function utilities(
 }
 
 function admissionOf(
-  host: MemoryHost,
+  context: MemoryContext,
   { draft }: Candidate,
   near: Awaited<ReturnType<typeof findSimilar>>,
   utility: number | undefined,
   { admission, spoken }: ReconcileOptions,
 ): Admission | undefined {
-  const now = host.clock.now();
+  const now = context.store.clock.now();
   const pool = near.map((one) => ({ similarity: likeness(one), ageDays: (now - one.memory.createdAt) / dayMs }));
   const named = spoken.filter((one) => draft.sources.some((source) => source.seq === one.seq));
   const spans = named.flatMap((one) => [
@@ -108,7 +108,7 @@ function admissionOf(
 }
 
 async function decide(
-  host: MemoryHost,
+  context: MemoryContext,
   candidate: Candidate,
   near: Awaited<ReturnType<typeof findSimilar>>,
   admission: Admission | undefined,
@@ -116,13 +116,13 @@ async function decide(
   result: Reconciliation,
 ): Promise<Decision> {
   if (near.length === 0) return { kind: "create", label: candidate.draft.label, reason: "nothing like it is known" };
-  if (!host.generate) return decideByRules(candidate, near);
+  if (!context.generate) return decideByRules(candidate, near);
   if (result.calls >= callsMax) {
     result.notes.push("the calls of the hour are used up; the built-in rules reconciled the rest");
     return decideByRules(candidate, near);
   }
   result.calls += 1;
-  const told = await decideByModel(host.generate, candidate, near, admission?.hint, signal);
+  const told = await decideByModel(context.generate, candidate, near, admission?.hint, signal);
   result.tokens += told.tokens;
   if (told.decision) return told.decision;
   result.notes.push(`a decision could not be used (${told.fault}); the built-in rules decided`);

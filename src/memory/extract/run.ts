@@ -1,8 +1,8 @@
 import type { AdmissionPreset } from "../admission.ts";
 import { type Applied, applyDecision, type Place } from "../decisions.ts";
-import type { MemoryHost } from "../host.ts";
 import type { Trust } from "../memory.ts";
-import { saidIn } from "../recall/block.ts";
+import type { MemoryContext } from "../memory-context.ts";
+import { parseRecallBlock } from "../recall/block.ts";
 import { holdForReview } from "../review.ts";
 import { type Budget, budgetLeft, spend } from "../spend.ts";
 import { type ExtractionPolicy, type Gathered, gather } from "./candidates.ts";
@@ -56,9 +56,9 @@ const nothing: Extraction = {
  * Reads the next stretch of a conversation for memories. Models and vectors are asked first; then everything of the
  * batch, with how far it was read, is written in one transaction: a batch that is cut off is read again from its start.
  */
-export async function extractBatch(host: MemoryHost, options: ExtractOptions): Promise<Extraction> {
+export async function extractBatch(context: MemoryContext, options: ExtractOptions): Promise<Extraction> {
   const { ref, scope, policy, budget, signal } = options;
-  const unseen = await readUnseen(host.store, ref);
+  const unseen = await readUnseen(context.store, ref);
   if (unseen.entries.length === 0) return nothing;
   const messages = unseen.entries.filter((entry) => entry.type === "message").length;
   const spoken = unseen.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
@@ -67,18 +67,18 @@ export async function extractBatch(host: MemoryHost, options: ExtractOptions): P
   const result: Extraction = { ...nothing, status: "done", more: unseen.more, messages };
   let items: Reconciled[] = [];
   if (policy !== "none" && spoken.length > 0) {
-    const now = host.clock.now();
-    const left = host.generate ? await budgetLeft(host.store, ref.agent, budget, now) : { calls: 0 };
+    const now = context.store.clock.now();
+    const left = context.generate ? await budgetLeft(context.store, ref.agent, budget, now) : { calls: 0 };
     if ("at" in left) return { ...nothing, status: "waiting", againAt: left.at, because: left.because, messages };
     const used = { calls: 0, tokens: 0 };
     try {
-      const recalled = await recalledIn(host, ref);
-      const gathered = await gather(host, spoken, { policy, recalled, userTrust: options.userTrust, signal });
+      const recalled = await recalledIn(context, ref);
+      const gathered = await gather(context, spoken, { policy, recalled, userTrust: options.userTrust, signal });
       used.calls += gathered.calls;
       used.tokens += gathered.tokens;
       const callsMax = left.calls - gathered.calls;
       const admission = options.admission;
-      const reconciled = await reconcile(host, gathered.candidates, { scope, spoken, admission, callsMax, signal });
+      const reconciled = await reconcile(context, gathered.candidates, { scope, spoken, admission, callsMax, signal });
       used.calls += reconciled.calls;
       used.tokens += reconciled.tokens;
       items = reconciled.items;
@@ -86,31 +86,33 @@ export async function extractBatch(host: MemoryHost, options: ExtractOptions): P
       result.notes = [...gathered.notes, ...reconciled.notes];
     } catch (error) {
       // A call that failed was a call.
-      if (host.generate) used.calls += 1;
+      if (context.generate) used.calls += 1;
       throw error;
     } finally {
-      await spend(host.store, ref.agent, used, now);
+      await spend(context.store, ref.agent, used, now);
     }
   }
   signal?.throwIfAborted();
-  const written = await write(host, items, unseen, options);
+  const written = await write(context, items, unseen, options);
   if (!written) return { ...nothing, status: "lost", messages };
   return { ...result, ...written };
 }
 
 async function write(
-  host: MemoryHost,
+  context: MemoryContext,
   items: readonly Reconciled[],
   unseen: { from: number; to: number },
   { ref, scope }: ExtractOptions,
 ): Promise<Pick<Extraction, "applied" | "held" | "rejected"> | undefined> {
   const place: Place = { agent: ref.agent, scope };
   if (items.length === 0) {
-    const [moved] = await host.store.writeBatch([cursorMove(host.store.db, ref, unseen, host.clock.now())]);
+    const [moved] = await context.store.writeBatch([
+      cursorMove(context.store.db, ref, unseen, context.store.clock.now()),
+    ]);
     return moved.rows.length === 0 ? undefined : { applied: [], held: 0, rejected: 0 };
   }
-  return host.store.transaction(async (tx) => {
-    const moved = await cursorMove(tx.db, ref, unseen, host.clock.now()).executeTakeFirst();
+  return context.store.transaction(async (tx) => {
+    const moved = await cursorMove(tx.db, ref, unseen, context.store.clock.now()).executeTakeFirst();
     if (!moved) return undefined;
     await tx.lock(`memories ${scope}`);
     const applied: Applied[] = [];
@@ -120,14 +122,14 @@ async function write(
       if (item.outcome === "write") {
         const earlier = item.earlier === undefined ? undefined : byIndex[item.earlier];
         const decision = earlier === undefined ? item.decision : { ...item.decision, match: earlier };
-        const done = await applyDecision(tx, item.candidate, decision, place, host);
+        const done = await applyDecision(tx, item.candidate, decision, place);
         applied.push(done);
         byIndex.push(done.memory ?? done.match);
         continue;
       }
       byIndex.push(undefined);
       if (item.outcome === "hold") {
-        await holdForReview(tx, item.candidate.draft, item.admission, place, host);
+        await holdForReview(tx, item.candidate.draft, item.admission, place);
         held += 1;
       } else rejected += 1;
     }
@@ -138,7 +140,7 @@ async function write(
 const recallsRead = 50;
 
 /** What was put before the model in this conversation lately. */
-async function recalledIn({ store }: MemoryHost, ref: ConversationRef): Promise<string[]> {
+async function recalledIn({ store }: MemoryContext, ref: ConversationRef): Promise<string[]> {
   const rows = await store.db
     .selectFrom("memory_recalls")
     .select(["memories", "block"])
@@ -151,6 +153,6 @@ async function recalledIn({ store }: MemoryHost, ref: ConversationRef): Promise<
   if (ids.length === 0) return [];
   const found = await store.db.selectFrom("memories").select(["abstract", "content"]).where("id", "in", ids).execute();
   // What a note says stands in the block alone.
-  const said = new Set(rows.flatMap((row) => saidIn(row.block)));
+  const said = new Set(rows.flatMap((row) => parseRecallBlock(row.block)));
   return [...found.flatMap((row) => [row.abstract, row.content]), ...said];
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Clock, VarveError } from "../../domain/index.ts";
+import { VarveError } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { edited, inserted, replaced, shown } from "./edits.ts";
 import { checkPath, root } from "./paths.ts";
@@ -25,18 +25,14 @@ export type FileCommand = z.input<typeof command>;
  * Carries out a command of the memory tool on the files of a scope and answers in the words the tool's models know.
  * Nothing is overwritten: every change is another version.
  */
-export async function runFileCommand(
-  { store, clock }: { store: Store; clock: Clock },
-  scope: string,
-  input: unknown,
-): Promise<string> {
+export async function runFileCommand(store: Store, scope: string, input: unknown): Promise<string> {
   const parsed = command.safeParse(input);
   if (!parsed.success) throw badCommand(parsed.error);
   const asked = parsed.data;
   if (asked.command === "view") return view(await currentFiles(store.db, scope), asked.path, asked.view_range);
   return changingFiles(store, scope, async (tx) => {
     const files = await currentFiles(tx.db, scope);
-    const write = (at: string, content: string | null) => writeVersion(tx, scope, at, content, clock.now());
+    const write = (at: string, content: string | null) => writeVersion(tx, scope, at, content, store.clock.now());
     switch (asked.command) {
       case "create":
         if (asked.path === root || under(files, asked.path).length > 0) throw exists(`File ${asked.path}`);

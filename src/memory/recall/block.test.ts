@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../memory.ts";
-import { type BlockRequest, type RecalledNote, renderRecallBlock, saidIn } from "./block.ts";
+import { type BlockRequest, parseRecallBlock, type RecalledNote, renderRecallBlock } from "./block.ts";
 import type { Hit } from "./find.ts";
 
 const hit = (content: string, more: Partial<Memory> = {}, expired = false): Hit => ({
@@ -40,7 +40,6 @@ const block = (hits: Hit[], hitTokens: number, notes: RecalledNote[] = [], more:
   renderRecallBlock({ hits, hitTokens, notes, noteTokens: 1_000, tokens: 10_000, ...more });
 const note = (text: string, lines = "L3-L9"): RecalledNote => ({
   citation: `memory/plan.md#${lines}`,
-  hash: "0123456789abcdef",
   time: Date.UTC(2026, 1, 3),
   text,
 });
@@ -76,8 +75,8 @@ describe("a block of memories", () => {
       "",
       "- sail on &lt;Monday&gt;",
     ]);
-    expect(shown).toMatchObject([{ kind: "memory" }, { kind: "note", id: "memory/plan.md#L3-L9@0123456789ab" }]);
-    expect(saidIn(text)).toEqual(["The gate opens at 6.", "# Plan", "- sail on <Monday>"]);
+    expect(shown).toMatchObject([{ kind: "memory" }, { kind: "note", id: expect.stringMatching(/^memory\/plan\.md#L3-L9@[0-9a-f]{12}$/) }]);
+    expect(parseRecallBlock(text)).toEqual(["The gate opens at 6.", "# Plan", "- sail on <Monday>"]);
   });
 
   it("keeps notes to their own tokens, and both to those of the block", () => {
@@ -88,7 +87,7 @@ describe("a block of memories", () => {
     });
     expect(block([hit("x")], 500, [long, note("short", "L1-L2")], { tokens: 120 })?.shown).toMatchObject([
       { kind: "memory" },
-      { kind: "note", id: "memory/plan.md#L1-L2@0123456789ab" },
+      { kind: "note", id: expect.stringMatching(/^memory\/plan\.md#L1-L2@[0-9a-f]{12}$/) },
     ]);
     expect(block([], 500, [note("alone")])?.shown).toHaveLength(1);
   });

@@ -1,11 +1,11 @@
-import { chooseWords } from "../../search/index.ts";
+import { narrowScopes, type Visibility } from "../../authorization/index.ts";
+import { chooseWords, selectMemorySpace } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { computeWorth, searchFactor } from "../decay.ts";
 import type { Category, Memory } from "../memory.ts";
-import type { MemoryVectorCache } from "../memory-vector-cache.ts";
+import type { MemoryContext } from "../memory-context.ts";
 import { filtered } from "../read.ts";
 import { loadMemories, memoryFromRow } from "../rows.ts";
-import { narrowScopes, type Reader } from "../scopes.ts";
 import { indexTerms } from "../similarity.ts";
 import { fitnessFor } from "./fitness.ts";
 
@@ -56,22 +56,23 @@ const outdatedFactor = 0.5;
 
 /** The memories that fit a question, the best first. They are ranked here, so that both engines rank alike. */
 export async function findMemories(
-  host: { store: Store; now: number; shelf?: MemoryVectorCache },
-  reader: Reader,
+  context: Pick<MemoryContext, "store" | "embeddings">,
+  visibility: Visibility,
   request: FindRequest,
 ): Promise<FoundMemories> {
-  const seen = narrowScopes(reader, request.scopes);
+  const seen = narrowScopes(visibility, request.scopes);
   if (seen?.length === 0) return { hits: [], mode: "words" };
-  const { store, now } = host;
+  const { store } = context;
+  const now = store.clock.now();
   const at = request.asOf ?? now;
-  const [near, matched] = await Promise.all([byMeaning(host, seen, request), byWords(store, seen, request, at)]);
+  const [near, matched] = await Promise.all([byMeaning(context, seen, request), byWords(store, seen, request, at)]);
   const ids = matched.filter((id) => !near.rows.has(id));
-  const read = ids.length === 0 ? [] : await rowsOf(store, seen, request, now, ids);
+  const read = ids.length === 0 ? [] : await readRows(store, seen, request, now, ids);
   const fits = fitnessFor(request.query);
   const scored = [...near.rows.values(), ...read]
     .map((row) => {
       const memory = memoryFromRow(row);
-      return { row, ...worthOf(memory, at, Math.max(fits(memory), near.scores.get(row.id) ?? 0)) };
+      return { row, ...scoreMemory(memory, at, Math.max(fits(memory), near.scores.get(row.id) ?? 0)) };
     })
     .sort((a, b) => b.score - a.score || b.row.valid_from - a.row.valid_from || (a.row.id < b.row.id ? 1 : -1))
     .slice(0, request.limit);
@@ -88,7 +89,7 @@ export async function findMemories(
   return { hits, mode: near.mode, ...(near.note === undefined ? {} : { note: near.note }) };
 }
 
-function worthOf(
+function scoreMemory(
   memory: Parameters<typeof computeWorth>[0] & Pick<Memory, "tier" | "expiresAt" | "validFrom" | "invalidatedAt">,
   at: number,
   relevance: number,
@@ -100,7 +101,7 @@ function worthOf(
   return { score, relevance, factor, expired, outdated };
 }
 
-function candidatesOf({ limit }: FindRequest): number {
+function candidateCount({ limit }: FindRequest): number {
   return Math.max(candidatesLeast, candidatesEach * limit);
 }
 
@@ -112,7 +113,7 @@ async function byWords(
   at: number,
 ): Promise<string[]> {
   const { query, category, includeHistory } = request;
-  const most = candidatesOf(request);
+  const most = candidateCount(request);
   const words = indexTerms(query);
   if (words.length === 0) return [];
   const { counts, of } = await store.countMemoryWords(words, countMax);
@@ -131,9 +132,9 @@ async function byWords(
   return [];
 }
 
-type Row = Awaited<ReturnType<typeof rowsOf>>[number];
+type Row = Awaited<ReturnType<typeof readRows>>[number];
 
-function rowsOf(
+function readRows(
   store: Store,
   seen: readonly string[] | undefined,
   request: FindRequest,
@@ -152,30 +153,31 @@ interface ByMeaning {
 
 /** By vectors, where there are any. A search by words alone is better than none: a failure is said, not thrown. */
 async function byMeaning(
-  { store, now, shelf: target }: { store: Store; now: number; shelf?: MemoryVectorCache },
+  { store, embeddings }: Pick<MemoryContext, "store" | "embeddings">,
   seen: readonly string[] | undefined,
   request: FindRequest,
 ): Promise<ByMeaning> {
   const none = { scores: new Map<string, number>(), rows: new Map<string, Row>(), mode: "words" as const };
-  if (!target) return { ...none, note: "nothing makes vectors here: searched by words alone" };
-  const { shelf, note } = await target.serving(seen);
+  if (!embeddings.embedder) return { ...none, note: "no embedding model is installed: searched by words alone" };
+  const { context, note } = await selectMemorySpace(embeddings, seen);
+  const { embedder, memoryVectors } = context;
   const noted = note === undefined ? {} : { note };
-  let asked: ArrayLike<number> | undefined;
+  if (!embedder || !memoryVectors) return none;
+  let query: ArrayLike<number>;
   try {
-    if (await shelf.isEmpty()) return { ...none, mode: "words and vectors", ...noted };
-    asked = await shelf.embedQuery(request.query, request.signal);
+    if (await memoryVectors.isEmpty()) return { ...none, mode: "words and vectors", ...noted };
+    query = (await embedder.embedQuery(request.query, request.signal)).vector;
   } catch (error) {
     request.signal?.throwIfAborted();
     const because = error instanceof Error ? error.message : String(error);
     return { ...none, note: `no vectors (${because}): searched by words alone` };
   }
-  if (!asked) return { ...none, note: "no vectors were made: searched by words alone" };
   // Versions that are believed no longer have vectors too, and may stand before those that are.
-  for (let wanted = candidatesOf(request), round = 1; ; wanted *= 4, round += 1) {
-    const all = await shelf.nearest(asked, wanted, seen);
+  for (let wanted = candidateCount(request), round = 1; ; wanted *= 4, round += 1) {
+    const all = await memoryVectors.nearest(query, wanted, seen);
     const near = all.filter((hit) => hit.cosine >= meaningFloor);
     const scores = new Map(near.map((hit) => [hit.id, hit.cosine]));
-    const read = scores.size === 0 ? [] : await rowsOf(store, seen, request, now, [...scores.keys()]);
+    const read = scores.size === 0 ? [] : await readRows(store, seen, request, store.clock.now(), [...scores.keys()]);
     const rows = new Map(read.map((row) => [row.id, row]));
     const isAll = near.length < wanted || round === widerTimes;
     if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };

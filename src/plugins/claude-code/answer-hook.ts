@@ -1,3 +1,4 @@
+import type { Principal } from "../../authorization/index.ts";
 import type { Varve } from "../../engine.ts";
 import type { Block } from "./block.ts";
 import { leftAt, noteCompaction, settleSummary } from "./compaction.ts";
@@ -9,7 +10,7 @@ import { pruneStates, readState, writeState } from "./state.ts";
 
 export interface HookSetting {
   agent?: string;
-  scopes?: readonly string[];
+  principal?: Principal;
   /** Whether prompts are searched for by their meaning too; without it by their words. */
   byMeaning: boolean;
   now: number;
@@ -41,30 +42,30 @@ export async function answerHook(
 }
 
 async function atStart(varve: Varve, input: HookInput, setting: HookSetting): Promise<Block | undefined> {
-  const { agent, scopes } = setting;
+  const { agent, principal } = setting;
   const { home } = varve.settings;
   const { source = "startup", cwd, session_id } = input;
   pruneStates(home, setting.now);
   const isCompacted = source === "compact";
   if (isCompacted || source === "resume") await ingest(varve, input, agent);
   const session = await sessionOf(varve, session_id, agent);
-  if (!session) return startBlock(varve, { source, cwd, agent, scopes });
+  if (!session) return startBlock(varve, { source, cwd, agent, principal });
   if (isCompacted) await noteCompaction(varve, session, { forgetShown: true });
   else await settleSummary(varve, session);
   const compacted = (await leftAt(varve, session, readState(home, session_id))) !== undefined;
-  return startBlock(varve, { source, session, compacted, cwd, agent, scopes });
+  return startBlock(varve, { source, session, compacted, cwd, agent, principal });
 }
 
 async function atPrompt(varve: Varve, input: HookInput, setting: HookSetting): Promise<Block | undefined> {
   const { prompt, session_id, agent_id } = input;
   // A sub-agent's task was written by its parent, which was shown what fits.
   if (prompt === undefined || agent_id !== undefined) return undefined;
-  const { agent, scopes, byMeaning } = setting;
+  const { agent, principal, byMeaning } = setting;
   const state = readState(varve.settings.home, session_id);
   const session = await sessionOf(varve, session_id, agent);
   const left = session && (await leftAt(varve, session, state));
   const shownBefore = new Set(state.shown);
-  return recallFor(varve, { prompt, session, leftAt: left, agent, scopes, byMeaning, shown: shownBefore });
+  return recallFor(varve, { prompt, session, leftAt: left, agent, principal, byMeaning, shown: shownBefore });
 }
 
 /** The transcript does not hold the summary yet; it is kept here until it does. */

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { Principal } from "../../authorization/index.ts";
 import { getEntryText, type Session, type Varve } from "../../engine.ts";
 import { type Block, blockOf, type Quoted, shortened } from "./block.ts";
 
@@ -9,7 +10,7 @@ export interface StartRequest {
   compacted?: boolean;
   cwd?: string;
   agent?: string;
-  scopes?: readonly string[];
+  principal?: Principal;
 }
 
 const tokensMax = 800;
@@ -17,7 +18,6 @@ const memoriesMax = 6;
 const requestsMax = 4;
 const requestLength = 240;
 const tailEntries = 400;
-const relevanceLeast = 0.25;
 
 /** A short block at the start: what is known, and after a compaction how to open what left the context. */
 export async function startBlock(varve: Varve, request: StartRequest): Promise<Block | undefined> {
@@ -56,12 +56,11 @@ async function requestsOf(varve: Varve, session: Session): Promise<Quoted[]> {
 }
 
 /** Who the person is, what they prefer, and what is remembered of the project by its name. */
-async function known(varve: Varve, { cwd, agent, scopes }: StartRequest): Promise<Quoted[]> {
+async function known(varve: Varve, { cwd, agent, principal }: StartRequest): Promise<Quoted[]> {
   if (!varve.settings.config.memory.recall) return [];
-  const as = { ...(agent === undefined ? {} : { agent }), ...(scopes === undefined ? {} : { scopes }) };
   const lists = await Promise.all([
-    varve.memory.list({ category: "profile", limit: 3, as }),
-    varve.memory.list({ category: "preferences", limit: 3, as }),
+    varve.memory.list({ category: "profile", limit: 3, agent, principal }),
+    varve.memory.list({ category: "preferences", limit: 3, agent, principal }),
   ]);
   const project =
     cwd === undefined
@@ -69,8 +68,16 @@ async function known(varve: Varve, { cwd, agent, scopes }: StartRequest): Promis
       : basename(cwd)
           .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
           .trim();
-  const found = project === "" ? [] : (await varve.memory.recall({ query: project, limit: memoriesMax, as })).hits;
-  const fitting = found.filter((hit) => hit.relevance >= relevanceLeast && !hit.outdated).map((hit) => hit.memory);
+  const recalled = await varve.memory.recallForPrompt({
+    agent,
+    principal,
+    prompt: project,
+    memoriesMax,
+    passagesMax: 0,
+    kinds: [],
+    always: true,
+  });
+  const fitting = recalled.memories.map((hit) => hit.memory);
   const all = new Map([...lists.flatMap((list) => list.memories), ...fitting].map((memory) => [memory.id, memory]));
   return [...all.values()].slice(0, memoriesMax).map((memory) => ({
     citation: memory.id,

@@ -12,7 +12,7 @@ const usualTokens = 400;
 /** How long terms are counted before the event loop gets a turn. */
 const sliceMs = 6;
 
-interface Shelf {
+interface CachedChunks {
   /** By what is cited and what it says: a chunk that changed is another. */
   docs: Map<string, CachedDoc>;
   byHash: Map<string, CachedDoc[]>;
@@ -23,7 +23,7 @@ interface Shelf {
 /** The chunks of an agent's corpus in memory, read again when they or their vectors change. */
 export class ChunkCache {
   private readonly store: Store;
-  private readonly shelves = new Map<string, Shelf>();
+  private readonly agents = new Map<string, CachedChunks>();
 
   constructor(store: Store) {
     this.store = store;
@@ -31,12 +31,12 @@ export class ChunkCache {
 
   async read(agent: string, space: number | undefined): Promise<{ docs: CachedDoc[]; cut: boolean }> {
     const mark = await this.mark(agent, space);
-    let shelf = this.shelves.get(agent);
-    if (shelf?.mark !== mark) {
-      shelf = await this.load(agent, space, mark, shelf);
-      this.shelves.set(agent, shelf);
+    let chunks = this.agents.get(agent);
+    if (chunks?.mark !== mark) {
+      chunks = await this.load(agent, space, mark, chunks);
+      this.agents.set(agent, chunks);
     }
-    return { docs: [...shelf.docs.values()], cut: shelf.cut };
+    return { docs: [...chunks.docs.values()], cut: chunks.cut };
   }
 
   private async mark(agent: string, space: number | undefined): Promise<string> {
@@ -53,10 +53,15 @@ export class ChunkCache {
     return `${state.revision} ${space} ${vectors?.count ?? 0}`;
   }
 
-  private async load(agent: string, space: number | undefined, mark: string, known?: Shelf): Promise<Shelf> {
-    const shelf: Shelf = { docs: new Map(), byHash: new Map(), mark, cut: false };
+  private async load(
+    agent: string,
+    space: number | undefined,
+    mark: string,
+    known?: CachedChunks,
+  ): Promise<CachedChunks> {
+    const chunks: CachedChunks = { docs: new Map(), byHash: new Map(), mark, cut: false };
     let turn = performance.now();
-    for (let offset = 0; !shelf.cut; offset += pageRows) {
+    for (let offset = 0; !chunks.cut; offset += pageRows) {
       const rows = await this.store.db
         .selectFrom("corpus_chunks")
         .selectAll()
@@ -72,21 +77,21 @@ export class ChunkCache {
       for (const row of rows) {
         const citation = formatChunkCitation(row.path, row.start_line, row.end_line, row.part);
         const key = `${citation}\n${row.hash}\n${row.time}`;
-        const archived = known?.docs.get(key) ?? archivedOf(row, citation);
-        shelf.docs.set(key, archived);
-        shelf.byHash.set(row.hash, [...(shelf.byHash.get(row.hash) ?? []), archived]);
+        const cached = known?.docs.get(key) ?? toCachedDoc(row, citation);
+        chunks.docs.set(key, cached);
+        chunks.byHash.set(row.hash, [...(chunks.byHash.get(row.hash) ?? []), cached]);
         if (performance.now() - turn <= sliceMs) continue;
         await new Promise((resolve) => setImmediate(resolve));
         turn = performance.now();
       }
-      shelf.cut = shelf.docs.size >= chunksMax;
+      chunks.cut = chunks.docs.size >= chunksMax;
       if (rows.length < pageRows) break;
     }
-    if (space !== undefined && shelf.docs.size > 0) await this.addVectors(agent, space, shelf);
-    return shelf;
+    if (space !== undefined && chunks.docs.size > 0) await this.addVectors(agent, space, chunks);
+    return chunks;
   }
 
-  private async addVectors(agent: string, space: number, shelf: Shelf): Promise<void> {
+  private async addVectors(agent: string, space: number, chunks: CachedChunks): Promise<void> {
     for (let last = ""; ; ) {
       const rows = await this.store.db
         .selectFrom("document_vectors")
@@ -99,9 +104,9 @@ export class ChunkCache {
         .limit(pageRows)
         .execute();
       for (const row of rows) {
-        for (const archived of shelf.byHash.get(row.id) ?? []) {
-          archived.vector = signed(row.vector);
-          archived.states = signed(row.states);
+        for (const cached of chunks.byHash.get(row.id) ?? []) {
+          cached.vector = signed(row.vector);
+          cached.states = signed(row.states);
         }
       }
       if (rows.length < pageRows) return;
@@ -115,7 +120,7 @@ export function formatChunkCitation(path: string, start: number, end: number, pa
   return `${path}#L${start}-L${end}${part > 1 ? `.${part}` : ""}`;
 }
 
-function archivedOf(
+function toCachedDoc(
   row: { path: string; text: string; heading: string; tokens: number; time: number },
   citation: string,
 ): CachedDoc {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../domain/index.ts";
 import type { Schema, Store, StoreTransaction } from "../../store/index.ts";
 import { type ChunkOptions, chunkMarkdown } from "./chunk.ts";
 import { below, type CorpusFolder, citedPath, describeFileError, type ListedFile, listFiles } from "./folders.ts";
@@ -40,14 +39,14 @@ const unsettledMs = 2_000;
  * change, or moved, keeps them. Killed at any instant it goes on from the last file.
  */
 export async function syncCorpus(
-  host: { store: Store; clock: Clock },
+  store: Store,
   folders: readonly CorpusFolder[],
   chunks: ChunkOptions,
   options: SyncOptions = {},
 ): Promise<SyncResult> {
   const result: SyncResult = { status: "done", files: 0, added: 0, changed: 0, renamed: 0, removed: 0, notes: [] };
   const until = options.msMax === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.msMax;
-  const known = new Map((await fileRows(host.store)).map((row) => [keyOf(row.agent, row.path), row]));
+  const known = new Map((await fileRows(store)).map((row) => [keyOf(row.agent, row.path), row]));
   const found: Found[] = [];
   /** Folders of which all is known; only there a file that is not found is gone. */
   const unsure = new Set<string>();
@@ -76,10 +75,10 @@ export async function syncCorpus(
       continue;
     }
     const hash = `${shapeOf(chunks)}:${sha256(text)}`;
-    const next = rowOf(file, hash, host.clock.now());
+    const next = rowOf(file, hash, store.clock.now());
     const old = row ? undefined : movable.get(keyOf(agent, hash));
-    if (row?.hash === hash || old) await moveFile(host, old ?? row ?? next, next);
-    else await writeFile(host, next, text, chunks);
+    if (row?.hash === hash || old) await moveFile(store, old ?? row ?? next, next);
+    else await writeFile(store, next, text, chunks);
     if (old) {
       gone.delete(keyOf(agent, old.path));
       movable.delete(keyOf(agent, hash));
@@ -90,11 +89,11 @@ export async function syncCorpus(
     if (!old && row?.hash !== hash) touched.add(agent);
   }
   for (const row of gone.values()) {
-    await removeFile(host, row);
+    await removeFile(store, row);
     result.removed += 1;
     touched.add(row.agent);
   }
-  for (const agent of touched) await dropBareVectors(host, agent);
+  for (const agent of touched) await dropBareVectors(store, agent);
   return result;
 }
 
@@ -142,12 +141,7 @@ export function datedTime(path: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-async function writeFile(
-  host: { store: Store; clock: Clock },
-  file: FileRow,
-  text: string,
-  options: ChunkOptions,
-): Promise<void> {
+async function writeFile(store: Store, file: FileRow, text: string, options: ChunkOptions): Promise<void> {
   const { agent, path, corpus, time } = file;
   const rows = chunkMarkdown(text, options)
     .filter((chunk) => chunk.text.trim() !== "")
@@ -164,7 +158,7 @@ async function writeFile(
       tokens: chunk.tokens,
       time,
     }));
-  await changing(host, agent, async ({ db }) => {
+  await changing(store, agent, async ({ db }) => {
     await db.deleteFrom("corpus_chunks").where("agent", "=", agent).where("path", "=", path).execute();
     for (let at = 0; at < rows.length; at += rowsAtOnce) {
       await db
@@ -177,9 +171,9 @@ async function writeFile(
 }
 
 /** The same content under the same or another name, or with another time. */
-async function moveFile(host: { store: Store; clock: Clock }, from: FileRow, to: FileRow): Promise<void> {
+async function moveFile(store: Store, from: FileRow, to: FileRow): Promise<void> {
   const { agent, path, corpus, time } = to;
-  await changing(host, agent, async ({ db }) => {
+  await changing(store, agent, async ({ db }) => {
     if (from.path !== path) {
       for (const table of ["corpus_chunks", "corpus_files"] as const) {
         await db.deleteFrom(table).where("agent", "=", agent).where("path", "=", path).execute();
@@ -196,16 +190,16 @@ async function moveFile(host: { store: Store; clock: Clock }, from: FileRow, to:
   });
 }
 
-async function removeFile(host: { store: Store; clock: Clock }, { agent, path }: FileRow): Promise<void> {
-  await changing(host, agent, async ({ db }) => {
+async function removeFile(store: Store, { agent, path }: FileRow): Promise<void> {
+  await changing(store, agent, async ({ db }) => {
     for (const table of ["corpus_chunks", "corpus_files"] as const) {
       await db.deleteFrom(table).where("agent", "=", agent).where("path", "=", path).execute();
     }
   });
 }
 
-async function dropBareVectors(host: { store: Store; clock: Clock }, agent: string): Promise<void> {
-  await changing(host, agent, async ({ db }) => {
+async function dropBareVectors(store: Store, agent: string): Promise<void> {
+  await changing(store, agent, async ({ db }) => {
     await db
       .deleteFrom("document_vectors")
       .where("agent", "=", agent)
@@ -226,15 +220,11 @@ async function putFile(db: StoreTransaction["db"], file: FileRow): Promise<void>
 }
 
 /** One change with its number, and no other process's between. */
-async function changing(
-  host: { store: Store; clock: Clock },
-  agent: string,
-  work: (tx: StoreTransaction) => Promise<void>,
-): Promise<void> {
-  await host.store.transaction(async (tx) => {
+async function changing(store: Store, agent: string, work: (tx: StoreTransaction) => Promise<void>): Promise<void> {
+  await store.transaction(async (tx) => {
     await tx.lock(`corpus ${agent}`);
     await work(tx);
-    const updated_at = host.clock.now();
+    const updated_at = store.clock.now();
     await tx.db
       .insertInto("corpus_states")
       .values({ agent, revision: 1, updated_at })

@@ -25,7 +25,7 @@ test("a vector is nearest to itself, among few and among many", () => {
   for (const count of [100, 8_000]) {
     const { block } = filled(count);
     for (const seq of [1, 50, count]) {
-      const [best] = block.nearest(block.vectorOf(seq) as Float32Array, 3);
+      const [best] = block.nearest(block.vectorAt(seq) as Float32Array, 3);
       expect(best?.seq).toBe(seq);
       expect(best?.cosine).toBeCloseTo(1, 5);
     }
@@ -34,7 +34,7 @@ test("a vector is nearest to itself, among few and among many", () => {
 
 test("bits find what an exact scan finds", () => {
   const { block, vectors } = filled(8_000);
-  const query = block.vectorOf(77) as Float32Array;
+  const query = block.vectorAt(77) as Float32Array;
   const cosine = (vector: Int8Array) => {
     const norm = Math.hypot(...vector);
     return vector.reduce((sum, value, index) => sum + (value / norm) * (query[index] as number), 0);
@@ -51,7 +51,7 @@ test("a filter holds for every hit, and the same row is kept once", () => {
   const { block, vectors } = filled(8_000);
   block.add({ seq: 1, conversation: 9, time: 0, vector: vectors[0] as Int8Array });
   expect(block.size).toBe(8_000);
-  const hits = block.nearest(block.vectorOf(10) as Float32Array, 50, (row) => row.conversation === 1);
+  const hits = block.nearest(block.vectorAt(10) as Float32Array, 50, (row) => row.conversation === 1);
   expect(hits).toHaveLength(50);
   expect(hits.every((hit) => hit.seq % 2 === 0)).toBe(true);
 });

@@ -66,7 +66,7 @@ export class VectorBlock {
   }
 
   /** The vector of an entry, of length one; nothing when there is none. */
-  vectorOf(seq: number): Float32Array | undefined {
+  vectorAt(seq: number): Float32Array | undefined {
     const place = this.places.get(seq);
     if (place === undefined) return undefined;
     const norm = this.norms[place] as number;

@@ -11,7 +11,7 @@ const blocksMax = 16;
 /** Vectors written a little late by another process have lower numbers than the last that was read. */
 const lateRows = 64;
 
-interface Shelved {
+interface CachedBlock {
   block: VectorBlock;
   lastSeq: number;
   loading: Promise<void> | undefined;
@@ -21,7 +21,7 @@ interface Shelved {
 export class VectorCache {
   private readonly store: Store;
   private readonly space: VectorSpace;
-  private readonly blocks = new Map<string, Shelved>();
+  private readonly blocks = new Map<string, CachedBlock>();
   private spaceId: number | undefined;
 
   constructor(store: Store, space: VectorSpace) {
@@ -48,15 +48,15 @@ export class VectorCache {
     const space = await this.id();
     if (space === undefined) return { blocks: [], whole: true };
     const scopes = spans ? spans.map((span) => span.conversation) : [undefined];
-    const shelved = scopes.map((conversation) => this.shelved(agent, space, conversation));
-    const all = Promise.all(shelved.map((one) => one.loading)).then(() => true);
+    const cached = scopes.map((conversation) => this.open(agent, space, conversation));
+    const all = Promise.all(cached.map((one) => one.loading)).then(() => true);
     const timer = new AbortController();
     const whole = await Promise.race([
       all,
       sleep(waitMs, false, { signal: timer.signal, ref: false }).catch(() => false),
     ]);
     timer.abort();
-    return { blocks: shelved.map((one) => one.block), whole };
+    return { blocks: cached.map((one) => one.block), whole };
   }
 
   /** Whether anything that is no message has a vector: a corpus can be searched before anything was said. */
@@ -88,23 +88,28 @@ export class VectorCache {
     return states;
   }
 
-  private shelved(agent: string, space: number, conversation: number | undefined): Shelved {
+  private open(agent: string, space: number, conversation: number | undefined): CachedBlock {
     const name = `${agent}\n${conversation ?? "*"}`;
     const known = this.blocks.get(name);
-    const shelved = known ?? { block: new VectorBlock(this.space.dimensions), lastSeq: 0, loading: undefined };
+    const cached = known ?? { block: new VectorBlock(this.space.dimensions), lastSeq: 0, loading: undefined };
     // The one used last goes to the end; the first is the one that was not used for longest.
     this.blocks.delete(name);
-    this.blocks.set(name, shelved);
+    this.blocks.set(name, cached);
     const [oldest] = this.blocks.keys();
     if (this.blocks.size > blocksMax && oldest !== undefined) this.blocks.delete(oldest);
-    shelved.loading ??= this.load(shelved, agent, space, conversation).finally(() => {
-      shelved.loading = undefined;
+    cached.loading ??= this.load(cached, agent, space, conversation).finally(() => {
+      cached.loading = undefined;
     });
-    return shelved;
+    return cached;
   }
 
-  private async load(shelved: Shelved, agent: string, space: number, conversation: number | undefined): Promise<void> {
-    for (let from = shelved.lastSeq - lateRows; ; ) {
+  private async load(
+    cached: CachedBlock,
+    agent: string,
+    space: number,
+    conversation: number | undefined,
+  ): Promise<void> {
+    for (let from = cached.lastSeq - lateRows; ; ) {
       let query = this.store.db
         .selectFrom("entry_vectors")
         .select(["seq", "conversation", "time", "vector"])
@@ -115,11 +120,11 @@ export class VectorCache {
         .limit(pageRows);
       if (conversation !== undefined) query = query.where("conversation", "=", conversation);
       const rows = await query.execute();
-      for (const row of rows) shelved.block.add({ ...row, vector: signed(row.vector) });
+      for (const row of rows) cached.block.add({ ...row, vector: signed(row.vector) });
       const last = rows.at(-1)?.seq;
       if (last === undefined) return;
       from = last;
-      shelved.lastSeq = Math.max(shelved.lastSeq, last);
+      cached.lastSeq = Math.max(cached.lastSeq, last);
       if (rows.length < pageRows) return;
     }
   }

@@ -87,10 +87,12 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   return {
     engine: "postgres",
     db,
+    clock: options.clock,
+    random: options.random,
     transaction: (work, { sync = true } = {}) =>
       exclusively(async (tx) => {
         if (!sync) await relax(tx);
-        return work(transactionOver(tx));
+        return work({ ...transactionOver(tx), clock: options.clock, random: options.random });
       }),
     append: (batch) =>
       lane.run(`${batch.agent}:${batch.conversation}`, () =>
@@ -187,7 +189,7 @@ async function relax(tx: Tx): Promise<void> {
   await sql`set local synchronous_commit = off`.execute(tx);
 }
 
-function transactionOver(tx: Tx): StoreTransaction {
+function transactionOver(tx: Tx): Omit<StoreTransaction, "clock" | "random"> {
   return {
     db: tx,
     append: (batch) => appendInTransaction(tx, batch),

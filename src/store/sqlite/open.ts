@@ -159,7 +159,13 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   return {
     engine: "sqlite",
     db: readDb,
-    transaction: (work, how) => exclusively((tx) => work(transactionOver(tx, append, insertInside)), how),
+    clock: options.clock,
+    random: options.random,
+    transaction: (work, how) =>
+      exclusively(
+        (tx) => work({ ...transactionOver(tx, append, insertInside), clock: options.clock, random: options.random }),
+        how,
+      ),
     append: (batch) => append(batch, true),
     writeBatch: async <Queries extends readonly Compilable[]>(queries: Queries, { sync = true } = {}) => {
       await gate;
@@ -243,7 +249,7 @@ function transactionOver(
   tx: Tx,
   append: (batch: AppendBatch, ownTransaction: boolean) => Promise<AppendResult>,
   insertMemory: StoreTransaction["insertMemory"],
-): StoreTransaction {
+): Omit<StoreTransaction, "clock" | "random"> {
   return {
     db: tx,
     append: (batch) => append(batch, false),

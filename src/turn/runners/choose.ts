@@ -1,29 +1,28 @@
 import { VarveError } from "../../domain/index.ts";
-import { chatModelNames } from "../../models/index.ts";
+import { chatModelNames, checkProfile, type ProviderSources } from "../../models/index.ts";
 import type { Session } from "../../session/index.ts";
-import type { TurnHost } from "../host.ts";
+import type { TurnServices } from "../turn.ts";
 import { sdkRunner } from "./ai-sdk.ts";
-import { chatSources } from "./chat-sources.ts";
 import { claudeRunner } from "./claude-cli.ts";
 import { commandRunner } from "./command.ts";
 import { offlineNote, offlineRunner } from "./offline.ts";
 import type { Runner } from "./port.ts";
 
 /** What answers in a session, the first choice first. */
-export function chooseRunners(host: TurnHost, session: Session): Runner[] {
-  const { config } = host;
+export function chooseRunners(services: TurnServices, session: Session): Runner[] {
+  const { config } = services;
   const { turn } = config;
-  const offline = () => offlineRunner(host, offlineNote(config));
+  const offline = () => offlineRunner(services, offlineNote(config));
   switch (turn.runner) {
     case "claude-cli":
-      return [claudeRunner(turn, (one) => host.mcpCommand(one), config.search.workspace ?? host.home)];
+      return [claudeRunner(turn, (one) => mcpCommand(services, one), config.search.workspace ?? services.home)];
     case "command":
       return [commandRunner(turn)];
     case "offline":
       return [offline()];
     default: {
-      const sources = chatSources(host, session);
-      const names = [...new Set([...overrideOf(session), ...chatModelNames(config.models, sources)])];
+      const sources = chatSources(services, session);
+      const names = [...new Set([...listOverride(session), ...chatModelNames(config.models, sources)])];
       if (names.length > 0) return names.map((name) => sdkRunner(name, sources, turn));
       if (turn.runner === "auto") return [offline()];
       throw new VarveError("BAD_CONFIG", "turn.runner is ai-sdk, and there is no model to ask.", {
@@ -35,8 +34,27 @@ export function chooseRunners(host: TurnHost, session: Session): Runner[] {
 }
 
 /** The model somebody chose for this session comes first. */
-function overrideOf({ providerOverride, modelOverride }: Session): string[] {
+function listOverride({ providerOverride, modelOverride }: Session): string[] {
   if (modelOverride === undefined) return [];
   if (modelOverride.includes("/") && providerOverride === undefined) return [modelOverride];
   return providerOverride === undefined ? [] : [`${providerOverride}/${modelOverride}`];
+}
+
+/** How an agent program starts the MCP server of a session. */
+function mcpCommand({ config, home, mcpProgram }: TurnServices, { key, agent }: Session) {
+  return {
+    command: process.execPath,
+    args: [mcpProgram, "mcp", "--session", key, "--agent", agent],
+    env: { VARVE_HOME: home, VARVE_DATABASE: config.database },
+  };
+}
+
+/** Where the models of a session find their keys: the profile that was chosen for it comes first. */
+export function chatSources(
+  { config, home }: TurnServices,
+  { authProfileOverride: profile }: Session,
+): ProviderSources {
+  const { providers, auth } = config.models;
+  if (profile !== undefined) checkProfile(auth, profile);
+  return { providers, auth, env: process.env, home, ...(profile === undefined ? {} : { profile }) };
 }

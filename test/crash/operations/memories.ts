@@ -22,11 +22,13 @@ export const memories: Operation = {
     const as = { agent: agentOf(child) };
     const session = await varve.sessions.resolve(sessionOf(child));
     for (let index = 0; ; index += 1) {
-      const added = await step({ add: index }, () => varve.memory.add({ as, text: given(child, index), force: true }));
+      const added = await step({ add: index }, () =>
+        varve.memory.add({ ...as, text: given(child, index), force: true }),
+      );
       const id = added.current.id;
       if (index % 3 === 1)
-        await step({ update: index }, () => varve.memory.update(id, { text: changed(child, index) }, { as }));
-      if (index % 3 === 2) await step({ forget: index }, () => varve.memory.forget({ id }, { as }));
+        await step({ update: index }, () => varve.memory.update(id, { text: changed(child, index) }, as));
+      if (index % 3 === 2) await step({ forget: index }, () => varve.memory.forget({ id }, as));
       if (index % 2 === 0) {
         const lines = Array.from({ length: factsOfBatch }, (_, place) => `Remember that ${said(child, index, place)}.`);
         const content = lines.join("\n");
@@ -77,7 +79,7 @@ async function everythingOf(varve: Varve, child: number): Promise<Memory[]> {
   const as = { agent: agentOf(child) };
   const found: Memory[] = [];
   for (let offset = 0; ; offset += listed) {
-    const page = await varve.memory.list({ as, includeHistory: true, limit: listed, offset });
+    const page = await varve.memory.list({ ...as, includeHistory: true, limit: listed, offset });
     found.push(...page.memories);
     if (found.length >= page.total) return found;
   }
@@ -109,7 +111,7 @@ function happened(all: readonly Memory[], child: number, step: Step): boolean | 
 async function openEvidence(varve: Varve, child: number, all: readonly Memory[]): Promise<void> {
   const as = { agent: agentOf(child) };
   for (const memory of all.filter((one) => one.sources.length > 0).slice(0, 20)) {
-    const { evidence, missing } = await varve.memory.get(memory.id, { as });
+    const { evidence, missing } = await varve.memory.get(memory.id, as);
     assert.deepEqual(missing, [], `evidence of ${memory.id} is missing`);
     assert.ok(
       evidence.every((one) => one.quote.includes("locker")),

@@ -22,7 +22,7 @@ export const turns: Operation = {
       const commit = () => varve.context.commitTurn(session, batch, batchOf(place.seed, batch));
       await step({ batch }, commit);
       if (index % 4 === 1 && (await commit()).status !== "duplicate") throw new Error(`${batch} was written twice`);
-      if (index % 3 === 2) await varve.work.drain();
+      if (index % 3 === 2) await varve.jobs.drain();
     }
   },
   verifier(place) {

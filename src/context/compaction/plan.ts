@@ -1,0 +1,115 @@
+import { type ContextItem, firstMessageIndex, type SummaryItem, sumTokens } from "../items.ts";
+import { findToolPairs, isRequest, type ToolPairs } from "../tool-pairs.ts";
+import type { CompactionPolicy } from "./policy.ts";
+
+/** The items from `from` up to, not including, `to`. */
+export interface Run {
+  from: number;
+  to: number;
+}
+
+export interface CondensedRun extends Run {
+  /** The depth of the sources; the summary made from them is one deeper. */
+  depth: number;
+}
+
+/** The index where the fresh tail starts: what is behind it is never compacted. */
+export function freshTail(items: readonly ContextItem[], policy: CompactionPolicy): number {
+  return findTail(items, policy, findToolPairs(items));
+}
+
+/** The oldest messages outside the fresh tail that make one leaf; undefined when there is nothing to take. */
+export function planLeafPass(items: readonly ContextItem[], policy: CompactionPolicy): Run | undefined {
+  const pairs = findToolPairs(items);
+  const from = firstMessageIndex(items);
+  const limit = Math.min(findTail(items, policy, pairs), pairs.firstPending);
+  let to = from;
+  let tokens = 0;
+  for (let end = from + 1; end <= limit; end += 1) {
+    tokens += items[end - 1]?.tokens ?? 0;
+    // A pair larger than the whole chunk is taken nevertheless, or nothing behind it ever would be.
+    if (tokens > policy.leafChunkTokens && to > from) break;
+    if (pairs.isCleanCut(end)) to = end;
+  }
+  return to > from ? { from, to } : undefined;
+}
+
+/** The shallowest depth with enough neighbours, and there the oldest run. */
+export function planCondensedPass(
+  items: readonly ContextItem[],
+  policy: CompactionPolicy,
+  options: { hard?: boolean; maxDepth?: number } = {},
+): CondensedRun | undefined {
+  const maxDepth = options.maxDepth ?? Number.MAX_SAFE_INTEGER;
+  let best: CondensedRun | undefined;
+  for (const run of runsOfOneDepth(items)) {
+    const fanout = Math.max(2, fanoutAt(run.depth, policy, options.hard === true));
+    if (run.to - run.from < fanout || run.depth + 1 > maxDepth) continue;
+    if (best === undefined || run.depth < best.depth) best = { ...run, to: boundRun(items, run, fanout, policy) };
+  }
+  return best;
+}
+
+/** Whether the raw messages outside the fresh tail are enough for a leaf, and one can be made. */
+export function leafDue(items: readonly ContextItem[], policy: CompactionPolicy): boolean {
+  const raw = sumTokens(items, firstMessageIndex(items), freshTail(items, policy));
+  return raw >= policy.leafChunkTokens && planLeafPass(items, policy) !== undefined;
+}
+
+/** Whether a context of so many tokens leaves too little of the budget for what comes next. */
+export function thresholdReached(
+  tokens: number,
+  budget: number,
+  policy: Pick<CompactionPolicy, "contextThreshold" | "reserveTokens">,
+): boolean {
+  const reserve = Math.min(policy.reserveTokens, budget / 4);
+  return tokens > policy.contextThreshold * budget || tokens > budget - reserve;
+}
+
+function findTail(items: readonly ContextItem[], policy: CompactionPolicy, pairs: ToolPairs): number {
+  const first = firstMessageIndex(items);
+  const maxTokens = policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY;
+  let start = items.length;
+  let tokens = 0;
+  while (start > first && items.length - start < policy.freshTailCount) {
+    tokens += items[start - 1]?.tokens ?? 0;
+    if (tokens > maxTokens) break;
+    start -= 1;
+  }
+  const newestRequest = policy.tailHoldsNewestUser ? items.findLastIndex(isRequest) : -1;
+  if (newestRequest !== -1) start = Math.min(start, newestRequest);
+  while (start > first && !pairs.isCleanCut(start)) start -= 1;
+  return start;
+}
+
+function fanoutAt(depth: number, policy: CompactionPolicy, hard: boolean): number {
+  if (hard) return policy.condensedMinFanoutHard;
+  return depth === 0 ? policy.leafMinFanout : policy.condensedMinFanout;
+}
+
+/** A long run is taken in portions that a summariser can read, but never in fewer than the fan-out. */
+function boundRun(items: readonly ContextItem[], run: Run, fanout: number, policy: CompactionPolicy): number {
+  let to = run.from + fanout;
+  let tokens = sumTokens(items, run.from, to);
+  while (to < run.to) {
+    tokens += items[to]?.tokens ?? 0;
+    if (tokens > policy.leafChunkTokens) break;
+    to += 1;
+  }
+  return to;
+}
+
+function* runsOfOneDepth(items: readonly ContextItem[]): Generator<CondensedRun> {
+  const end = firstMessageIndex(items);
+  let from = 0;
+  for (let to = 1; to <= end; to += 1) {
+    const depth = depthAt(items, from);
+    if (to < end && depthAt(items, to) === depth) continue;
+    yield { from, to, depth };
+    from = to;
+  }
+}
+
+function depthAt(items: readonly ContextItem[], index: number): number {
+  return (items[index] as SummaryItem | undefined)?.depth ?? 0;
+}

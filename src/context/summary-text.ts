@@ -1,0 +1,32 @@
+/** The lines every summary has, by whose first words they are found again when summaries are summarised. */
+export const filesPrefix = "Files: ";
+export const noFiles = "Files: none";
+export const expandPrefix = "Expand for details about: ";
+export const truncatedMarker = "[Truncated for context management]";
+
+const latestTime = 8_640_000_000_000_000;
+
+/** Writes times as people in one time zone read them: `2024-05-08 13:56`. A time that is none gives an empty text. */
+export function timeWriter(timeZone = "UTC"): (time: number) => string {
+  if (timeZone === "UTC") {
+    // A formatter of a time zone takes a millisecond to make; for the default none is needed.
+    return (time) => (Math.abs(time) <= latestTime ? new Date(time).toISOString().slice(0, 16).replace("T", " ") : "");
+  }
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
+  return (time) => (Math.abs(time) <= latestTime ? format.format(time) : "");
+}
+
+/** `2024-05-08 13:56 to 14:20`; a range of several days names both days. */
+export function timeRange(from: number, to: number, write: (time: number) => string): string {
+  const [first, last] = [write(from), write(to)];
+  if (first === last || last === "") return first;
+  const isSameDay = first.slice(0, 10) === last.slice(0, 10);
+  return `${first} to ${isSameDay ? last.slice(11) : last}`;
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** Text that can stand inside a tag or an attribute and cannot end either. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}

@@ -1,0 +1,150 @@
+import type { Role } from "../../../domain/index.ts";
+import { estimateTokens } from "../../../tokens/index.ts";
+import type { SummaryTurn } from "../summary-request.ts";
+import { cues, getCues } from "./lexicon.ts";
+import { splitSentences } from "./sentences.ts";
+import { scanWords, shapes, tableSize } from "./words.ts";
+
+export interface Candidate {
+  turn: number;
+  /** Its place among all sentences. */
+  order: number;
+  /** How far into the input it is, in sentences weighed by who speaks: long output of a tool is a short way. */
+  position: number;
+  text: string;
+  tokens: number;
+  /** How much the kind of the sentence is worth, before its words are looked at. */
+  factor: number;
+  slots: number[];
+  weights: number[];
+  /** The sum of its weights, times the factor. */
+  score: number;
+}
+
+export interface Candidates {
+  list: Candidate[];
+  sentenceCount: number;
+  skippedChars: number;
+  skippedTurns: number;
+}
+
+const sentencesMax = 100_000;
+const sentencesPerTurnMax = 2_000;
+const candidatesMax = 1_500;
+
+/** The sentences worth choosing from: all are read and weighed, the best of every stretch of the input are kept. */
+export function findCandidates(turns: readonly SummaryTurn[], known: string): Candidates {
+  const stride = Math.max(1, Math.ceil(turns.length / sentencesMax));
+  const perTurn = Math.max(1, Math.min(sentencesPerTurnMax, Math.floor((sentencesMax * stride) / turns.length)));
+  const counts = new Uint32Array(tableSize);
+  const all: Candidate[] = [];
+  let skippedChars = 0;
+  let skippedTurns = 0;
+  let lastQuestion = -2;
+  let position = 0;
+  for (const [turn, said] of turns.entries()) {
+    if (turn % stride !== 0 && turn !== turns.length - 1) {
+      skippedTurns += 1;
+      continue;
+    }
+    const split = splitSentences(said.text, perTurn);
+    skippedChars += split.skippedChars;
+    let asks = false;
+    for (const [index, { text, isCode }] of split.sentences.entries()) {
+      const isAnswer = index === 0 && lastQuestion === turn - stride;
+      const isQuestion = /[?？]$/.test(text);
+      asks ||= isQuestion;
+      const factor =
+        roleWeight(said.role) * (isCode ? 0.3 : 1) * (isQuestion ? questionWeight(text) : isAnswer ? 1.25 : 1);
+      position += roleWeight(said.role) * (isCode ? 0.3 : 1);
+      all.push({ ...readSentence(text, factor, counts), turn, order: all.length, position });
+    }
+    if (asks) lastQuestion = turn;
+  }
+  const knownSlots = new Uint8Array(tableSize);
+  scanWords(known, (slot) => {
+    knownSlots[slot] = 1;
+  });
+  for (const candidate of all) weigh(candidate, counts, all.length, knownSlots);
+  return { list: keepBest(all), sentenceCount: all.length, skippedChars, skippedTurns };
+}
+
+function roleWeight(role: Role | undefined): number {
+  if (role === "assistant") return 0.45;
+  if (role === "tool") return 0.2;
+  return role === "system" ? 0.3 : 1;
+}
+
+/** A short question only asks; a long one mostly tells something first. */
+function questionWeight(text: string): number {
+  return text.length < 80 ? 0.6 : 0.95;
+}
+
+function readSentence(text: string, factor: number, counts: Uint32Array) {
+  const slots: number[] = [];
+  const weights: number[] = [];
+  let found = 0;
+  let content = 0;
+  scanWords(text, (slot, shape, length) => {
+    counts[slot] = (counts[slot] ?? 0) + 1;
+    const cue = getCues(slot);
+    found |= cue;
+    const isNumber = (shape & shapes.digit) !== 0;
+    if (isNumber) found |= cues.date;
+    if ((cue & (cues.stop | cues.filler)) !== 0 || slots.includes(slot)) return;
+    content += 1;
+    slots.push(slot);
+    weights.push(shapeWeight(shape, length, slots.length === 1));
+  });
+  const kind = cueFactor(found) * (content < 2 ? 0.6 : 1);
+  return { text, tokens: 0, factor: factor * kind, slots, weights, score: 0 };
+}
+
+function shapeWeight(shape: number, length: number, isFirst: boolean): number {
+  if ((shape & shapes.ideographic) !== 0) return 0.6;
+  let weight = length <= 2 ? 0.4 : length <= 4 ? 0.8 : 1;
+  if ((shape & shapes.digit) !== 0) weight = 1.2;
+  if ((shape & shapes.identifier) !== 0) weight *= 1.4;
+  if ((shape & shapes.capital) !== 0 && !isFirst) weight *= 1.4;
+  return weight;
+}
+
+function cueFactor(found: number): number {
+  let factor = 1;
+  if ((found & cues.decision) !== 0) factor += 0.3;
+  if ((found & cues.task) !== 0) factor += 0.2;
+  if ((found & cues.preference) !== 0) factor += 0.25;
+  if ((found & cues.trouble) !== 0) factor += 0.25;
+  if ((found & cues.date) !== 0) factor += 0.25;
+  if ((found & cues.life) !== 0) factor += 0.2;
+  return (found & cues.filler) === 0 ? factor : factor * 0.6;
+}
+
+/** A word counts by how rare it is in the whole input; one that the previous summary holds already counts half. */
+function weigh(candidate: Candidate, counts: Uint32Array, total: number, known: Uint8Array): void {
+  const scale = 1 / Math.log(2 + total);
+  let sum = 0;
+  for (let index = 0; index < candidate.slots.length; index += 1) {
+    const slot = candidate.slots[index] ?? 0;
+    const rarity = Math.log(1 + total / (counts[slot] ?? 1)) * scale;
+    const weight = (candidate.weights[index] ?? 0) * rarity * (known[slot] === 1 ? 0.5 : 1);
+    candidate.weights[index] = weight;
+    sum += weight;
+  }
+  candidate.score = sum * candidate.factor;
+}
+
+/** Keeps the best of each of a number of equal stretches, so that no topic is lost before the choice begins. */
+function keepBest(all: readonly Candidate[]): Candidate[] {
+  const stretches = 30;
+  const kept: Candidate[] = [];
+  for (let index = 0; index < stretches; index += 1) {
+    const from = Math.floor((all.length * index) / stretches);
+    const to = Math.floor((all.length * (index + 1)) / stretches);
+    const stretch = all.slice(from, to).filter((candidate) => candidate.score > 0);
+    if (stretch.length > candidatesMax / stretches) stretch.sort((a, b) => b.score - a.score || a.order - b.order);
+    kept.push(...stretch.slice(0, candidatesMax / stretches));
+  }
+  for (const candidate of kept) candidate.tokens = estimateTokens(candidate.text);
+  return kept.sort((a, b) => a.order - b.order);
+}

@@ -1,0 +1,245 @@
+import type { Generate } from "../../models/index.ts";
+import { estimateTokens } from "../../tokens/index.ts";
+import { timeRange, timeWriter } from "../summary-text.ts";
+import { extractiveSummary, extractiveTargetTokens } from "./extractive.ts";
+import { promptVersion } from "./prompts.ts";
+import { attemptSummary, normalTarget, type SummaryAttempt, throwIfAborted } from "./summary-attempt.ts";
+import type { Summarise, SummaryRequest, SummaryTurn, WrittenSummary } from "./summary-request.ts";
+
+export interface SummariserOptions {
+  timeZone?: string;
+  /** A model; without it the built-in summariser does everything. */
+  generate?: Generate;
+  /** Errors that must reach the caller instead of causing a fallback, such as a refused key. */
+  isFatal?: (error: unknown) => boolean;
+  leafTargetTokens?: number;
+  condensedTargetTokens?: number;
+  extractiveTargetTokens?: number;
+  overageFactor?: number;
+  /** The context window of the summary model; larger inputs are split and merged. */
+  windowTokens?: number;
+  /** The most calls to a model for one summary, parts included. */
+  maxCalls?: number;
+}
+
+export function createSummariser(options: SummariserOptions): Summarise {
+  return (request) => summariseWithFallback(request, options);
+}
+
+/** What one run may still use, shared by all its parts. */
+interface Run {
+  options: SummariserOptions;
+  calls: number;
+  faults: string[];
+}
+
+const partsAtOnce = 3;
+const roundsMax = 4;
+const callsMax = 60;
+/** What the rules of a prompt take, and what an answer may be longer than its target. */
+const promptTokens = 900;
+
+/**
+ * Summarises and always makes progress: a model, the same model told its faults, the same model told to be brief, and
+ * finally the built-in summariser. The result is shorter than the input, or the input itself when that is too small to
+ * be shortened.
+ */
+export async function summariseWithFallback(
+  input: SummaryRequest,
+  options: SummariserOptions = {},
+): Promise<WrittenSummary> {
+  throwIfAborted(input.signal);
+  const run: Run = { options, calls: 0, faults: [] };
+  const written = await write(input, input.depth, run, 0);
+  const done = written ?? extract(input, run);
+  const { faults, calls } = run;
+  return { ...done, tokens: estimateTokens(done.content), promptVersion, faults, calls };
+}
+
+type Written = Pick<WrittenSummary, "content" | "level" | "model">;
+
+/** Written by the model; undefined when it failed. */
+async function write(
+  input: SummaryRequest,
+  promptDepth: number,
+  run: Run,
+  round: number,
+): Promise<Written | undefined> {
+  const { generate, windowTokens } = run.options;
+  if (generate === undefined) return undefined;
+  if (windowTokens === undefined || fits(input, windowTokens, run)) return tryLevels(input, promptDepth, run, generate);
+  if (round >= roundsMax) {
+    run.faults.push(`The input did not fit the summariser's window after ${roundsMax} rounds of splitting.`);
+    return undefined;
+  }
+  const named = nameLargeTurns(input.turns, windowTokens);
+  const large = named.filter((turn, index) => turn !== input.turns[index]).length;
+  if (large > 0) run.faults.push(`${large} messages above half of the summariser's window were named, not summarised.`);
+  const shorter = { ...input, turns: named };
+  if (fits(shorter, windowTokens, run)) return tryLevels(shorter, promptDepth, run, generate);
+  const parts = splitTurns(named, windowTokens);
+  // The window is too small for the prompt itself.
+  if (parts.length < 2) return undefined;
+  const merged = await summariseParts(input, parts, promptDepth, run);
+  if (merged === undefined) return undefined;
+  // No progress: another round would make none either.
+  if (textTokens(merged, run) >= textTokens(named, run)) return undefined;
+  return write({ ...input, turns: merged }, Math.max(1, promptDepth), run, round + 1);
+}
+
+async function summariseParts(
+  input: SummaryRequest,
+  parts: readonly SummaryTurn[][],
+  promptDepth: number,
+  run: Run,
+): Promise<SummaryTurn[] | undefined> {
+  const { generate } = run.options;
+  if (generate === undefined) return undefined;
+  const merged: SummaryTurn[] = [];
+  for (let first = 0; first < parts.length; first += partsAtOnce) {
+    const group = parts.slice(first, first + partsAtOnce);
+    const summaries = await settleAll(
+      group.map(async (turns): Promise<SummaryTurn> => {
+        const part: SummaryRequest = { ...input, turns, latestUserRequest: undefined, sourceTokens: undefined };
+        const { content } = (await tryLevels(part, promptDepth, run, generate)) ?? extract(part, run);
+        const [start, end] = [turns[0], turns.at(-1)];
+        return { time: start?.time ?? 0, until: end?.until ?? end?.time ?? 0, text: content };
+      }),
+    );
+    merged.push(...summaries);
+  }
+  return merged;
+}
+
+/** Waits for all of them before it fails, so that no part is still running when the caller continues. */
+async function settleAll<T>(promises: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+/** Asks the model for a normal summary, for a corrected one, then for a brief one. */
+async function tryLevels(
+  input: SummaryRequest,
+  promptDepth: number,
+  run: Run,
+  generate: Generate,
+): Promise<Written | undefined> {
+  const { options } = run;
+  const text = turnsText(input.turns, run.options.timeZone);
+  const subject = { ...input, promptDepth, text, inputTokens: estimateTokens(text) };
+  const attempt = async (level: "normal" | "aggressive", faults?: readonly string[]): Promise<SummaryAttempt> => {
+    if (run.calls >= (options.maxCalls ?? callsMax)) {
+      return { faults: ["The model was asked as often as is allowed."], canRetry: false };
+    }
+    run.calls += 1;
+    const mostTokensAtDepth = mostTokens(input.depth, options);
+    const made = await attemptSummary(subject, { ...options, generate, level, faults, mostTokens: mostTokensAtDepth });
+    run.faults.push(...made.faults);
+    return made;
+  };
+  const first = await attempt("normal");
+  if (first.written !== undefined) return first.written;
+  const second = first.canRetry ? await attempt("normal", first.faults) : undefined;
+  if (second?.written !== undefined) return second.written;
+  const third = await attempt("aggressive");
+  return third.written;
+}
+
+/** The last fallback: the built-in summariser, which cannot fail. */
+function extract(input: SummaryRequest, run: Run): Written {
+  const text = turnsText(input.turns, run.options.timeZone);
+  const content = extractiveSummary({
+    turns: input.turns,
+    depth: input.depth,
+    previousSummary: input.previousSummary,
+    targetTokens: Math.min(
+      run.options.extractiveTargetTokens ?? extractiveTargetTokens,
+      Math.ceil(estimateTokens(text) / 2),
+    ),
+    sourceTokens: input.sourceTokens,
+    timeZone: run.options.timeZone,
+  });
+  if (estimateTokens(content) < estimateTokens(text)) return { content, level: "extractive" };
+  run.faults.push("The input is too small to be summarised; it was kept as it is.");
+  return { content: text, level: "extractive" };
+}
+
+function mostTokens(depth: number, options: SummariserOptions): number {
+  return depth === 0 ? (options.leafTargetTokens ?? 2_400) : (options.condensedTargetTokens ?? 2_000);
+}
+
+function textTokens(turns: readonly SummaryTurn[], run: Run): number {
+  return estimateTokens(turnsText(turns, run.options.timeZone));
+}
+
+function fits(input: SummaryRequest, windowTokens: number, run: Run): boolean {
+  const tokens = textTokens(input.turns, run);
+  const answer = normalTarget(tokens, mostTokens(input.depth, run.options));
+  const overhead = promptTokens + estimateTokens(input.previousSummary ?? "") + answer;
+  return safetyMargin * tokens + overhead <= windowTokens;
+}
+
+/** Turns as a model reads them: each with its time and speaker; a summary under a heading with its time range. */
+export function turnsText(turns: readonly SummaryTurn[], timeZone?: string): string {
+  const write = timeWriter(timeZone);
+  return turns.map((turn) => turnText(turn, write)).join("\n");
+}
+
+function turnText(turn: SummaryTurn, write: (time: number) => string): string {
+  const time = turn.until === undefined ? write(turn.time) : timeRange(turn.time, turn.until, write);
+  const stamp = time === "" ? "" : `[${time}]`;
+  if (turn.until !== undefined) return `${stamp}\n${turn.text}\n`;
+  const tools = turn.toolNames?.length ? ` (${turn.toolNames.join(", ")})` : "";
+  const name = turn.speaker ?? turn.role ?? "";
+  const files = turn.paths?.length ? `\n${turn.paths.map(fileNote).join("\n")}` : "";
+  return `${[stamp, name === "" ? "" : `${name}${tools}:`, turn.text].filter((part) => part !== "").join(" ")}${files}`;
+}
+
+function fileNote({ path, operation }: { path: string; operation?: string }): string {
+  return `(file ${path}${operation === undefined ? "" : `: ${operation}`})`;
+}
+
+const baseRatio = 0.4;
+const leastRatio = 0.15;
+/** Token estimates may be too low; they are multiplied by this. */
+export const safetyMargin = 1.2;
+
+/** The share of the window that one part of the input may fill: less when messages are large. */
+export function chunkRatio(turnTokens: readonly number[], windowTokens: number): number {
+  const total = turnTokens.reduce((sum, tokens) => sum + tokens, 0);
+  const average = (safetyMargin * total) / Math.max(1, turnTokens.length) / windowTokens;
+  if (average <= 0.1) return baseRatio;
+  return Math.max(leastRatio, baseRatio - Math.min(2 * average, baseRatio - leastRatio));
+}
+
+/** Splits turns into parts of about equal tokens, each at most a share of the window, at the boundaries of turns. */
+export function splitTurns(turns: readonly SummaryTurn[], windowTokens: number): SummaryTurn[][] {
+  const sizes = turns.map((turn) => estimateTokens(turn.text));
+  const total = sizes.reduce((sum, tokens) => sum + tokens, 0);
+  const most = Math.max(1, Math.floor((chunkRatio(sizes, windowTokens) * windowTokens) / safetyMargin));
+  const share = total / Math.max(1, Math.ceil(total / most));
+  const parts: SummaryTurn[][] = [];
+  let part: SummaryTurn[] = [];
+  let tokens = 0;
+  for (const [index, turn] of turns.entries()) {
+    const size = sizes[index] ?? 0;
+    if (part.length > 0 && tokens + size > share) {
+      parts.push(part);
+      part = [];
+      tokens = 0;
+    }
+    part.push(turn);
+    tokens += size;
+  }
+  if (part.length > 0) parts.push(part);
+  return parts;
+}
+
+/** A turn that fills half of the window is replaced by a note about its size; its source stays in the log. */
+export function nameLargeTurns(turns: readonly SummaryTurn[], windowTokens: number): SummaryTurn[] {
+  return turns.map((turn) => {
+    const tokens = estimateTokens(turn.text);
+    if (safetyMargin * tokens <= windowTokens / 2) return turn;
+    return { ...turn, text: `[A message of about ${tokens} tokens, too large to be summarised here]` };
+  });
+}

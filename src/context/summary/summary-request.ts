@@ -1,0 +1,49 @@
+import type { EscalationLevel, Role } from "../../domain/index.ts";
+
+/** A message or a summary, as the summarisers read it. */
+export interface SummaryTurn {
+  time: number;
+  /** Set for a summary: the time of its latest message. */
+  until?: number;
+  role?: Role;
+  speaker?: string;
+  text: string;
+  toolNames?: readonly string[];
+  paths?: readonly { path: string; operation?: string }[];
+}
+
+/** What a summary is written from. The same request goes from the compaction down to the model's prompt. */
+export interface SummaryRequest {
+  /** 0 for messages; above it, the turns are summaries of one depth less, with `time` and `until`. */
+  depth: number;
+  turns: readonly SummaryTurn[];
+  /** The summary before this one: what it says is not repeated. */
+  previousSummary?: string;
+  latestUserRequest?: string;
+  /** The tokens of the messages that the summary stands for. */
+  sourceTokens?: number;
+  instructions?: string;
+  signal?: AbortSignal;
+}
+
+export interface WrittenSummary {
+  content: string;
+  tokens: number;
+  level: EscalationLevel;
+  model?: string;
+  promptVersion: number;
+  /** What was wrong with the attempts before, and what was left out. */
+  faults: string[];
+  /** How often a model was called. */
+  calls: number;
+}
+
+export type Summarise = (request: SummaryRequest) => Promise<WrittenSummary>;
+
+/** A request with its text, ready for a model. */
+export interface PreparedRequest extends SummaryRequest {
+  text: string;
+  inputTokens: number;
+  /** Parts of one input are merged by the prompt for summaries, whatever the depth of the result. */
+  promptDepth: number;
+}

@@ -1,0 +1,63 @@
+import type { Db, Store } from "../store/index.ts";
+
+/** A ratio outside these limits is a mistake, not a tokenizer. */
+const ratioMin = 0.4;
+const ratioMax = 3;
+/** Older figures count less: above this the sums are halved. */
+const remembered = 2_000_000;
+/** Shorter prompts say little about a tokenizer. */
+const leastTokens = 200;
+
+/** How many tokens a model's provider counts for one estimated token; 1 when nothing is known. */
+export async function readTokenRatio(store: Store, model: string | undefined): Promise<number> {
+  return model === undefined ? 1 : computeRatio(await ratioQuery(store.db, model).executeTakeFirst());
+}
+
+/** Reads the sums of a model; to be combined with other queries. */
+export function ratioQuery(db: Db, model: string) {
+  return db.selectFrom("token_ratios").select(["estimated", "reported"]).where("model", "=", model);
+}
+
+export function computeRatio(row: { estimated: number; reported: number } | undefined): number {
+  if (!row || row.estimated < leastTokens) return 1;
+  return Math.min(ratioMax, Math.max(ratioMin, row.reported / row.estimated));
+}
+
+/** Whether another prompt would hardly change the ratio. */
+async function isKnown(store: Store, model: string, ratio: number): Promise<boolean> {
+  const row = await store.db.selectFrom("token_ratios").selectAll().where("model", "=", model).executeTakeFirst();
+  if (!row || row.estimated < settled) return false;
+  const known = row.reported / row.estimated;
+  return Math.abs(ratio - known) < known * hardly;
+}
+
+const settled = 50_000;
+const hardly = 0.05;
+
+/** Records what a provider counted for an estimated prompt. */
+export async function recordTokens(
+  store: Store,
+  { model, estimatedTokens, observedTokens }: { model?: string; estimatedTokens?: number; observedTokens?: number },
+): Promise<void> {
+  if (model === undefined || estimatedTokens === undefined || observedTokens === undefined) return;
+  if (estimatedTokens < leastTokens || observedTokens <= 0) return;
+  const ratio = observedTokens / estimatedTokens;
+  if (ratio < ratioMin || ratio > ratioMax) return;
+  if (await isKnown(store, model, ratio)) return;
+  await store.transaction(async (tx) => {
+    await tx.lock(`tokens ${model}`);
+    const row = await tx.db.selectFrom("token_ratios").selectAll().where("model", "=", model).executeTakeFirst();
+    const keep = (row?.estimated ?? 0) > remembered ? 0.5 : 1;
+    const next = {
+      model,
+      estimated: Math.round((row?.estimated ?? 0) * keep + estimatedTokens),
+      reported: Math.round((row?.reported ?? 0) * keep + observedTokens),
+      updated_at: store.clock.now(),
+    };
+    await tx.db
+      .insertInto("token_ratios")
+      .values(next)
+      .onConflict((conflict) => conflict.column("model").doUpdateSet(next))
+      .execute();
+  });
+}

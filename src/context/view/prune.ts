@@ -1,0 +1,81 @@
+import type { Message, Part, ToolResultPart } from "../../domain/index.ts";
+import { estimateMessageTokens } from "../../tokens/index.ts";
+import type { MessageEntry } from "../window.ts";
+
+/** Above this a tool result that was pruned shows its beginning and its end only. */
+const softTrimCharacters = 4_000;
+const keptCharacters = 1_500;
+/** The newest assistant turns keep their tool results whole. */
+const protectedTurns = 3;
+
+/** The last entry whose tool results may be cut short: everything before the last few assistant turns. */
+export function prunableUpTo(said: readonly MessageEntry[]): number {
+  let turns = 0;
+  for (let index = said.length - 1; index >= 0; index -= 1) {
+    if (said[index]?.message.role === "assistant") turns += 1;
+    if (turns === protectedTurns) return said[index - 1]?.entry.seq ?? 0;
+  }
+  return 0;
+}
+
+/** The messages with old tool results cut short. Each says what was cut and where the whole of it is. */
+export function pruneOld(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
+  return said.map((one) => (one.entry.seq <= upTo ? pruned(one) : one));
+}
+
+function pruned(one: MessageEntry): MessageEntry {
+  const { message, entry } = one;
+  if (typeof message.content === "string") return one;
+  const content = message.content.map((part) =>
+    part.type === "tool_result" ? trimResult(part, keptCharacters, `open msg#${entry.seq} for the whole`) : part,
+  );
+  if (content.every((part, index) => part === message.content[index])) return one;
+  const shorter: Message = { ...message, content };
+  return { ...one, message: shorter, item: { ...one.item, tokens: estimateMessageTokens(shorter) } };
+}
+
+/** A result with the middle of its long texts left out; itself when there is none. */
+export function trimResult(part: ToolResultPart, kept: number, where: string): ToolResultPart {
+  const trim = (text: string): string => {
+    if (text.length <= Math.max(softTrimCharacters, 2 * kept)) return text;
+    const head = text.slice(0, kept).toWellFormed();
+    const tail = text.slice(-kept).toWellFormed();
+    return `${head}\n[… ${text.length - 2 * kept} characters left out; ${where} …]\n${tail}`;
+  };
+  if (typeof part.output === "string") {
+    const output = trim(part.output);
+    return output === part.output ? part : withoutRaw({ ...part, output });
+  }
+  const output = part.output.map((inner): Part => {
+    if (inner.type !== "text") return inner;
+    const text = trim(inner.text);
+    return text === inner.text ? inner : withoutRaw({ ...inner, text });
+  });
+  return output.every((inner, index) => inner === part.output[index]) ? part : withoutRaw({ ...part, output });
+}
+
+/** The provider's own block would bring the whole text back. */
+function withoutRaw<T extends { raw?: unknown }>(part: T): T {
+  const { raw: _raw, ...rest } = part;
+  return rest as T;
+}
+
+const heartbeatOk = /^\s*HEARTBEAT_OK\s*$/;
+
+/** Leaves out heartbeats that found nothing to say, with the message that asked for them. */
+export function withoutHeartbeats(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
+  const dropped = new Set<MessageEntry>();
+  for (const [index, one] of said.entries()) {
+    const { message, entry } = one;
+    if (entry.seq > upTo || message.role !== "assistant" || !heartbeatOk.test(plainText(message))) continue;
+    dropped.add(one);
+    const asked = said[index - 1];
+    if (asked?.message.role === "user") dropped.add(asked);
+  }
+  return dropped.size === 0 ? [...said] : said.filter((one) => !dropped.has(one));
+}
+
+function plainText(message: Message): string {
+  if (typeof message.content === "string") return message.content;
+  return message.content.length === 1 && message.content[0]?.type === "text" ? message.content[0].text : "";
+}

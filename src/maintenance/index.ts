@@ -1,0 +1,9 @@
+export {
+  type BackupInfo,
+  type BackupOptions,
+  type RestoreResult,
+  restoreBackup,
+  takeBackup,
+} from "./backup.ts";
+export { type DoctorOptions, type DoctorReport, runDoctor } from "./doctor.ts";
+export { readStatus, type Status } from "./status.ts";

@@ -1,0 +1,197 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { backupFolder, type LoadedConfig } from "../config/index.ts";
+import { isPaused, type ModelState, stateFromRow, type UsageRecorder } from "../models/index.ts";
+import type { SearchCoverage, SearchService } from "../search/index.ts";
+import { type Store, schemaVersion } from "../store/index.ts";
+import { countInbox } from "../turn/index.ts";
+
+export interface Status {
+  version: string;
+  home: string;
+  database: string;
+  engine: "sqlite" | "postgres";
+  schemaVersion: number;
+  sessions: number;
+  conversations: number;
+  messages: number;
+  entries: number;
+  tokens: number;
+  databaseBytes: number;
+  jobs: Record<string, number>;
+  quarantined: number;
+  importedFiles: number;
+  /** Every model that was called, with its state. */
+  models: ModelStatus[];
+  /** Tokens that models read and wrote in the last days, the newest first. */
+  spend: { day: string; purpose: string; model: string; calls: number; inputTokens: number; outputTokens: number }[];
+  /** Accepted messages by state: waiting, running, done. */
+  inbox: Record<string, number>;
+  /** Jobs with an error, the latest first. */
+  failedJobs: { kind: string; key: string; error: string; attempts: number; time: number }[];
+  summaries: number;
+  /** How the summaries were written: by a model, by a model in brief, or by the built-in summariser. */
+  summaryLevels: Record<string, number>;
+  /** The latest faults found in summaries of models. */
+  summaryFaults: { summary: string; time: number; faults: string[] }[];
+  files: number;
+  /** How many messages have a vector, and of which model. */
+  search: SearchCoverage;
+  /** Versions of memories, including superseded ones. */
+  memories: number;
+  lastBackup: { file: string; time: number; bytes: number } | null;
+}
+
+export interface StatusOptions {
+  loaded: LoadedConfig;
+  store: Store;
+  search: SearchService;
+  usage: UsageRecorder;
+  version: string;
+}
+
+export async function readStatus({ loaded, store, search, usage, version }: StatusOptions): Promise<Status> {
+  const { db } = store;
+  await usage.flush();
+  const totals = await db
+    .selectFrom("conversations")
+    .select((eb) => [
+      eb.fn.countAll<number>().as("conversations"),
+      eb.fn.sum<number>("message_count").as("messages"),
+      eb.fn.sum<number>("entry_count").as("entries"),
+      eb.fn.sum<number>("tokens").as("tokens"),
+    ])
+    .executeTakeFirstOrThrow();
+  const jobs = await db
+    .selectFrom("jobs")
+    .select((eb) => ["state", eb.fn.countAll<number>().as("count")])
+    .groupBy("state")
+    .execute();
+  const count = async (table: "sessions" | "quarantine" | "import_files" | "summaries" | "files" | "memories") =>
+    Number(
+      (
+        await db
+          .selectFrom(table)
+          .select((eb) => eb.fn.countAll<number>().as("n"))
+          .executeTakeFirst()
+      )?.n ?? 0,
+    );
+  return {
+    version,
+    home: loaded.home,
+    database: maskPassword(loaded.config.database),
+    engine: store.engine,
+    schemaVersion: await schemaVersion(db, store.engine),
+    sessions: await count("sessions"),
+    conversations: Number(totals.conversations),
+    messages: Number(totals.messages ?? 0),
+    entries: Number(totals.entries ?? 0),
+    tokens: Number(totals.tokens ?? 0),
+    databaseBytes: (await store.size()).bytes,
+    jobs: Object.fromEntries(jobs.map((row) => [row.state, Number(row.count)])),
+    quarantined: await count("quarantine"),
+    importedFiles: await count("import_files"),
+    models: await modelStatus(store),
+    spend: await readSpend(store),
+    inbox: await countInbox(store),
+    failedJobs: await failedJobs(store),
+    summaries: await count("summaries"),
+    summaryLevels: await summaryLevels(store),
+    summaryFaults: await summaryFaults(store),
+    files: await count("files"),
+    search: await search.coverage(),
+    memories: await count("memories"),
+    lastBackup: findLastBackup(backupFolder(loaded.home)),
+  };
+}
+
+const spendDays = 7;
+
+async function readSpend(store: Store): Promise<Status["spend"]> {
+  const since = new Date(store.clock.now() - spendDays * 86_400_000).toISOString().slice(0, 10);
+  const rows = await store.db
+    .selectFrom("model_days")
+    .selectAll()
+    .where("day", ">", since)
+    .orderBy("day", "desc")
+    .orderBy("purpose")
+    .orderBy("model")
+    .execute();
+  return rows.map(({ input_tokens, output_tokens, ...row }) => ({
+    ...row,
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+  }));
+}
+
+export interface ModelStatus extends ModelState {
+  /** Its purpose and its name: `summary anthropic/claude-haiku-4-5`. */
+  name: string;
+  paused: boolean;
+}
+
+async function modelStatus(store: Store): Promise<ModelStatus[]> {
+  const rows = await store.db.selectFrom("model_states").selectAll().orderBy("name").execute();
+  return rows.map((row) => {
+    const state = stateFromRow(row);
+    return { name: row.name, ...state, paused: isPaused(state, store.clock.now()) };
+  });
+}
+
+async function summaryLevels(store: Store): Promise<Record<string, number>> {
+  const rows = await store.db
+    .selectFrom("summaries")
+    .select((eb) => ["level", eb.fn.countAll<number>().as("count")])
+    .groupBy("level")
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.level, Number(row.count)]));
+}
+
+const faultsShown = 5;
+
+async function summaryFaults(store: Store): Promise<Status["summaryFaults"]> {
+  const rows = await store.db
+    .selectFrom("summaries")
+    .select(["id", "created_at", "quality"])
+    .where("quality", "not like", '%"faults":[]%')
+    .orderBy("created_at", "desc")
+    .limit(faultsShown)
+    .execute();
+  return rows.map((row) => {
+    const { faults } = JSON.parse(row.quality) as { faults?: string[] };
+    return { summary: row.id, time: row.created_at, faults: faults ?? [] };
+  });
+}
+
+const failedJobsShown = 20;
+
+async function failedJobs(store: Store): Promise<Status["failedJobs"]> {
+  const rows = await store.db
+    .selectFrom("jobs")
+    .select(["kind", "key", "last_error", "attempts", "updated_at"])
+    .where("last_error", "is not", null)
+    .orderBy("updated_at", "desc")
+    .limit(failedJobsShown)
+    .execute();
+  return rows.map(({ kind, key, last_error, attempts, updated_at }) => ({
+    kind,
+    key,
+    error: last_error ?? "",
+    attempts,
+    time: updated_at,
+  }));
+}
+
+export function maskPassword(database: string): string {
+  return database.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
+}
+
+function findLastBackup(folder: string): Status["lastBackup"] {
+  if (!existsSync(folder)) return null;
+  const files = readdirSync(folder)
+    .filter((name) => /\.(?:db|jsonl\.gz)$/.test(name))
+    .map((name) => ({ file: join(folder, name), stat: statSync(join(folder, name)) }))
+    .sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
+  const [newest] = files;
+  return newest ? { file: newest.file, time: Math.trunc(newest.stat.mtimeMs), bytes: newest.stat.size } : null;
+}

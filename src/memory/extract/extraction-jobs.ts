@@ -1,0 +1,179 @@
+import { z } from "zod";
+import { resolveVisibility, writeScope } from "../../authorization/index.ts";
+import type { Config } from "../../config/index.ts";
+import {
+  type Clock,
+  type EngineEvent,
+  getChatType,
+  matchesPattern,
+  parseSessionKey,
+  type Random,
+} from "../../domain/index.ts";
+import { createJob, type JobHandler, type JobQueue, type Postponed } from "../../jobs/index.ts";
+import { findSessionIfAny } from "../../session/index.ts";
+import type { NewJob } from "../../store/index.ts";
+import { readTail } from "../../transcript/index.ts";
+import { admissionPresets } from "../admission.ts";
+import type { MemoryContext } from "../memory-context.ts";
+import { reflect } from "../reflect.ts";
+import { type Extraction, type ExtractOptions, extractBatch } from "./run.ts";
+
+/** A conversation to extract memories from. */
+export interface ExtractionSource {
+  agent: string;
+  conversation: number;
+  key: string;
+}
+
+export interface Extractor {
+  /** Extracts from the unread messages of a conversation, batch by batch, until its budget is used up. */
+  extract(
+    source: ExtractionSource,
+    all: boolean,
+    signal?: AbortSignal,
+  ): Promise<{ batches: Extraction[]; postponed?: Postponed }>;
+  /** Extracts from what was said in the last day and reflects on it. */
+  reviewLastDay(signal?: AbortSignal): Promise<{ sessions: number; written: number }>;
+}
+
+export interface ExtractorOptions {
+  context: MemoryContext;
+  config: Config;
+  jobs: JobQueue;
+  emit(event: EngineEvent): void;
+}
+
+const endedPayload = z.object({ key: z.string(), conversation: z.number(), transcript: z.number() });
+/** How many batches of a long history one job reads; the next job continues. */
+const batchesMax = 20;
+const continueMs = 1_000;
+const reflectEntries = 200;
+const reviewedMs = 86_400_000;
+const sessionsMax = 50;
+
+/** Extracts memories from conversations, on request and as the background jobs it registers. */
+export function createExtractor({ context, config, jobs, emit }: ExtractorOptions): Extractor {
+  const { store } = context;
+  const budget = { callsPerHour: config.memory.callsPerHour, tokensPerDay: config.memory.tokensPerDay };
+
+  const extract: Extractor["extract"] = async (source, all, signal) => {
+    const options = extractOptions(config, source, all);
+    const batches: Extraction[] = [];
+    if (!options) return { batches };
+    for (let round = 0; round < batchesMax; round += 1) {
+      signal?.throwIfAborted();
+      const done = await extractBatch(context, { ...options, signal });
+      if (done.status === "waiting") {
+        const againAt = done.againAt ?? store.clock.now();
+        return { batches, postponed: { againAt, because: done.because ?? "the budget is used up" } };
+      }
+      if (done.status === "nothing") return { batches };
+      if (done.status === "lost") continue;
+      batches.push(done);
+      if (!done.more) return { batches };
+    }
+    return { batches, postponed: { againAt: store.clock.now() + continueMs, because: "there is more to read" } };
+  };
+
+  const report = ({ agent, key }: Pick<ExtractionSource, "agent" | "key">, batches: readonly Extraction[]) => {
+    for (const { messages, applied, held, rejected, dropped, notes } of batches) {
+      if (applied.length + held + rejected + notes.length === 0) continue;
+      const decisions: Record<string, number> = {};
+      for (const { decision } of applied) decisions[decision] = (decisions[decision] ?? 0) + 1;
+      emit({ type: "memories", agent, key, data: { messages, decisions, held, rejected, dropped, notes } });
+    }
+  };
+
+  /** A failing model fails the job, so that it is retried later. */
+  const extractionHandler =
+    (all: boolean): JobHandler =>
+    async (job, signal, postpone) => {
+      const session = await findSessionIfAny(store, job.key, job.agent);
+      if (!session || !canExtract(config, session.key)) return;
+      const { batches, postponed } = await extract(session, all, signal);
+      report(session, batches);
+      if (postponed) postpone(postponed);
+    };
+
+  /** After a session was renewed: the ended transcript is read to its end, then reflected on. */
+  const endedHandler: JobHandler = async (job, signal, postpone) => {
+    const { key, conversation, transcript } = endedPayload.parse(job.payload);
+    if (!canExtract(config, key)) return;
+    const source = { agent: job.agent, conversation, key };
+    const { batches, postponed } = await extract(source, true, signal);
+    report(source, batches);
+    if (postponed) {
+      postpone(postponed);
+      return;
+    }
+    const { entries } = await readTail(store, source, { limit: reflectEntries, transcript });
+    await reflect(context, { agent: job.agent, entries, budget, signal });
+  };
+
+  jobs.register("extract memories", extractionHandler(false));
+  jobs.register("extract all memories", extractionHandler(true));
+  jobs.register("memories left behind", endedHandler);
+  return {
+    extract,
+    async reviewLastDay(signal) {
+      const since = store.clock.now() - reviewedMs;
+      const rows = await store.db
+        .selectFrom("sessions")
+        .select(["agent", "key", "conversation"])
+        .where("updated_at", ">=", since)
+        .orderBy("updated_at", "desc")
+        .limit(sessionsMax)
+        .execute();
+      let written = 0;
+      for (const source of rows.filter((row) => canExtract(config, row.key))) {
+        signal?.throwIfAborted();
+        const { batches } = await extract(source, true, signal);
+        report(source, batches);
+        const { entries } = await readTail(store, source, { limit: reflectEntries });
+        const recent = entries.filter((entry) => entry.time >= since);
+        const { applied } = await reflect(context, { agent: source.agent, entries: recent, budget, signal });
+        written += applied.length;
+      }
+      return { sessions: rows.length, written };
+    },
+  };
+}
+
+/** Whether memories are extracted from a session: the settings may exclude it. */
+export function canExtract({ context, memory }: Config, key: string): boolean {
+  const matches = (patterns: string[]) => patterns.some((pattern) => matchesPattern(key, pattern));
+  if (!memory.extract || matches(context.ignoreSessionPatterns)) return false;
+  return !(context.skipStatelessSessions && matches(context.statelessSessionPatterns));
+}
+
+/** Several turns make one job: its key is the session's. */
+export function extractionJob(
+  sources: { clock: Clock; random: Random },
+  { agent, key }: { agent: string; key: string },
+  because: "turn" | "compaction",
+): NewJob {
+  const kind = because === "turn" ? "extract memories" : "extract all memories";
+  return createJob(sources, { agent, kind, key, payload: { because } });
+}
+
+function extractOptions(
+  config: Config,
+  { agent, conversation, key }: ExtractionSource,
+  all: boolean,
+): Omit<ExtractOptions, "signal"> | undefined {
+  const { memory } = config;
+  const visibility = resolveVisibility(config, { agent });
+  // An agent without any scope extracts nothing; that is a setting, not a failure.
+  if (visibility.scopes?.length === 0) return undefined;
+  const scope = writeScope(visibility);
+  return {
+    ref: { agent, conversation },
+    scope,
+    policy: memory.extractionByScope[scope] ?? "full",
+    everyMessages: memory.extractEveryMessages,
+    userTrust: getChatType(parseSessionKey(key)) === "direct" ? "owner" : "untrusted",
+    all,
+    ...(memory.admission === "off" ? {} : { admission: admissionPresets[memory.admission] }),
+    budget: { callsPerHour: memory.callsPerHour, tokensPerDay: memory.tokensPerDay },
+  };
+}

@@ -1,0 +1,269 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Requester, resolveVisibility, type Visibility, writeScope } from "../authorization/index.ts";
+import { backupFolder, type LoadedConfig } from "../config/index.ts";
+import { type EngineEvent, VarveError } from "../domain/index.ts";
+import type { JobQueue } from "../jobs/index.ts";
+import type { Generate } from "../models/index.ts";
+import type { FindMemories, SearchIndex, SearchService } from "../search/index.ts";
+import type { Session } from "../session/index.ts";
+import type { Store } from "../store/index.ts";
+import { readTail } from "../transcript/index.ts";
+import { type AccessCounter, createAccessCounter } from "./access.ts";
+import { computeWorth, decayCurve, type Worth } from "./decay.ts";
+import type { Applied } from "./decisions.ts";
+import { createExtractor } from "./extract/extraction-jobs.ts";
+import type { Extraction } from "./extract/run.ts";
+import { checkPath } from "./files/paths.ts";
+import { type FileVersion, fileHistory } from "./files/rows.ts";
+import { type FileCommand, runFileCommand } from "./files/run.ts";
+import { type MemoryMaintenance, maintainMemories } from "./maintain-memories.ts";
+import type { Memory } from "./memory.ts";
+import type { MemoryContext } from "./memory-context.ts";
+import { type Mirrored, mirrorMemories } from "./mirror.ts";
+import { purgeMemory } from "./purge.ts";
+import {
+  type Evidence,
+  getMemory,
+  listMemories,
+  type MemoryFilter,
+  type MemoryPage,
+  type MemoryStats,
+  readEvidence,
+  readHistory,
+  readStats,
+} from "./read.ts";
+import { type FindRequest, type FoundMemories, findMemories } from "./recall/find.ts";
+import { type PromptRecall, type PromptRecallRequest, recallForPrompt } from "./recall/prompt-recall.ts";
+import { type RecordedRecall, readRecallsSince } from "./recall/recorded.ts";
+import { searchMemories } from "./recall/search-results.ts";
+import { listReviews, type Review } from "./review.ts";
+import { sourcesFor } from "./sources-for.ts";
+import {
+  decideReview,
+  forgetMemory,
+  type MemoryPatch,
+  type NewMemory,
+  storeMemory,
+  updateMemory,
+} from "./store-memory.ts";
+
+export interface OpenedMemory {
+  memory: Memory;
+  evidence: Evidence[];
+  /** Messages it is based on that were deleted since. */
+  missing: string[];
+  worth: Worth;
+  /** Its worth on the coming days, if it is not used. */
+  curve: { day: number; worth: number }[];
+}
+
+export interface Forgotten {
+  /** The forgotten memory or, when purged, every version of it. */
+  memories: string[];
+  purged: boolean;
+  /** Backups that may still contain what was purged; they are not changed. */
+  backups: string[];
+}
+
+/** Stores, finds and maintains memories. */
+export interface MemoryService {
+  /**
+   * Stores a fact, unless it is known already. Returns the decision and the memory that now contains the fact. With a
+   * session, the last messages that say it become its evidence.
+   */
+  add(request: NewMemory & Requester & { session?: Session }): Promise<Applied & { current: Memory }>;
+  /** The memories that match a query, best first. Recalled memories count as used. */
+  recall(request: Partial<FindRequest> & Pick<FindRequest, "query"> & Requester): Promise<FoundMemories>;
+  /** What memory, history and notes contain about a prompt, where it is relevant enough to be shown unasked. */
+  recallForPrompt(request: PromptRecallRequest): Promise<PromptRecall>;
+  list(request?: MemoryFilter & { limit?: number; offset?: number } & Requester): Promise<MemoryPage>;
+  /** A memory with the passages it is based on. */
+  get(id: string, request?: Requester): Promise<OpenedMemory>;
+  /** The id of the memory that a description means, when it is clear which one; an id is returned as it is. */
+  named(words: string, request?: Requester & { scopes?: string[] }): Promise<string>;
+  /** Every version of it, the oldest first. */
+  history(id: string, request?: Requester): Promise<Memory[]>;
+  update(id: string, patch: MemoryPatch, request?: Requester): Promise<Memory>;
+  forget(
+    what: { id: string } | { query: string; scopes?: string[] },
+    request?: Requester & { purge?: boolean },
+  ): Promise<Forgotten>;
+  stats(request?: Pick<MemoryFilter, "scopes" | "category"> & Requester): Promise<MemoryStats>;
+  /** Candidates that wait for a person's decision. */
+  reviews(request?: { scopes?: string[] } & Requester): Promise<Review[]>;
+  decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<Applied | undefined>;
+  /** Extracts memories from the unread messages of a session, now. */
+  extract(session: Session): Promise<Extraction[]>;
+  /**
+   * A back end for Anthropic's client-side memory tool: takes a command (`view`, `create`, `str_replace`, `insert`,
+   * `delete`, `rename` under `/memories`) and answers as the tool does. Every change creates a version.
+   */
+  file(command: FileCommand, request?: Requester & { scope?: string }): Promise<string>;
+  /** Every version of such a file, the oldest first. */
+  fileHistory(path: string, request?: Requester & { scope?: string }): Promise<FileVersion[]>;
+  /** The memories that were put into the context of a session, the newest first. */
+  shown(session: Session): Promise<RecordedRecall[]>;
+  /**
+   * Extracts from the last day's unread messages, reflects on them where there is a model, moves tiers, merges
+   * near-duplicates and updates the mirror of `memory.mirror`. `varve maintain` does it.
+   */
+  maintain(options?: {
+    signal?: AbortSignal;
+  }): Promise<MemoryMaintenance & { sessions: number; reflections: number; mirror?: Mirrored }>;
+  /** Writes memories as Markdown into a folder, after reading back what people changed there. */
+  mirror(folder?: string, request?: Requester): Promise<Mirrored>;
+}
+
+/** How many entries of a session are searched for the evidence of a new memory. */
+const evidenceEntries = 20;
+const idForm = /^mem_[0-9a-z]{19}$/;
+const limitMax = 1_000;
+const curveDays = 90;
+/** How many times better than the next one a match must be to be unambiguous. */
+const clearlyBetter = 1.25;
+
+/** The part of the memory service that other modules use. */
+export interface MemoryIndex {
+  readonly context: MemoryContext;
+  readonly accesses: AccessCounter;
+  /** Finds memories for a search. */
+  findForSearch: FindMemories;
+  close(): Promise<void>;
+}
+
+export interface MemoryServiceOptions {
+  loaded: LoadedConfig;
+  store: Store;
+  search: SearchService & SearchIndex;
+  /** Extracts and compares memories; built-in rules do it without one. */
+  generate?: Generate;
+  jobs: JobQueue;
+  emit(event: EngineEvent): void;
+}
+
+/** Uses of memories are collected for this long before they are written. */
+const accessDebounceMs = 2_000;
+
+export function createMemoryService(options: MemoryServiceOptions): MemoryService & MemoryIndex {
+  const { loaded, store, search, generate, jobs, emit } = options;
+  const { config } = loaded;
+  const context: MemoryContext = {
+    store,
+    embeddings: search.context,
+    timeZone: config.timezone,
+    ...(generate ? { generate } : {}),
+  };
+  const accesses = createAccessCounter(store, accessDebounceMs);
+  const extractor = createExtractor({ context, config, jobs, emit });
+  const resolveFor = (request: Requester | undefined) => resolveVisibility(config, request);
+  const mirror = async (folder: string | undefined, request: Requester | undefined): Promise<Mirrored> => {
+    const where = folder ?? config.memory.mirror;
+    if (where === undefined) {
+      throw new VarveError("BAD_REQUEST", "No folder for the mirror is named.", {
+        remedy: "Name one, or set memory.mirror.",
+      });
+    }
+    return mirrorMemories(context, resolveFor(request), resolve(loaded.home, where));
+  };
+  return {
+    context,
+    accesses,
+    findForSearch: (visibility, request) => searchMemories(context, visibility, request),
+    async add({ principal, agent, session, ...wanted }) {
+      const visibility = resolveFor({ principal, agent });
+      const entries = session ? (await readTail(store, session, { limit: evidenceEntries })).entries : [];
+      const sources = wanted.sources ?? (session ? sourcesFor(wanted.text, entries, session.agent) : []);
+      return storeMemory(context, visibility, { ...wanted, sources });
+    },
+    async recall({ principal, agent, ...request }) {
+      const limit = checkLimit(request.limit, 5);
+      const { failed, pending } = await search.embedRecentMemories(request.signal);
+      const found = await findMemories(context, resolveFor({ principal, agent }), { ...request, limit });
+      accesses.record(found.hits.filter((hit) => !hit.outdated).map((hit) => hit.memory.id));
+      // The search itself may have reported the same failure, or which space is searched while vectors are missing.
+      const more = failed ?? (found.note === undefined ? pending : undefined);
+      if (more === undefined || found.note?.includes(more)) return found;
+      return { ...found, note: [found.note, more].filter(Boolean).join("; ") };
+    },
+    recallForPrompt: (request) => recallForPrompt({ context, search, config }, request),
+    list: ({ principal, agent, limit, offset = 0, ...filter } = {}) =>
+      listMemories(store, resolveFor({ principal, agent }), { ...filter, limit: checkLimit(limit, 50), offset }),
+    async get(id, request) {
+      const memory = await getMemory(store.db, resolveFor(request), id);
+      const now = store.clock.now();
+      return {
+        memory,
+        ...(await readEvidence(store, memory)),
+        worth: computeWorth(memory, now),
+        curve: decayCurve(memory, now, curveDays),
+      };
+    },
+    async named(words, { scopes, ...request } = {}) {
+      return idForm.test(words) ? words : findOne(context, resolveFor(request), { query: words, scopes });
+    },
+    history: (id, request) => readHistory(store.db, resolveFor(request), id),
+    update: (id, patch, request) => updateMemory(context, resolveFor(request), id, patch),
+    async forget(what, { purge = false, ...request } = {}) {
+      const visibility = resolveFor(request);
+      const id = "id" in what ? what.id : await findOne(context, visibility, what);
+      if (!purge) {
+        return { memories: [(await forgetMemory(context, visibility, id)).id], purged: false, backups: [] };
+      }
+      const { versions } = await purgeMemory(store, visibility, id);
+      return { memories: versions, purged: true, backups: listBackups(loaded.home) };
+    },
+    stats: ({ principal, agent, ...filter } = {}) => readStats(store, resolveFor({ principal, agent }), filter),
+    reviews: ({ principal, agent, ...filter } = {}) => listReviews(store.db, resolveFor({ principal, agent }), filter),
+    decide: (id, verdict, request) => decideReview(context, resolveFor(request), id, verdict),
+    extract: async (session) => (await extractor.extract(session, true)).batches,
+    file: async (command, { scope, ...request } = {}) =>
+      runFileCommand(store, writeScope(resolveFor(request), scope), command),
+    fileHistory: async (path, { scope, ...request } = {}) =>
+      fileHistory(store.db, writeScope(resolveFor(request), scope), checkPath(path)),
+    shown: (session) => readRecallsSince(store, session, 0),
+    async maintain({ signal } = {}) {
+      const { sessions, written } = await extractor.reviewLastDay(signal);
+      const maintained = await maintainMemories(context, signal);
+      const mirrored = config.memory.mirror === undefined ? {} : { mirror: await mirror(undefined, undefined) };
+      return { ...maintained, sessions, reflections: written, ...mirrored };
+    },
+    mirror,
+    close: () => accesses.stop(),
+  };
+}
+
+function checkLimit(limit: number | undefined, fallback: number): number {
+  if (limit === undefined) return fallback;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= limitMax) return limit;
+  throw new VarveError("BAD_REQUEST", `The limit ${limit} is not a whole number from 1 to ${limitMax}.`, {
+    remedy: `Leave it out for ${fallback}.`,
+  });
+}
+
+/** The memory that a query means, when it is clear which one. */
+async function findOne(
+  context: MemoryContext,
+  visibility: Visibility,
+  { query, scopes }: { query: string; scopes?: string[] },
+): Promise<string> {
+  const found = await findMemories(context, visibility, { query, scopes, limit: 5 });
+  const [first, second] = found.hits;
+  if (!first) {
+    throw new VarveError("NOT_FOUND", "No memory fits that.", { remedy: "Ask with other words, or send a memoryId." });
+  }
+  if (!second || first.relevance >= second.relevance * clearlyBetter) return first.memory.id;
+  const list = found.hits.map((hit) => `${hit.memory.id} (${hit.memory.abstract.slice(0, 80)})`).join(", ");
+  throw new VarveError("AMBIGUOUS", `Several memories fit that: ${list}.`, {
+    remedy: "Send the id of the one that is meant.",
+    details: { memories: found.hits.map((hit) => hit.memory.id) },
+  });
+}
+
+function listBackups(home: string): string[] {
+  const folder = backupFolder(home);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => /\.(?:db|jsonl\.gz)$/.test(name))
+    .map((name) => join(folder, name));
+}

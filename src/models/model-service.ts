@@ -1,0 +1,77 @@
+import type { LoadedConfig } from "../config/index.ts";
+import { VarveError } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+import { type ConfiguredOptions, configuredModel } from "./configured.ts";
+import type { Embedder } from "./embed/port.ts";
+import type { Generate, GeneratePurpose } from "./generate.ts";
+import { type ChainLimits, defaultChainLimits } from "./limits.ts";
+import type { Reranker } from "./rerank/port.ts";
+import { createStoredLedger, toDay } from "./stored-ledger.ts";
+
+/** The models that a program provides, by purpose. The settings name those that are missing. */
+export type Models = { [Purpose in GeneratePurpose]?: Generate } & {
+  /** Embeds texts, in place of the model that comes with the package. */
+  embedder?: Embedder;
+  /** Embedders that were used before: their vectors are searched until the current one has embedded as much. */
+  earlierEmbedders?: readonly Embedder[];
+  /** Reranks the best results of a search, in place of the reranker that the settings name. */
+  reranker?: Reranker;
+};
+
+/** The models of every purpose: the provided one, else the configured one, else none. */
+export function createModels({ config, home }: LoadedConfig, store: Store, provided: Models): Models {
+  const { clock, random } = store;
+  const options: ConfiguredOptions = {
+    home,
+    clock,
+    random,
+    ledger: createStoredLedger(store),
+    limits: createChainLimits(config),
+  };
+  const model = (purpose: GeneratePurpose): Generate | undefined => {
+    const configured = provided[purpose] ?? configuredModel(config.models, purpose, options);
+    const cap = config.models.backgroundTokensPerDay;
+    if (configured === undefined || cap === undefined || !backgroundPurposes.includes(purpose)) return configured;
+    return async (request) => {
+      await refuseAbove(store, cap);
+      return configured(request);
+    };
+  };
+  const { embedder, earlierEmbedders, reranker } = provided;
+  return {
+    summary: model("summary"),
+    largeFile: model("largeFile"),
+    expansion: model("expansion"),
+    ...(embedder === undefined ? {} : { embedder }),
+    ...(earlierEmbedders === undefined ? {} : { earlierEmbedders }),
+    memory: model("memory"),
+    ...(reranker === undefined ? {} : { reranker }),
+  };
+}
+
+/** Purposes that a daily token cap may hold back. Questions to the history and replies are never held back. */
+const backgroundPurposes: readonly GeneratePurpose[] = ["summary", "largeFile", "memory"];
+
+async function refuseAbove(store: Store, cap: number): Promise<void> {
+  const used = await store.db
+    .selectFrom("model_days")
+    .select((eb) => eb.fn.sum<number>(eb("input_tokens", "+", eb.ref("output_tokens"))).as("tokens"))
+    .where("day", "=", toDay(store.clock.now()))
+    .where("purpose", "in", [...backgroundPurposes])
+    .executeTakeFirst();
+  if (Number(used?.tokens ?? 0) < cap) return;
+  throw new VarveError("MODEL_PAUSED", `The ${cap} tokens a day for background work are used up.`, {
+    remedy: "It goes on at midnight (UTC). Raise models.backgroundTokensPerDay to go on now.",
+    details: { because: "spend" },
+  });
+}
+
+export function createChainLimits({ context }: LoadedConfig["config"]): ChainLimits {
+  return {
+    ...defaultChainLimits,
+    timeoutMs: context.summaryTimeoutMs,
+    authFailuresMax: context.circuitBreakerThreshold,
+    authPauseMs: context.circuitBreakerCooldownMs,
+    windowCallsMax: context.summaryMaxCallsPerWindow,
+  };
+}

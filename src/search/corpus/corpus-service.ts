@@ -1,0 +1,127 @@
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import type { LoadedConfig } from "../../config/index.ts";
+import type { Store } from "../../store/index.ts";
+import { type CorpusFolder, includeDefault, isSkipped, notesFolder } from "./folders.ts";
+import { type CorpusText, type ReadRequest, readCorpus } from "./read.ts";
+import { type SyncOptions, type SyncResult, syncCorpus } from "./sync.ts";
+
+/** The notes and folders on disk that the settings name. */
+export interface CorpusService {
+  sync(options?: SyncOptions): Promise<SyncResult>;
+  read(path: string, request?: CorpusReadRequest): Promise<CorpusText>;
+  /** Reads changed files before a search, for a limited time; returns what to tell when not all of them were read. */
+  refresh(signal?: AbortSignal): Promise<string | undefined>;
+  /** Reads files as they change, until the signal is aborted. */
+  follow(signal: AbortSignal, onError: (error: unknown) => void): Promise<void>;
+}
+
+export interface CorpusReadRequest extends ReadRequest {
+  agent?: string;
+}
+
+/** Without a watcher, a search lists the files again after this long. */
+const rescanMs = 1_000;
+/** The longest a search waits for files to be read. */
+const refreshMsMax = 3_000;
+
+export function createCorpusService(loaded: LoadedConfig, store: Store, closing: AbortSignal): CorpusService {
+  const { search } = loaded.config;
+  const folders = resolveFolders(loaded);
+  const chunks = { tokens: search.chunkTokens, overlap: Math.min(search.chunkOverlap, search.chunkTokens / 2) };
+  let running: Promise<unknown> = Promise.resolve();
+  let isDirty = true;
+  let isWatched = false;
+  let readAt = Number.NEGATIVE_INFINITY;
+  const sync = (options: SyncOptions = {}): Promise<SyncResult> => {
+    const signal = options.signal ? AbortSignal.any([options.signal, closing]) : closing;
+    // One at a time: two at once would read the same files twice.
+    const next = running.then(async () => {
+      isDirty = false;
+      try {
+        const result = await syncCorpus(store, folders, chunks, { ...options, signal });
+        isDirty ||= result.status !== "done";
+        readAt = performance.now();
+        return result;
+      } catch (error) {
+        isDirty = true;
+        throw error;
+      }
+    });
+    running = next.catch(() => undefined);
+    return next;
+  };
+  return {
+    sync,
+    read: (path, { agent = loaded.config.agent, ...request } = {}) =>
+      readCorpus(
+        folders.filter((folder) => folder.agent === agent),
+        path,
+        request,
+      ),
+    async refresh(signal) {
+      const isOld = !isWatched && performance.now() - readAt >= rescanMs;
+      if (folders.length === 0 || !(isDirty || isOld)) return undefined;
+      try {
+        const { status } = await sync({ signal, msMax: refreshMsMax });
+        return status === "done" ? undefined : "not all files were read yet: `varve index` reads them";
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        return `the files could not be read (${error instanceof Error ? error.message : String(error)})`;
+      }
+    },
+    async follow(signal, onError) {
+      if (folders.length === 0 || signal.aborted) return;
+      const places = folders.flatMap(({ root, entries }) => entries?.map((entry) => join(root, entry)) ?? [root]);
+      // Loaded on demand: most gateways have nothing to watch.
+      const { watch } = await import("chokidar");
+      const watcher = watch(places, {
+        ignoreInitial: true,
+        followSymlinks: false,
+        ignored: (path) => !places.includes(path) && isSkipped(basename(path)),
+      });
+      let timer: NodeJS.Timeout | undefined;
+      const read = () =>
+        void sync({ signal }).catch((error: unknown) => {
+          if (!signal.aborted) onError(error);
+        });
+      const note = () => {
+        isDirty = true;
+        clearTimeout(timer);
+        timer = setTimeout(read, search.watchDebounceMs);
+      };
+      for (const event of ["add", "change", "unlink", "unlinkDir"] as const) watcher.on(event, note);
+      watcher.on("error", (error) => {
+        // From now on a search lists the files itself again.
+        isWatched = false;
+        onError(error);
+      });
+      watcher.on("ready", () => {
+        isWatched = true;
+        // Reads what changed before the watcher was ready.
+        read();
+      });
+      await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
+      clearTimeout(timer);
+      isWatched = false;
+      await watcher.close();
+      await running;
+    },
+  };
+}
+
+/** Notes belong to the agent of the settings, a folder to the agent that its entry names. */
+function resolveFolders({ config, home }: LoadedConfig): CorpusFolder[] {
+  const { workspace, corpus } = config.search;
+  const resolvePath = (path: string) =>
+    resolve(home, path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path);
+  return [
+    ...(workspace === undefined ? [] : [notesFolder(config.agent, resolvePath(workspace))]),
+    ...corpus.map(({ name, path, include = [...includeDefault], agent = config.agent }) => ({
+      agent,
+      name,
+      root: resolvePath(path),
+      include,
+    })),
+  ];
+}

@@ -1,0 +1,285 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Requester, resolveVisibility, type Visibility } from "../authorization/index.ts";
+import type { LoadedConfig } from "../config/index.ts";
+import { newId } from "../domain/index.ts";
+import { configuredReranker, type Embedder, type Reranker, spaceName } from "../models/index.ts";
+import type { Store } from "../store/index.ts";
+import { selectActiveSpace } from "./active-space.ts";
+import { createCorpusService } from "./corpus/corpus-service.ts";
+import type { CorpusText, ReadRequest } from "./corpus/read.ts";
+import type { SyncOptions, SyncResult } from "./corpus/sync.ts";
+import {
+  countPendingChunks,
+  countPendingMessages,
+  type EmbedPendingOptions,
+  type EmbedPendingResult,
+  embedPending,
+  embedPendingMemories,
+} from "./embed-pending.ts";
+import { find } from "./find.ts";
+import { findMessages, type MessageHit, type MessageSearch } from "./find-messages.ts";
+import { type PruneResult, pruneSpaces } from "./prune.ts";
+import { createSearchContext, type SearchContext } from "./search-context.ts";
+import { listOtherSpaces } from "./space-coverage.ts";
+import type { Confidence, FindOptions, SearchAnswer, SearchResult } from "./types.ts";
+
+/** A session, as far as a search is concerned. */
+export interface SearchSession {
+  agent: string;
+  conversation: number;
+}
+
+export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation">, Requester {
+  /** Only the conversation of this session and those it was forked from. */
+  session?: SearchSession;
+  /** Memories of these scopes only. */
+  scopes?: readonly string[];
+}
+
+export interface CorpusReadRequest extends ReadRequest {
+  agent?: string;
+}
+
+export interface SearchCoverage {
+  /** The space of the current embedding model; null without one. */
+  model: string | null;
+  messages: number;
+  vectors: number;
+  /** Versions of memories, and how many of them have a vector. */
+  memories: number;
+  memoryVectors: number;
+  /** The space that searches of the settings' agent use: a previous one until the current one covers as much. */
+  serving: string | null;
+  /** Previous spaces that still have vectors; `varve maintain` removes them when they are no longer needed. */
+  earlier: { model: string; vectors: number }[];
+}
+
+/** Finds messages, summaries, memories, files and corpus chunks. */
+export interface SearchService {
+  /** Searches by words and by meaning; results say where they come from and how certain the answer is. */
+  find(query: string, request?: SearchRequest): Promise<SearchAnswer>;
+  /** The messages that a prompt is about, best first, in the visible conversations. It never waits for a network. */
+  findMessages(request: MessageSearch): Promise<MessageHit[]>;
+  /** Embeds everything that has no vector yet; it can be stopped and continues where it was. */
+  index(options?: EmbedPendingOptions): Promise<EmbedPendingResult>;
+  /** Reads changed notes and folders of the settings; a search does so itself when needed. */
+  sync(options?: SyncOptions): Promise<SyncResult>;
+  /** Lines of a file in one of these folders, by the path it is cited with. */
+  read(path: string, request?: CorpusReadRequest): Promise<CorpusText>;
+  /** Reads changed files and embeds new texts until the engine is closed; for programs that stay. */
+  follow(onError: (error: unknown) => void): void;
+  coverage(): Promise<SearchCoverage>;
+  /** Removes the vectors of previous models that are no longer needed. `varve maintain` does it. */
+  prune(options?: { signal?: AbortSignal }): Promise<PruneResult>;
+}
+
+/** The part of the search service that other modules use. */
+export interface SearchIndex {
+  /** The embedding index over messages, memories and corpus. */
+  readonly context: SearchContext;
+  /** Embeds a short backlog of memories; returns what to tell when some stay without a vector. */
+  embedRecentMemories(signal?: AbortSignal): Promise<{ failed?: string; pending?: string }>;
+  close(): Promise<void>;
+}
+
+/** Finds memories for a search; the memory module provides it. */
+export type FindMemories = (
+  visibility: Visibility,
+  request: Pick<SearchRequest, "scopes" | "minScore" | "since" | "before" | "signal"> & {
+    query: string;
+    limit: number;
+  },
+) => Promise<SearchResult[]>;
+
+export interface SearchServiceOptions {
+  loaded: LoadedConfig;
+  store: Store;
+  embedder?: Embedder;
+  reranker?: Reranker;
+  /** Opens the embedder of a previous space. */
+  openPrevious(name: string): Embedder | undefined;
+  findMemories: FindMemories;
+}
+
+/** From this relevance on a memory counts as an answer. */
+const strongRelevance = 0.6;
+
+export function createSearchService(options: SearchServiceOptions): SearchService & SearchIndex {
+  const { loaded, store, embedder, openPrevious, findMemories } = options;
+  const { config } = loaded;
+  const settings = config.search;
+  const reranker = options.reranker ?? configuredReranker(config, { home: loaded.home, clock: store.clock });
+  const context = createSearchContext({ store, embedder, reranker, openPrevious });
+  const owner = newId(store.clock, store.random);
+  const closing = new AbortController();
+  const corpus = createCorpusService(loaded, store, closing.signal);
+  let following: Promise<unknown> | undefined;
+  const index: SearchService["index"] = (request = {}) => {
+    const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
+    return embedPending(context, owner, { ...request, signal });
+  };
+
+  /** Embeds a short backlog, so that recent messages are found by meaning too; a long one is not waited for. */
+  const embedRecent = async (agent: string): Promise<{ failed?: string; pending?: string }> => {
+    if (!embedder) return {};
+    const [messages, chunks] = [await countPendingMessages(context, agent), await countPendingChunks(context, agent)];
+    if (messages + chunks === 0) return {};
+    if (messages + chunks <= settings.freshMax) {
+      try {
+        if ((await index({ agent })).status === "done") return {};
+      } catch (error) {
+        // The search continues with words and the vectors that exist.
+        return { failed: error instanceof Error ? error.message : String(error) };
+      }
+    }
+    const print = (count: number, what: string) =>
+      count === 0 ? [] : [count >= 1_000 ? `1,000 or more ${what}` : `${count} ${what}`];
+    const all = [...print(messages, "messages"), ...print(chunks, "parts of files")].join(" and ");
+    return { pending: `${all} have no vector yet and are found by their words alone: \`varve index\` embeds them` };
+  };
+
+  return {
+    context,
+    async find(query, request = {}) {
+      const { session, scopes, principal, ...rest } = request;
+      const visibility = resolveVisibility(config, { principal, agent: session?.agent ?? request.agent });
+      const { agent } = visibility;
+      const wantsVectors = request.retrievers?.includes("vector") ?? true;
+      // Files belong to no conversation.
+      const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
+      const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
+      const { failed, pending } = wantsVectors && !request.noNetwork ? await embedRecent(agent) : {};
+      const active = wantsVectors ? await selectActiveSpace(context, agent) : { context };
+      // Memories belong to no conversation: inside one they are searched only when asked for by kind.
+      const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
+      const limit = request.limit ?? settings.limit;
+      const [found, memories] = await Promise.all([
+        find(active.context, query, {
+          profile: settings.profile,
+          ...rest,
+          limit,
+          agent,
+          conversation: session?.conversation,
+          conversations: visibility.conversations,
+        }),
+        wantsMemories ? findMemories(visibility, { ...rest, query, limit, scopes }) : [],
+      ]);
+      const answer = mergeMemories(found, memories, limit);
+      // The search itself may have reported the same failure.
+      const lines = [unread, failed, active.note ?? pending, ...(embedder?.takeNotices?.() ?? [])];
+      const added = lines.flatMap((line) =>
+        line === undefined || answer.degraded.some((one) => one.includes(line)) ? [] : [line],
+      );
+      return added.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...added] };
+    },
+    findMessages: (request) => findMessages(context, request),
+    async embedRecentMemories(signal) {
+      const { memoryVectors } = context;
+      if (!memoryVectors) return {};
+      const { freshMax } = settings;
+      const count = (await memoryVectors.findPending(freshMax + 1)).length;
+      if (count === 0) return {};
+      if (count <= freshMax) {
+        try {
+          if ((await embedPendingMemories(context, owner, { max: count, signal })).embedded > 0) return {};
+        } catch (error) {
+          signal?.throwIfAborted();
+          return { failed: error instanceof Error ? error.message : String(error) };
+        }
+      }
+      const all = count > freshMax ? `more than ${freshMax}` : String(count);
+      return {
+        pending: `${all} memories have no vector yet and are found by their words alone: \`varve index\` embeds them`,
+      };
+    },
+    index,
+    sync: corpus.sync,
+    read: corpus.read,
+    follow(onError) {
+      following ??= Promise.all([
+        followLog(() => index(), settings.followMs, closing.signal, onError),
+        corpus.follow(closing.signal, onError),
+      ]);
+    },
+    coverage: () => readCoverage(context, config.agent),
+    prune: ({ signal } = {}) => pruneSpaces(context, signal),
+    async close() {
+      closing.abort();
+      await following;
+    },
+  };
+}
+
+async function readCoverage(context: SearchContext, agent: string): Promise<SearchCoverage> {
+  const { store, embedder, vectorCache } = context;
+  const messages = await store.db
+    .selectFrom("conversations")
+    .select((eb) => eb.fn.sum<number>("message_count").as("count"))
+    .executeTakeFirst();
+  const memories = await store.db
+    .selectFrom("memories")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .executeTakeFirst();
+  const model = embedder ? spaceName(embedder.space) : null;
+  const space = await vectorCache?.id();
+  const earlier: SearchCoverage["earlier"] = [];
+  for (const other of await listOtherSpaces(store, space)) {
+    const vectors = await countVectors(store, "entry_vectors", other.id);
+    if (vectors > 0) earlier.push({ model: other.name, vectors });
+  }
+  return {
+    model,
+    messages: Number(messages?.count ?? 0),
+    vectors: space === undefined ? 0 : await countVectors(store, "entry_vectors", space),
+    memories: model === null ? 0 : Number(memories?.count ?? 0),
+    memoryVectors: space === undefined ? 0 : await countVectors(store, "memory_vectors", space),
+    serving: model === null ? null : ((await selectActiveSpace(context, agent)).previous ?? model),
+    earlier,
+  };
+}
+
+async function countVectors(store: Store, table: "entry_vectors" | "memory_vectors", space: number): Promise<number> {
+  const row = await store.db
+    .selectFrom(table)
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("space", "=", space)
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
+}
+
+/** Merges memories into an answer, the best results first. */
+function mergeMemories(answer: SearchAnswer, memories: readonly SearchResult[], limit: number): SearchAnswer {
+  const [best] = memories;
+  if (!best) return answer;
+  const all = [...answer.results, ...memories].sort((a, b) => b.score - a.score);
+  const left = all.length - limit;
+  const confidence: Confidence = best.score >= strongRelevance ? "strong" : "weak";
+  return {
+    ...answer,
+    results: all.slice(0, limit),
+    cut: left > 0 && answer.cut.length === 0 ? [`${left} further results are over the limit of ${limit}`] : answer.cut,
+    confidence: higher(answer.confidence, confidence),
+    certainty: Math.max(answer.certainty, best.score),
+  };
+}
+
+function higher(a: Confidence, b: Confidence): Confidence {
+  const order: readonly Confidence[] = ["none", "weak", "strong"];
+  return order.indexOf(a) >= order.indexOf(b) ? a : b;
+}
+
+async function followLog(
+  index: () => Promise<unknown>,
+  pauseMs: number,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await index();
+    } catch (error) {
+      onError(error);
+    }
+    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

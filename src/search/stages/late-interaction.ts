@@ -1,0 +1,111 @@
+import type { Candidate } from "../candidate.ts";
+import type { WeightedToken } from "../query-weights.ts";
+import { ranking } from "../ranking.ts";
+import type { Retrieval } from "../retrieve.ts";
+import type { SearchContext } from "../search-context.ts";
+import { dot } from "../vectors/math.ts";
+
+/** Tokens that weigh less than this share of the heaviest cannot change an order and are not compared. */
+const leastShare = 0.05;
+
+export function tellingTokens(query: readonly WeightedToken[]): WeightedToken[] {
+  const most = query.reduce((largest, token) => Math.max(largest, token.weight), 0);
+  return query.filter((token) => token.weight >= leastShare * most);
+}
+
+/**
+ * Late interaction: for every token of the query, how near the nearest token of a text is. A long text has a near token
+ * for anything, so that its advantage by length alone is taken off.
+ */
+export function nearestTokens(query: readonly WeightedToken[], states: Int8Array, dimensions: number): Float32Array {
+  const best = new Float32Array(query.length);
+  const count = Math.floor(states.length / dimensions);
+  if (count === 0) return best;
+  best.fill(-1);
+  // Copied out once: the loop below runs some hundred thousand times a search.
+  const token = new Float32Array(dimensions);
+  for (let at = 0; at < count * dimensions; at += dimensions) {
+    let square = 0;
+    for (let index = 0; index < dimensions; index += 1) {
+      const value = states[at + index] as number;
+      token[index] = value;
+      square += value * value;
+    }
+    const norm = Math.sqrt(square) || 1;
+    for (let place = 0; place < query.length; place += 1) {
+      const cosine = dot((query[place] as WeightedToken).state, token) / norm;
+      if (cosine > (best[place] as number)) best[place] = cosine;
+    }
+  }
+  const { freeTokens, lengthPenalty } = ranking.lateInteraction;
+  const penalty = lengthPenalty * Math.max(0, Math.log((count + 1) / freeTokens));
+  return best.map((value) => value - penalty);
+}
+
+/** The mean over the query's tokens by their weights. */
+export function lateScore(query: readonly WeightedToken[], best: Float32Array): number {
+  let sum = 0;
+  let weights = 0;
+  for (let index = 0; index < query.length; index += 1) {
+    const { weight } = query[index] as WeightedToken;
+    sum += weight * (best[index] as number);
+    weights += weight;
+  }
+  return weights === 0 ? 0 : sum / weights;
+}
+
+/** What a text and its neighbours have together: the nearest token of any, a neighbour's counting a little less. */
+export function withNeighbours(own: Float32Array, neighbours: readonly Float32Array[]): Float32Array {
+  const together = own.slice();
+  for (const near of neighbours) {
+    for (let index = 0; index < together.length; index += 1) {
+      together[index] = Math.max(
+        together[index] as number,
+        ranking.lateInteraction.neighbour * (near[index] as number),
+      );
+    }
+  }
+  return together;
+}
+
+/** How long tokens are compared before the event loop gets a turn. */
+const sliceMs = 6;
+
+/** Late interaction for the best candidates: alone, and together with the messages beside them. */
+export async function lateScores(
+  context: SearchContext,
+  agent: string,
+  found: Retrieval,
+  query: readonly WeightedToken[],
+  best: readonly Candidate[],
+): Promise<{ own: (number | undefined)[]; window: (number | undefined)[] }> {
+  const { pool, cached } = found;
+  const tokens = tellingTokens(query);
+  const dimensions = context.embedder?.space.tokenDimensions ?? 0;
+  const beside = (index: number) => [pool.before[index] ?? -1, pool.after[index] ?? -1].filter((place) => place >= 0);
+  const places = new Set(best.flatMap(({ index }) => [index, ...beside(index)]));
+  const seqs = [...places].flatMap((place) => pool.docs[place]?.seq ?? []);
+  const states = (await context.vectorCache?.tokenStates(agent, seqs)) ?? new Map<number, Int8Array>();
+  const nearest = new Map<number, Float32Array>();
+  let turn = performance.now();
+  for (const place of places) {
+    const doc = pool.docs[place];
+    const own = doc?.seq === undefined ? cached.get(doc?.key ?? "")?.states : states.get(doc.seq);
+    if (own) nearest.set(place, nearestTokens(tokens, own, dimensions));
+    if (performance.now() - turn > sliceMs) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turn = performance.now();
+    }
+  }
+  const own = best.map(({ index }) => {
+    const near = nearest.get(index);
+    return near && lateScore(tokens, near);
+  });
+  const window = best.map(({ index }) => {
+    const near = nearest.get(index);
+    if (!near) return undefined;
+    const others = beside(index).flatMap((place) => nearest.get(place) ?? []);
+    return lateScore(tokens, withNeighbours(near, others));
+  });
+  return { own, window };
+}

@@ -1,0 +1,102 @@
+import type { Config } from "../config/index.ts";
+import { printSessionKey } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+import { beginCronRun, logCronRun } from "./cron.ts";
+import { type Forked, type ForkOptions, forkSession } from "./fork.ts";
+import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
+import { renewNow, restoreSession } from "./renew.ts";
+import {
+  type Received,
+  type Resolved,
+  type ResolveOptions,
+  receiveText,
+  resolveSession,
+  type SessionSettings,
+} from "./resolve.ts";
+import { type Address, routeAddress } from "./route.ts";
+import { findSession, resolveAgent } from "./rows.ts";
+import { maySend, type SendDecision } from "./send-policy.ts";
+import type { Session, SessionPatch } from "./session.ts";
+import { addNotice, countTokens, deleteSession, takeNotices, updateSession } from "./update.ts";
+
+/** Finds, opens and renews the session a message belongs to. */
+export interface SessionService {
+  /** The agent and key that an address leads to; reads nothing from the store. */
+  resolveKey(address: Address): { agent: string; key: string };
+  /** The session of an address: found, renewed when it expired, or created. */
+  resolve(address: Address, options?: ResolveOptions): Promise<Session>;
+  /** Like `resolve`, and tells whether the session was created or had expired. */
+  open(address: Address, options?: ResolveOptions): Promise<Resolved>;
+  /** The session of an inbound text; `/new` and `/reset` open a new one. */
+  receive(address: Address, text: string, options?: Omit<ResolveOptions, "interaction">): Promise<Received>;
+  /** A session by its key, its session id, or the start of one. */
+  get(name: string, agent?: string): Promise<Session>;
+  list(options?: Partial<ListOptions>): Promise<SessionPage>;
+  /** Every session id that a key has had. */
+  history(session: Session): Promise<TranscriptInfo[]>;
+  renew(session: Session, kind: "new" | "reset"): Promise<Session>;
+  restore(session: Session, toSessionId?: string): Promise<Session>;
+  fork(session: Session, options?: Partial<ForkOptions>): Promise<Forked>;
+  update(session: Session, patch: { [K in keyof SessionPatch]: SessionPatch[K] | null }): Promise<Session>;
+  countTokens(session: Session, used: { input: number; output: number; context?: number }): Promise<void>;
+  maySend(session: Session): SendDecision;
+  addNotice(session: Session, text: string): Promise<void>;
+  takeNotices(session: Session): Promise<{ time: number; text: string }[]>;
+  beginCronRun(jobId: string, agent?: string): Promise<Session>;
+  logCronRun(run: { jobId: string; runId: string; log: string; agent?: string }): Promise<{ pruned: number }>;
+  delete(session: Session): Promise<{ conversations: number; entries: number }>;
+}
+
+export function createSessionService(store: Store, config: Config): SessionService {
+  const settings = sessionSettings(config);
+  const open: SessionService["open"] = (address, options) => resolveSession(store, settings, address, options);
+  return {
+    resolveKey(address) {
+      const key = routeAddress(address, settings);
+      return { agent: resolveAgent(key, address.agent ?? settings.agent), key: printSessionKey(key) };
+    },
+    open,
+    resolve: async (address, options) => (await open(address, options)).session,
+    receive: (address, text, options) => receiveText(store, settings, address, text, options),
+    get: (name, agent) => findSession(store, expandShortName(name, settings), agent ?? config.agent),
+    list: (options) => listSessions(store, { ...options, agent: options?.agent ?? config.agent }),
+    history: (session) => sessionHistory(store, session.agent, session.key),
+    renew: (session, kind) => renewNow(store, session, kind, "asked for"),
+    restore: (session, toSessionId) => restoreSession(store, session, toSessionId),
+    fork: (session, options) =>
+      forkSession(store, session, { ...options, maxTokens: options?.maxTokens ?? config.session.forkMaxTokens }),
+    update: (session, patch) => updateSession(store, session, patch),
+    countTokens: (session, used) => countTokens(store, session, used),
+    maySend: (session) => maySend(config.sendPolicy, session),
+    addNotice: (session, text) => addNotice(store, session, text),
+    takeNotices: (session) => takeNotices(store, session),
+    beginCronRun: (jobId, agent) => beginCronRun(store, agent ?? config.agent, jobId),
+    logCronRun: ({ agent, ...run }) =>
+      logCronRun(
+        store,
+        { agent: agent ?? config.agent, ...run },
+        { maxBytes: config.cron.runLogMaxBytes, maxRows: config.cron.runLogMaxRows },
+      ),
+    delete: (session) => deleteSession(store, session),
+  };
+}
+
+function sessionSettings({ agent, timezone, session }: Config): SessionSettings {
+  return {
+    agent,
+    timezone,
+    dmScope: session.dmScope,
+    mainKey: session.mainKey,
+    identityLinks: session.identityLinks,
+    reset: session.reset,
+    resetByType: session.resetByType,
+    resetByChannel: session.resetByChannel,
+    resetTriggers: session.resetTriggers,
+  };
+}
+
+/** The short form `<channel>:<userId>` names the session that its messages go to. */
+function expandShortName(name: string, settings: SessionSettings): string {
+  const isShort = /^(?!agent:|cron:|hook:)[^:\s]+:\S+$/i.test(name);
+  return isShort ? printSessionKey(routeAddress({ key: name }, settings)) : name;
+}

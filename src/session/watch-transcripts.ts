@@ -1,0 +1,55 @@
+import { watch } from "chokidar";
+import type { Config } from "../config/index.ts";
+import type { Store } from "../store/index.ts";
+import type { ImportReport } from "../transcript/index.ts";
+import { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
+
+export interface WatchRequest extends Omit<ImportRequest, "onProgress"> {
+  signal: AbortSignal;
+  onImport?(report: ImportReport): void;
+  onError?(error: unknown): void;
+}
+
+/** A file that is being written changes many times a second; one import after the last change is enough. */
+const debounceMs = 300;
+
+/** Imports again whenever one of the files changes, until the signal is aborted. */
+export async function watchTranscripts(
+  engine: { store: Store; config: Config },
+  paths: string[],
+  request: WatchRequest,
+): Promise<void> {
+  const { signal, onImport, onError, ...rest } = request;
+  if (signal.aborted) return;
+  const watcher = watch(paths, {
+    ignoreInitial: true,
+    ignored: (path, stats) => stats?.isFile() === true && !/\.jsonl?$/i.test(path),
+  });
+  const changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const flush = () => {
+    const files = [...changed];
+    changed.clear();
+    running = running.then(async () => {
+      try {
+        onImport?.(await importTranscripts(engine, files, { ...rest, signal }));
+      } catch (error) {
+        if (!signal.aborted) onError?.(error);
+      }
+    });
+  };
+  const note = (path: string) => {
+    changed.add(path);
+    clearTimeout(timer);
+    timer = setTimeout(flush, debounceMs);
+  };
+  watcher
+    .on("add", note)
+    .on("change", note)
+    .on("error", (error) => onError?.(error));
+  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  clearTimeout(timer);
+  await watcher.close();
+  await running;
+}

@@ -1,0 +1,138 @@
+import { type Entry, type EntryDraft, type JsonObject, type JsonValue, VarveError } from "../domain/index.ts";
+import type { JobQueue } from "../jobs/index.ts";
+import type { Generate } from "../models/index.ts";
+import type { AppendResult, Store } from "../store/index.ts";
+import { type AppendOptions, appendEntries, type LargeContentPolicy, type TranscriptRef } from "./append.ts";
+import {
+  type BranchInfo,
+  listBranches,
+  listCheckpoints,
+  moveHead,
+  restoreCheckpoint,
+  saveCheckpoint,
+} from "./branch.ts";
+import { type ExportFormat, exportConversation } from "./export/write.ts";
+import { describeFileHandler, describeFileKind } from "./large-content/describe-file.ts";
+import { isInherited } from "./path.ts";
+import { findEntry, type Page, readEntries, readTail, walkBranch } from "./read.ts";
+
+const compactionsMax = 20;
+
+export interface ReadOptions {
+  /** 1 to 1000; 50 when absent. */
+  limit?: number;
+  /** The `before` of the page that was read. */
+  before?: number;
+  /** Only the entries of the current session id. */
+  currentOnly?: boolean;
+}
+
+/** A session, as far as its transcript is concerned. */
+export interface TranscriptSession extends TranscriptRef {
+  key: string;
+  sessionId: string;
+  sessionStartedAt: number;
+  displayName?: string;
+  metadata: JsonObject;
+}
+
+/** Reads and appends the entries of a conversation. */
+export interface TranscriptService {
+  /** All entries or none, durable when it returns; known ids are left alone. */
+  append(session: TranscriptSession, entries: EntryDraft[]): Promise<AppendResult>;
+  /** The last entries of the active branch, oldest first. */
+  read(session: TranscriptSession, options?: ReadOptions): Promise<Page>;
+  /** All entries of the active branch, in pages, oldest first. */
+  walk(session: TranscriptSession): AsyncGenerator<Entry[]>;
+  entry(session: TranscriptSession, id: string): Promise<Entry>;
+  /** The last 20 entries that record a compaction, the newest first. */
+  compactions(session: TranscriptSession): Promise<Entry[]>;
+  /** Continues from an entry; the entries after it stay readable on their own branch. */
+  moveHead(session: TranscriptSession, entryId: string): Promise<void>;
+  branches(session: TranscriptSession): Promise<BranchInfo[]>;
+  saveCheckpoint(session: TranscriptSession, name: string, data?: JsonValue): Promise<void>;
+  restoreCheckpoint(session: TranscriptSession, name: string): Promise<JsonValue>;
+  checkpoints(session: TranscriptSession): Promise<{ name: string; time: number }[]>;
+  export(session: TranscriptSession, format: ExportFormat): AsyncGenerator<string>;
+}
+
+/** Appends on behalf of the other modules: the one way entries are written outside an import. */
+export interface TranscriptWriter {
+  write(
+    ref: TranscriptRef,
+    entries: EntryDraft[],
+    options?: Omit<AppendOptions, keyof LargeContentPolicy | "onJobs">,
+  ): Promise<AppendResult>;
+}
+
+export interface TranscriptServiceOptions {
+  store: Store;
+  jobs: JobQueue;
+  largeContentTokens: number;
+  /** Describes large files; without it they keep their outline only. */
+  describeFile?: Generate;
+  /** Whether exports replace secrets. */
+  redact: boolean;
+}
+
+export function createTranscriptService(options: TranscriptServiceOptions): TranscriptService & TranscriptWriter {
+  const { store, jobs, largeContentTokens, describeFile, redact } = options;
+  const policy: LargeContentPolicy = { largeContentTokens, describeFiles: describeFile !== undefined };
+  if (describeFile) jobs.register(describeFileKind, describeFileHandler(store, describeFile));
+  const write: TranscriptWriter["write"] = (ref, entries, appendOptions) =>
+    appendEntries(store, ref, entries, { ...appendOptions, ...policy, onJobs: () => jobs.wake() });
+  return {
+    write,
+    append: (session, entries) => write(session, entries),
+    read: (session, { limit = 50, before, currentOnly } = {}) =>
+      readTail(store, session, {
+        limit: Math.min(Math.max(limit, 1), 1000),
+        before,
+        transcript: currentOnly ? session.transcript : undefined,
+      }),
+    walk: (session) => walkBranch(store, session),
+    entry: async (session, id) => {
+      const seq = /^msg#(\d+)$/.exec(id)?.[1];
+      const by = seq === undefined ? { conversation: session.conversation, id } : { seq: Number(seq) };
+      const { entry, conversation } = await findEntry(store, session.agent, by);
+      if (await isInherited(store, session, conversation)) return entry;
+      throw new VarveError("ENTRY_NOT_FOUND", `The session ${session.key} has no entry ${id}.`, {
+        remedy: "Take an id from `varve sessions show` or from a search result.",
+      });
+    },
+    async compactions({ agent, conversation }) {
+      const rows = await store.db
+        .selectFrom("entries")
+        .select("seq")
+        .where("agent", "=", agent)
+        .where("conversation", "=", conversation)
+        .where("kind", "=", "compaction")
+        .orderBy("seq", "desc")
+        .limit(compactionsMax)
+        .execute();
+      const seqs = rows.map((row) => row.seq);
+      const entries = await readEntries(store, agent, seqs, "reference");
+      return entries.sort((a, b) => b.seq - a.seq);
+    },
+    moveHead: (session, entryId) => moveHead(store, session, entryId),
+    branches: (session) => listBranches(store, session),
+    saveCheckpoint: (session, name, data) => saveCheckpoint(store, session, name, store.clock, data),
+    restoreCheckpoint: (session, name) => restoreCheckpoint(store, session, name),
+    checkpoints: (session) => listCheckpoints(store, session),
+    export: (session, format) =>
+      exportConversation(
+        store,
+        session,
+        {
+          sessionId: session.sessionId,
+          key: session.key,
+          agent: session.agent,
+          startedAt: session.sessionStartedAt,
+          title: session.displayName,
+          meta: session.metadata,
+        },
+        format,
+        redact,
+      ),
+  };
+}
