@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { checkConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
-import { staleLeases } from "../store/index.ts";
+import { listStaleLeases } from "../store/index.ts";
 import {
   checkLog,
   type Finding,
@@ -58,7 +58,7 @@ const names = {
 async function look(host: EngineHost, options: DoctorOptions): Promise<Finding[]> {
   const { store } = host;
   const integrity = await store.checkIntegrity();
-  const stale = await staleLeases(store, host.clock.now());
+  const stale = await listStaleLeases(store, host.clock.now());
   const held = await store.db
     .selectFrom("quarantine")
     .select(["path", "record", "reason"])

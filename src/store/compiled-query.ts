@@ -1,7 +1,8 @@
 import { type Compilable, CompiledQuery } from "kysely";
+import type { AttachedStatement } from "./port.ts";
 import type { Db } from "./schema.ts";
 
-/** Stands for a value that is given later. */
+/** A placeholder for a parameter whose value is supplied later. */
 class Slot {
   readonly name: string;
 
@@ -11,8 +12,8 @@ class Slot {
 }
 
 /**
- * A query of the hot path, built once for each store: building it costs more than running it. What it is made of must not
- * depend on the values it is given, only on their names.
+ * Compiles a hot-path query once per store, because building it with Kysely costs more than running it. The shape of
+ * the query must not depend on parameter values.
  */
 export function prepareQuery<Given extends object, Row>(
   build: (db: Db, given: Given) => Compilable<Row>,
@@ -28,4 +29,10 @@ export function prepareQuery<Given extends object, Row>(
       return CompiledQuery.raw(built.sql, parameters) as CompiledQuery<Row>;
     },
   });
+}
+
+/** Compiles a query for `AppendBatch.attached`. */
+export function attachStatement(query: Compilable, mustChange = false): AttachedStatement {
+  const { sql, parameters } = query.compile();
+  return { sql, parameters, ...(mustChange ? { mustChange } : {}) };
 }

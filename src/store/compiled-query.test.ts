@@ -8,7 +8,7 @@ import {
   sql,
 } from "kysely";
 import { expect, it } from "vitest";
-import { prepareQuery } from "./prepared.ts";
+import { prepareQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
 
 const db = new Kysely<Schema>({
@@ -20,7 +20,7 @@ const db = new Kysely<Schema>({
   },
 });
 
-it("is built once, and takes each value to where it belongs", () => {
+it("is compiled once, and binds each value to its parameter", () => {
   let built = 0;
   const query = prepareQuery((on, given: { agent: string; seq: number; limit: number }) => {
     built += 1;
@@ -32,8 +32,8 @@ it("is built once, and takes each value to where it belongs", () => {
       .where("seq", ">", sql<number>`coalesce(${given.seq}, 0)`)
       .limit(given.limit);
   });
-  const parametersOf = (one: Compilable) => one.compile().parameters;
-  expect(parametersOf(query(db, { agent: "a", seq: 1, limit: 5 }))).toEqual(["a", "user", 1, 5]);
-  expect(parametersOf(query(db, { limit: 6, seq: 2, agent: "b" }))).toEqual(["b", "user", 2, 6]);
+  const getParameters = (one: Compilable) => one.compile().parameters;
+  expect(getParameters(query(db, { agent: "a", seq: 1, limit: 5 }))).toEqual(["a", "user", 1, 5]);
+  expect(getParameters(query(db, { limit: 6, seq: 2, agent: "b" }))).toEqual(["b", "user", 2, 6]);
   expect(built).toBe(1);
 });
