@@ -279,9 +279,10 @@ export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/i
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
-  type Cleaned,
+  type CleanedMessages,
   type CleanOptions,
   cleanForProvider,
+  createSilentReplyGate,
   type ExportFormat,
   exportFormats,
   getEntryText,
@@ -293,7 +294,6 @@ export {
   isSilentReply,
   type Page,
   type SilentReplyGate,
-  silentReplyGate,
   sourceNames,
 } from "./transcript/index.ts";
 export type { Accepted, Attachment, Inbound, MessageState, TurnEvent, TurnResult, TurnStatus } from "./turn/index.ts";

@@ -1,5 +1,5 @@
 import { type BatchRows, type Db, prepareQuery, type Store } from "../store/index.ts";
-import { type Page, placeQuery, readTip, type Segment, tipQuery, transcriptsQuery } from "../transcript/index.ts";
+import { headQuery, type Page, readTip, type Segment, tipQuery, transcriptsQuery } from "../transcript/index.ts";
 import type { ConversationRef } from "./dag.ts";
 import { type StateRow, stateQuery } from "./frontier.ts";
 
@@ -15,7 +15,7 @@ export interface ViewSnapshot {
 /** As many as a view looks at first. */
 export const viewSnapshotEntries = 136;
 
-const place = prepareQuery(placeQuery);
+const place = prepareQuery(headQuery);
 // One more tells the parent of the first, and whether there is a page before.
 const tip = prepareQuery((db, ref: ConversationRef) => tipQuery(db, ref, viewSnapshotEntries + 1));
 const transcripts = prepareQuery(transcriptsQuery);

@@ -2,7 +2,7 @@ import type { ConversationSnapshot } from "../context/index.ts";
 import { type Message, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult, AttachedStatement } from "../store/index.ts";
-import { appendEntries, messageDraft } from "../transcript/index.ts";
+import { appendEntries, toMessageDraft } from "../transcript/index.ts";
 import type { TurnFacts } from "./compaction.ts";
 import { describeLater } from "./describe-files.ts";
 import type { EngineHost } from "./host.ts";
@@ -32,7 +32,7 @@ export async function commitTurn(
 ): Promise<CommittedTurn> {
   checkKey(key);
   const jobs = await workBehind(host, session, messages, facts);
-  const result = await appendEntries(host.store, refOf(session), messages.map(messageDraft), host, jobs, {
+  const result = await appendEntries(host.store, refOf(session), messages.map(toMessageDraft), host, jobs, {
     idempotencyKey: key,
     attached: also,
   });

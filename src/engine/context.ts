@@ -25,7 +25,7 @@ import { extractionCursorQuery, recallFromRow, recallsQuery } from "../memory/in
 import { isContextOverflow } from "../models/index.ts";
 import { type Session, sessionStartQuery } from "../session/index.ts";
 import { type AppendResult, prepareQuery } from "../store/index.ts";
-import { appendEntries, messageDraft } from "../transcript/index.ts";
+import { appendEntries, toMessageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { type CompactRequest, compactSession, compactUntilUnder, type TurnFacts } from "./compaction.ts";
 import { type ContextSettings, contextSettings, mayCompact, policyOf } from "./context-settings.ts";
@@ -99,7 +99,7 @@ export function contextOf(host: EngineHost): Context {
   const { config } = host.loaded;
   return {
     async ingest(session, messages, { after } = {}) {
-      const [first, ...rest] = messages.map(messageDraft);
+      const [first, ...rest] = messages.map(toMessageDraft);
       const drafts =
         first === undefined ? [] : [{ ...first, ...(after === undefined ? {} : { parentId: after }) }, ...rest];
       const result = await appendEntries(store, refOf(session), drafts, host);

@@ -2,7 +2,7 @@ import { newId } from "../domain/index.ts";
 import type { JobHandler } from "../jobs/index.ts";
 import type { Session } from "../session/index.ts";
 import { type AppendResult, enqueueJob } from "../store/index.ts";
-import { findEntryFiles, findFile, noteFile, readFileContents } from "../transcript/index.ts";
+import { findEntryFiles, findFile, readFileContents, saveModelSummary } from "../transcript/index.ts";
 import type { EngineHost } from "./host.ts";
 
 export const describeFileKind = "describe file";
@@ -47,6 +47,6 @@ export function describingFiles(host: EngineHost): JobHandler {
       signal,
     });
     const { text, model } = typeof answer === "string" ? { text: answer } : answer;
-    if (text.trim() !== "") await noteFile(host.store, agent, id, { text: text.trim(), model: model ?? null });
+    if (text.trim() !== "") await saveModelSummary(host.store, agent, id, { text: text.trim(), model: model ?? null });
   };
 }

@@ -1,7 +1,7 @@
 import { type ConversationSnapshot, type Fitted, fitMidTurn } from "../context/index.ts";
 import { getToolCalls, type Message, type Part, type ToolCallPart, toVarveError } from "../domain/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { silentReplyGate } from "../transcript/index.ts";
+import { createSilentReplyGate } from "../transcript/index.ts";
 import { withGroupHistory } from "./group-history.ts";
 import type { TurnHost, TurnTool, WindowFacts } from "./host.ts";
 import { toMessage } from "./inbound.ts";
@@ -40,7 +40,7 @@ export async function toolLoop(host: TurnHost, turn: Turn, plan: Plan, live: Tur
   let counted = false;
   for (let step = 1; ; step += 1) {
     live.signal.throwIfAborted();
-    const gate = silentReplyGate();
+    const gate = createSilentReplyGate();
     const show = (text: string): void => {
       if (text !== "") live.emit({ type: "text", text });
     };

@@ -10,7 +10,8 @@ import {
   toOpenaiChat,
 } from "../../domain/index.ts";
 import { isBlank } from "./blocks.ts";
-import { cleanForProvider, type HygieneProvider } from "./index.ts";
+import type { HygieneProvider } from "./changes.ts";
+import { cleanForProvider } from "./clean.ts";
 
 const id = fc.constantFrom("a", "b", "f", "call_1", "call-1", "call1", "abcdefghi", "");
 const text = fc.constantFrom("", " ", "hello", "world");
@@ -78,7 +79,7 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
   const options = { compactedBefore: 15 };
   const cleanedOf = (messages: Message[]) => cleanForProvider(freeze(messages), provider, options).messages;
 
-  it("is the same when it is cleaned again, and then nothing is left to report", () => {
+  it("is unchanged when it is cleaned again, with no changes reported", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const once = cleanedOf(messages);
@@ -90,7 +91,7 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
     );
   });
 
-  it("has exactly one result right behind every call, and no other results", () => {
+  it("has exactly one result directly after every call, and no other results", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const cleaned = cleanedOf(messages);
@@ -145,7 +146,7 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
   });
 });
 
-describe("what only one provider wants", () => {
+describe("rules of one provider", () => {
   const all = (provider: HygieneProvider, check: (messages: Message[]) => void) =>
     fc.assert(
       fc.property(conversation, (messages) =>
@@ -153,7 +154,7 @@ describe("what only one provider wants", () => {
       ),
     );
 
-  it("Anthropic gets only its own signed reasoning, none old, none last, and no two user messages in a row", () => {
+  it("Anthropic gets only its own signed reasoning, none before a compaction, none in the last message, and no adjacent user messages", () => {
     all("anthropic", (messages) => {
       for (const [index, one] of messages.entries()) {
         const reasoning = getParts(one).filter((item) => item.type === "reasoning");
@@ -165,7 +166,7 @@ describe("what only one provider wants", () => {
     });
   });
 
-  it("Google gets plain ids and turns that alternate from a user on", () => {
+  it("Google gets alphanumeric ids and alternating turns that start with a user", () => {
     all("google", (messages) => {
       const turns = messages
         .filter((one) => one.role !== "system")
@@ -187,7 +188,7 @@ describe("what only one provider wants", () => {
     });
   });
 
-  it("servers that only speak like OpenAI get no reasoning", () => {
+  it("servers that imitate OpenAI get no reasoning", () => {
     all("openai-compatible", (messages) => {
       expect(JSON.stringify(messages.flatMap((one) => toOpenaiChat(one)))).not.toContain("reasoning");
     });

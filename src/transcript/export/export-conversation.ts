@@ -10,8 +10,8 @@ export const exportFormats = ["jsonl", "markdown", "html"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /**
- * A conversation as text, piece by piece. JSON lines hold everything, every branch included, and come back through
- * the import as they were; Markdown and HTML show what people read, the active branch, without secrets if so asked.
+ * Streams a conversation as text. JSON lines contain everything, including inactive branches, and can be imported
+ * without loss. Markdown and HTML contain the active branch, optionally without secrets.
  */
 export async function* exportConversation(
   store: Store,
@@ -21,8 +21,8 @@ export async function* exportConversation(
   redact = false,
 ): AsyncGenerator<string> {
   if (format === "jsonl") {
-    yield jsonlHeader({ ...header, head: await headId(store, ref) });
-    for await (const page of everything(store, ref)) yield page.map(jsonlLine).join("");
+    yield jsonlHeader({ ...header, head: await readHeadId(store, ref) });
+    for await (const page of walkAllEntries(store, ref)) yield page.map(jsonlLine).join("");
     return;
   }
   yield format === "html" ? htmlHeader(header) : markdownHeader(header);
@@ -34,13 +34,13 @@ export async function* exportConversation(
   if (format === "html") yield htmlFooter;
 }
 
-async function headId(store: Store, ref: { agent: string; conversation: number }): Promise<string | undefined> {
+async function readHeadId(store: Store, ref: { agent: string; conversation: number }): Promise<string | undefined> {
   const tail = await readTail(store, ref, { limit: 1 });
   return tail.entries[0]?.id;
 }
 
-/** Every entry of a conversation; a fork's own entries come behind those it inherits. */
-async function* everything(store: Store, ref: { agent: string; conversation: number }): AsyncGenerator<Entry[]> {
+/** Every entry of a conversation; the entries that a fork inherits come first. */
+async function* walkAllEntries(store: Store, ref: { agent: string; conversation: number }): AsyncGenerator<Entry[]> {
   const fork = await store.db
     .selectFrom("branches")
     .select(["parent_conversation", "fork_seq"])

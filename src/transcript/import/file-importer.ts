@@ -3,28 +3,28 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { EntryDraft, JsonValue } from "../../domain/index.ts";
 import { moveHead } from "../branch.ts";
 import { readTail } from "../read.ts";
-import { type QuarantinedRecord, writeBatch } from "./batch.ts";
-import type { ImportHost, ImportOptions, ImportReport, OpenedSession } from "./import-types.ts";
-import { type LegacySession, legacySessions } from "./legacy.ts";
+import type { ImportOptions, ImportReport, ImportTarget, OpenedSession } from "./import-types.ts";
+import { findLegacySessions, type LegacySession } from "./legacy.ts";
 import type { ImportedSession, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import { type FileRecord, readArray, readLines } from "./records.ts";
+import { type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
 
-/** What is remembered of a file beside the columns. */
+/** The resume state of a file, in addition to its columns. */
 interface FileState {
-  /** Absent when the reader can only start at the top. */
+  /** Absent when the reader can only start at the beginning of the file. */
   reader?: JsonValue;
   tips: Record<string, Tip>;
 }
 
-/** The newest entries of a session in a file: the last that was said, and the last of all. */
+/** The newest entries of a session in a file: the last one that is not state, and the last one of all. */
 interface Tip {
   said: string;
   last: string;
 }
 
-/** The import of one file: decides where to start, reads, and writes batch after batch. */
-export class FileImport {
-  private readonly host: ImportHost;
+/** Imports one file: decides where to start, reads records, and writes them in batches. */
+export class FileImporter {
+  private readonly target: ImportTarget;
   private readonly options: ImportOptions;
   private readonly format: SourceFormat;
   private readonly file: string;
@@ -39,7 +39,7 @@ export class FileImport {
   private quarantine: QuarantinedRecord[] = [];
   private reader: RecordReader | undefined;
   private messages = 0;
-  /** Records up to here were whole when the file was read before; one behind it may have been half a line then. */
+  /** Records up to here were complete when the file was last read; a later one may have been half a line. */
   private wholeBefore: number | undefined;
   private last: { record: number; start: number; end: number; hash: string } = {
     record: 0,
@@ -49,7 +49,7 @@ export class FileImport {
   };
 
   constructor(
-    host: ImportHost,
+    target: ImportTarget,
     options: ImportOptions,
     format: SourceFormat,
     file: string,
@@ -57,26 +57,26 @@ export class FileImport {
     sessions: Set<string>,
     onPosition: (position: number) => void,
   ) {
-    this.host = host;
+    this.target = target;
     this.options = options;
     this.format = format;
     this.file = file;
     this.report = report;
     this.sessions = sessions;
     this.onPosition = onPosition;
-    this.legacy = legacySessions(file);
+    this.legacy = findLegacySessions(file);
   }
 
   async run(): Promise<void> {
     const stat = statSync(this.file);
-    const known = await this.knownFile();
+    const known = await this.findImportedFile();
     if (known && known.size === stat.size && known.mtime === Math.trunc(stat.mtimeMs)) {
       this.report.duplicates += known.messages;
-      for (const id of this.knownSessions(known.state)) this.sessions.add(id);
+      for (const id of this.listSessions(known.state)) this.sessions.add(id);
       return;
     }
     const state = known?.state ? (JSON.parse(known.state) as FileState) : undefined;
-    const resumed = state?.reader !== undefined && known && this.stillTheSame(known, stat.size) ? known : undefined;
+    const resumed = state?.reader !== undefined && known && this.isContinuation(known, stat.size) ? known : undefined;
     if (resumed && state) {
       this.tips = new Map(Object.entries(state.tips));
       this.messages = resumed.messages;
@@ -95,7 +95,7 @@ export class FileImport {
         ? readArray(this.file, this.options.signal)
         : readLines(this.file, { byte: this.last.end, number: this.last.record }, this.options.signal);
     for await (const record of records) {
-      await this.take(record);
+      await this.importRecord(record);
       if (this.pending.length < this.options.batchSize) continue;
       await this.flush(stat);
       this.options.signal?.throwIfAborted();
@@ -104,18 +104,18 @@ export class FileImport {
     await this.moveHeads();
   }
 
-  /** An export says where its conversation goes on; the last line is not always the place. */
+  /** An export may name the entry its conversation continues from; it is not always the last line. */
   private async moveHeads(): Promise<void> {
     for (const { sessionId, head } of this.announced.values()) {
       const ref = this.opened.get(sessionId);
       if (head === undefined || ref === undefined) continue;
-      const page = await readTail(this.host.store, ref, { limit: 1 });
-      if (page.entries[0]?.id !== head) await moveHead(this.host.store, ref, head);
+      const page = await readTail(this.target.store, ref, { limit: 1 });
+      if (page.entries[0]?.id !== head) await moveHead(this.target.store, ref, head);
     }
   }
 
-  private knownFile() {
-    return this.host.store.db
+  private findImportedFile() {
+    return this.target.store.db
       .selectFrom("import_files")
       .selectAll()
       .where("agent", "=", this.options.agent)
@@ -123,7 +123,7 @@ export class FileImport {
       .executeTakeFirst();
   }
 
-  private knownSessions(state: string | null): string[] {
+  private listSessions(state: string | null): string[] {
     return state === null ? [] : Object.keys((JSON.parse(state) as FileState).tips);
   }
 
@@ -131,35 +131,35 @@ export class FileImport {
     this.reader = this.format.open({ path: this.file, fileTime: Math.trunc(mtimeMs), state });
   }
 
-  /** A file that grew still holds the last record where it was; one that was rewritten does not. */
-  private stillTheSame(known: { position: number; last_start: number; last_hash: string }, size: number): boolean {
+  /** A file that grew still has the last record at the same place; a rewritten file does not. */
+  private isContinuation(known: { position: number; last_start: number; last_hash: string }, size: number): boolean {
     if (this.format.layout !== "lines" || size < known.position || known.position <= known.last_start) return false;
     const handle = openSync(this.file, "r");
     try {
       const bytes = Buffer.alloc(known.position - known.last_start);
       readSync(handle, bytes, 0, bytes.length, known.last_start);
-      return hashOf(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
+      return hashText(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
     } finally {
       closeSync(handle);
     }
   }
 
-  private async take(record: FileRecord): Promise<void> {
-    const events = this.eventsOf(record);
+  private async importRecord(record: FileRecord): Promise<void> {
+    const events = this.readRecord(record);
     const bad = events.find((event) => event.kind === "bad");
-    // A last line without its end may be half of one that is being written: it is read again when it has grown.
+    // A last line without a line end may still be growing: it is read again later.
     const unfinished = !record.complete && bad !== undefined;
     for (const event of events) await this.apply(event, record);
     if (!unfinished && this.format.layout === "lines") {
-      this.last = { record: record.number, start: record.start, end: record.end, hash: hashOf(record.text ?? "") };
+      this.last = { record: record.number, start: record.start, end: record.end, hash: hashText(record.text ?? "") };
     }
   }
 
-  private eventsOf(record: FileRecord): ReaderEvent[] {
+  private readRecord(record: FileRecord): ReaderEvent[] {
     if (record.text === undefined)
       return [{ kind: "bad", reason: "the record is not valid UTF-8, or longer than 400 MB" }];
     const events = this.reader?.read(record.text, record.number) ?? [];
-    return events.length > 0 ? events : [{ kind: "bad", reason: "the record says nothing this format knows" }];
+    return events.length > 0 ? events : [{ kind: "bad", reason: "the record has no content that this format knows" }];
   }
 
   private async apply(event: ReaderEvent, record: FileRecord): Promise<void> {
@@ -167,17 +167,17 @@ export class FileImport {
     else if (event.kind === "bad") this.quarantine.push({ path: this.file, record, reason: event.reason });
     else {
       const ref = await this.open(event.sessionId);
-      const draft = this.place(event.sessionId, ref, event.entry);
+      const draft = this.resolvePlace(event.sessionId, ref, event.entry);
       ref.empty = false;
       this.pending.push({ ref, draft });
     }
   }
 
-  /** A file may say more of a session later on, its title for example. */
+  /** A later record may add facts about a session, such as its title. */
   private async announce(session: ImportedSession): Promise<void> {
     this.announced.set(session.sessionId, session);
     const ref = this.opened.get(session.sessionId);
-    if (ref) await this.host.describeSession(session, ref);
+    if (ref) await this.target.describeSession(session, ref);
   }
 
   private async open(sessionId: string): Promise<OpenedSession> {
@@ -185,16 +185,16 @@ export class FileImport {
     const known = this.opened.get(sessionId);
     if (known) return known;
     const announced = this.announced.get(sessionId) ?? { sessionId, channel: this.format.name };
-    const ref = await this.host.openSession(announced, this.options.agent, this.legacy.get(sessionId));
+    const ref = await this.target.openSession(announced, this.options.agent, this.legacy.get(sessionId));
     this.opened.set(sessionId, ref);
     return ref;
   }
 
   /**
-   * Where an entry goes. State (settings, marks) stands between messages that name each other as parents; it belongs
-   * where it stands, and the message behind it continues the branch instead of opening one.
+   * Decides the parent of an entry. State entries (settings, markers) lie between messages that name each other as
+   * parents: they stay where they are, and the message after them continues the branch instead of starting one.
    */
-  private place<T extends EntryDraft & { id: string }>(sessionId: string, ref: OpenedSession, draft: T): T {
+  private resolvePlace<T extends EntryDraft & { id: string }>(sessionId: string, ref: OpenedSession, draft: T): T {
     const tip = this.tips.get(sessionId);
     const isState = draft.type === "custom" || draft.type === "label" || draft.type === "model_change";
     this.tips.set(sessionId, { said: isState && tip ? tip.said : draft.id, last: draft.id });
@@ -211,11 +211,11 @@ export class FileImport {
     const state: FileState = { reader, tips: Object.fromEntries(this.tips) };
     const whole = this.format.layout === "array" || this.last.end >= stat.size;
     const batch = { drafts: this.pending, broken: this.quarantine, wholeBefore: this.wholeBefore };
-    const written = await writeBatch(this.host, this.options.agent, batch, (messages) => ({
+    const written = await writeImportBatch(this.target, this.options.agent, batch, (messages) => ({
       agent: this.options.agent,
       path: this.file,
       source: this.format.name,
-      // Until the whole file is in, size and time are left open, so that the next run looks again.
+      // Until the whole file is imported, size and time are left open, so that the next run reads it again.
       size: whole ? stat.size : -1,
       mtime: whole ? Math.trunc(stat.mtimeMs) : -1,
       position: this.last.end,
@@ -224,7 +224,7 @@ export class FileImport {
       last_hash: this.last.hash,
       last_start: this.last.start,
       state: JSON.stringify(state),
-      updated_at: this.host.clock.now(),
+      updated_at: this.target.clock.now(),
     }));
     this.messages += written.imported + written.duplicates;
     this.report.imported += written.imported;
@@ -241,6 +241,6 @@ export class FileImport {
   }
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -1,38 +1,40 @@
 import { sql } from "kysely";
 import type { Store } from "../store/index.ts";
-import { parseBody } from "./codec.ts";
-import { readPayloads } from "./decode.ts";
-import { getEntryText } from "./text.ts";
+import { parseBody, readPayloads } from "./codec.ts";
+import { getEntryText } from "./entry-text.ts";
 
 export interface ScanOptions {
   agent: string;
-  /** All of the agent's when absent. */
+  /** All conversations of the agent when absent. */
   conversations?: number[];
   since?: number;
   before?: number;
-  /** Entries that cannot hold this are skipped by the store. It must be free of blanks: a message's parts are joined by them. */
+  /**
+   * The store skips entries that do not contain this string. It must not contain whitespace, because the text of a
+   * message joins its parts with whitespace.
+   */
   needle?: string;
 }
 
-/** A message as a search sees it. */
+/** A message as full-text scans see it. */
 export interface ScannedMessage {
   seq: number;
   conversation: number;
   time: number;
-  /** Its role, or the type of the entry that holds it. */
+  /** The role of the message, or the type of its entry. */
   kind: string;
   text: string;
 }
 
 const seqsAtOnce = 100_000;
 const messagesAtOnce = 500;
-/** Pages that are read while earlier ones are looked through. */
+/** Pages read ahead while the caller processes earlier ones. */
 const pagesAhead = 3;
 
-/** Every message that may hold the needle, newest first, in pages, with large content in its place. */
+/** Every message that may contain the needle, newest first, in pages, with large content restored. */
 export async function* scanMessages(store: Store, options: ScanOptions): AsyncGenerator<ScannedMessage[]> {
   for (let below: number | undefined; ; ) {
-    const seqs = await candidates(store, options, below);
+    const seqs = await findCandidates(store, options, below);
     const waiting: Promise<ScannedMessage[]>[] = [];
     let from = 0;
     while (from < seqs.length || waiting.length > 0) {
@@ -41,15 +43,15 @@ export async function* scanMessages(store: Store, options: ScanOptions): AsyncGe
         from += messagesAtOnce;
       }
       const page = waiting.shift();
-      if (page) yield await settled(page, waiting);
+      if (page) yield await awaitPage(page, waiting);
     }
     if (seqs.length < seqsAtOnce) return;
     below = seqs.at(-1);
   }
 }
 
-/** A page that fails must not leave the failures of the others unheard. */
-async function settled<T>(page: Promise<T>, others: Promise<T>[]): Promise<T> {
+/** When a page fails, waits for the others so that their errors are handled too. */
+async function awaitPage<T>(page: Promise<T>, others: Promise<T>[]): Promise<T> {
   try {
     return await page;
   } catch (error) {
@@ -59,7 +61,7 @@ async function settled<T>(page: Promise<T>, others: Promise<T>[]): Promise<T> {
 }
 
 async function readTexts(store: Store, agent: string, seqs: number[]): Promise<ScannedMessage[]> {
-  // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+  // By number alone: with the agent in the query, SQLite would scan all of its entries for every page.
   const rows = await store.db
     .selectFrom("entries")
     .select(["seq", "conversation", "time", "kind", "payload"])
@@ -76,7 +78,7 @@ async function readTexts(store: Store, agent: string, seqs: number[]): Promise<S
   }));
 }
 
-async function candidates(store: Store, options: ScanOptions, below: number | undefined): Promise<number[]> {
+async function findCandidates(store: Store, options: ScanOptions, below: number | undefined): Promise<number[]> {
   const { agent, conversations, since, before, needle } = options;
   let query = store.db
     .selectFrom("entries")
@@ -89,7 +91,7 @@ async function candidates(store: Store, options: ScanOptions, below: number | un
   if (below !== undefined) query = query.where("seq", "<", below);
   if (needle !== undefined) {
     const find = sql.raw(store.engine === "postgres" ? "strpos" : "instr");
-    // The payload is JSON, so the needle is looked for as JSON writes it; what was moved aside may hold anything.
+    // The payload is JSON, so the needle is searched in its JSON form. Entries with extracted content always qualify.
     const written = JSON.stringify(needle).slice(1, -1);
     query = query.where(
       sql<boolean>`(${find}(payload, ${written}) > 0 or seq in (select seq from file_refs where agent = ${agent}))`,

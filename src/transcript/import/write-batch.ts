@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { type EntryDraft, VarveError } from "../../domain/index.ts";
 import type { EntryRow, Schema, Store } from "../../store/index.ts";
-import { insideWhenTaken, type TranscriptRef } from "../append.ts";
-import { encodeEntry, type Sources } from "../codec.ts";
+import { retryInlineOnCollision, type TranscriptRef } from "../append.ts";
+import { type EncodeOptions, encodeEntry } from "../codec.ts";
 import type { FileRecord } from "./records.ts";
 
 export interface QuarantinedRecord {
@@ -14,46 +14,48 @@ export interface QuarantinedRecord {
 export interface ImportBatch {
   drafts: { ref: TranscriptRef; draft: EntryDraft & { id: string } }[];
   broken: QuarantinedRecord[];
-  /** Records behind this one are read again; set when the file grew. */
+  /** Records after this one are read again; set when the file grew. */
   wholeBefore?: number;
 }
 
-export interface BatchResult {
+export interface ImportBatchResult {
   imported: number;
   duplicates: number;
   otherEntries: number;
   quarantined: QuarantinedRecord[];
 }
 
-/** Writes a batch of entries, its broken records and how far the file was read: all of it, or nothing. */
-export function writeBatch(
-  host: Sources & { store: Store },
+/** Writes entries, quarantined records and the progress of the file atomically. */
+export function writeImportBatch(
+  target: EncodeOptions & { store: Store },
   agent: string,
   batch: ImportBatch,
   fileRow: (messages: number) => Schema["import_files"],
-): Promise<BatchResult> {
-  return insideWhenTaken(host, (sources) => writeOnce({ ...sources, store: host.store }, agent, batch, fileRow));
+): Promise<ImportBatchResult> {
+  return retryInlineOnCollision(target, (encoding) =>
+    writeAtomically({ ...encoding, store: target.store }, agent, batch, fileRow),
+  );
 }
 
-async function writeOnce(
-  host: Sources & { store: Store },
+async function writeAtomically(
+  target: EncodeOptions & { store: Store },
   agent: string,
   batch: ImportBatch,
   fileRow: (messages: number) => Schema["import_files"],
-): Promise<BatchResult> {
+): Promise<ImportBatchResult> {
   const quarantined = [...batch.broken];
   const groups = new Map<TranscriptRef, EntryRow[]>();
   for (const { ref, draft } of batch.drafts) {
-    const row = encode(host, draft, quarantined, fileRow(0).path);
+    const row = encodeOrQuarantine(target, draft, quarantined, fileRow(0).path);
     if (!row) continue;
     const rows = groups.get(ref) ?? [];
     rows.push(row);
     groups.set(ref, rows);
   }
-  return host.store.transaction(async (tx) => {
-    const result: BatchResult = { imported: 0, duplicates: 0, otherEntries: 0, quarantined };
+  return target.store.transaction(async (tx) => {
+    const result: ImportBatchResult = { imported: 0, duplicates: 0, otherEntries: 0, quarantined };
     for (const [{ agent: owner, conversation, transcript }, entries] of groups) {
-      // The session's clocks show when it was used, not when it was imported.
+      // The session's times show when it was used, not when it was imported.
       const now = entries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
       const spoken = entries.filter((entry) => entry.kind === "user");
       const interactionAt = spoken.reduce((latest, entry) => Math.max(latest, entry.time), 0);
@@ -71,7 +73,7 @@ async function writeOnce(
       .values(row)
       .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(row))
       .execute();
-    // A line that was broken once and is whole now leaves the quarantine.
+    // A line that was incomplete before and is complete now leaves the quarantine.
     if (batch.wholeBefore !== undefined) {
       await tx.db
         .deleteFrom("quarantine")
@@ -83,7 +85,7 @@ async function writeOnce(
     for (const item of quarantined) {
       await tx.db
         .insertInto("quarantine")
-        .values(quarantineRow(agent, item, host.clock.now()))
+        .values(toQuarantineRow(agent, item, target.clock.now()))
         .onConflict((conflict) => conflict.columns(["agent", "id"]).doNothing())
         .execute();
     }
@@ -91,14 +93,14 @@ async function writeOnce(
   });
 }
 
-function encode(
-  host: Sources,
+function encodeOrQuarantine(
+  target: EncodeOptions,
   draft: EntryDraft & { id: string },
   quarantined: QuarantinedRecord[],
   path: string,
 ): EntryRow | undefined {
   try {
-    return encodeEntry(draft, host);
+    return encodeEntry(draft, target);
   } catch (error) {
     if (!(error instanceof VarveError)) throw error;
     const text = JSON.stringify(draft);
@@ -107,8 +109,12 @@ function encode(
   }
 }
 
-/** The raw record as JSON text, so that every byte survives on every engine. */
-function quarantineRow(agent: string, { path, record, reason }: QuarantinedRecord, time: number): Schema["quarantine"] {
+/** The raw record as JSON text, so that every byte survives on both engines. */
+function toQuarantineRow(
+  agent: string,
+  { path, record, reason }: QuarantinedRecord,
+  time: number,
+): Schema["quarantine"] {
   const raw = JSON.stringify(
     record.text === undefined ? { base64: record.bytes?.toString("base64") ?? "" } : { text: record.text },
   );

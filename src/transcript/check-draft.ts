@@ -20,15 +20,18 @@ const partFields: Record<string, Record<string, "string" | "array" | "object" | 
 
 const idLengthMax = 512;
 
-function bad(what: string, remedy: string): VarveError {
+function badMessageError(what: string, remedy: string): VarveError {
   return new VarveError("BAD_MESSAGE", what, { remedy });
 }
 
-/** Refuses a draft that could not be read back as it was, with the place and the reason. */
+/** Rejects a draft that could not be read back unchanged. The error names the place and the reason. */
 export function checkDraft(draft: EntryDraft): void {
-  if (!isJsonObject(draft as unknown)) throw bad("An entry must be an object.", "Send {type, …}.");
+  if (!isJsonObject(draft as unknown)) throw badMessageError("An entry must be an object.", "Send {type, …}.");
   if (!entryTypes.includes(draft.type)) {
-    throw bad(`An entry cannot have the type ${JSON.stringify(draft.type)}.`, `Use one of ${entryTypes.join(", ")}.`);
+    throw badMessageError(
+      `An entry cannot have the type ${JSON.stringify(draft.type)}.`,
+      `Use one of ${entryTypes.join(", ")}.`,
+    );
   }
   checkId("id", draft.id);
   checkId("parentId", draft.parentId);
@@ -39,8 +42,8 @@ export function checkDraft(draft: EntryDraft): void {
 function checkId(name: string, id: unknown): void {
   if (id === undefined || id === null) return;
   if (typeof id !== "string" || id === "" || id.length > idLengthMax || id.includes("\u0000") || !id.isWellFormed()) {
-    throw bad(
-      `The ${name} ${JSON.stringify(id)?.slice(0, 80)} cannot be used.`,
+    throw badMessageError(
+      `The ${name} ${JSON.stringify(id)?.slice(0, 80)} is not valid.`,
       `Send a string of 1 to ${idLengthMax} characters without NUL.`,
     );
   }
@@ -49,7 +52,7 @@ function checkId(name: string, id: unknown): void {
 function checkTime(time: unknown): void {
   if (time === undefined) return;
   if (typeof time !== "number" || !Number.isFinite(time) || Math.abs(time) > 8.64e15) {
-    throw bad(
+    throw badMessageError(
       `The time ${JSON.stringify(time)} is not a number of milliseconds since 1970.`,
       "Send for example Date.now().",
     );
@@ -57,15 +60,19 @@ function checkTime(time: unknown): void {
 }
 
 export function checkMessage(message: unknown): void {
-  if (!isJsonObject(message)) throw bad("A message must be an object.", 'Send {role: "user", content: "…"}.');
+  if (!isJsonObject(message))
+    throw badMessageError("A message must be an object.", 'Send {role: "user", content: "…"}.');
   if (!roles.includes(message.role as never)) {
-    throw bad(`A message cannot have the role ${JSON.stringify(message.role)}.`, `Use one of ${roles.join(", ")}.`);
+    throw badMessageError(
+      `A message cannot have the role ${JSON.stringify(message.role)}.`,
+      `Use one of ${roles.join(", ")}.`,
+    );
   }
   checkId("id", message.id);
   checkTime(message.time);
   if (typeof message.content === "string") return;
   if (!Array.isArray(message.content)) {
-    throw bad(
+    throw badMessageError(
       "A message's content must be a string or a list of parts.",
       'Send for example [{type: "text", text: "…"}].',
     );
@@ -74,10 +81,11 @@ export function checkMessage(message: unknown): void {
 }
 
 function checkPart(part: unknown, place: string): void {
-  if (!isJsonObject(part)) throw bad(`${place} is not a part.`, 'Send for example {type: "text", text: "…"}.');
+  if (!isJsonObject(part))
+    throw badMessageError(`${place} is not a part.`, 'Send for example {type: "text", text: "…"}.');
   const fields = partFields[part.type as string];
   if (!fields) {
-    throw bad(
+    throw badMessageError(
       `${place} has the unknown type ${JSON.stringify(part.type)}.`,
       `Use one of ${Object.keys(partFields).join(", ")}.`,
     );
@@ -99,5 +107,8 @@ function checkField(part: JsonObject, name: string, kind: string, place: string)
           ? isJsonObject(value)
           : typeof value === kind;
   if (!fits)
-    throw bad(`${place} (${part.type}) needs ${name}${kind === "any" ? "" : ` as ${kind}`}.`, "Add it and send again.");
+    throw badMessageError(
+      `${place} (${part.type}) needs ${name}${kind === "any" ? "" : ` as ${kind}`}.`,
+      "Add the field and send the message again.",
+    );
 }

@@ -1,6 +1,6 @@
 import { type EntryBody, getParts, type JsonValue, type Part } from "../domain/index.ts";
 
-/** What a person would call the text of an entry: everything in it that was said, called, answered or summarised. */
+/** The searchable text of an entry: messages, tool calls and results, summaries and labels. */
 export function getEntryText(body: EntryBody): string {
   switch (body.type) {
     case "message":
@@ -21,18 +21,18 @@ export function getEntryText(body: EntryBody): string {
 
 export function getPartsText(parts: Part[]): string {
   return parts
-    .map(textOfPart)
+    .map(getPartText)
     .filter((text) => text !== "")
     .join("\n");
 }
 
-function textOfPart(part: Part): string {
+function getPartText(part: Part): string {
   switch (part.type) {
     case "text":
     case "reasoning":
       return part.text;
     case "tool_call":
-      return `${part.name} ${part.inputText ?? stringsOf(part.input).join(" ")}`;
+      return `${part.name} ${part.inputText ?? collectStrings(part.input).join(" ")}`;
     case "tool_result":
       return typeof part.output === "string" ? part.output : getPartsText(part.output);
     case "file":
@@ -52,15 +52,15 @@ function textOfPart(part: Part): string {
     case "retry":
       return "";
     case "opaque":
-      return stringsOf(part.raw.block).join(" ");
+      return collectStrings(part.raw.block).join(" ");
   }
 }
 
-/** Encoded bytes are no words: indexing them would only make the index large. */
+/** Long base64 runs are not words; indexing them would only enlarge the index. */
 const encodedRun = /^[A-Za-z0-9+/=_-]{256,}$/;
 
-/** The strings inside a value, keys left out, walked without recursion so that no depth of nesting can end it. */
-function stringsOf(value: JsonValue): string[] {
+/** The strings and numbers inside a value, without keys. Iterative, so that deep nesting cannot overflow the stack. */
+function collectStrings(value: JsonValue): string[] {
   const found: string[] = [];
   const stack: JsonValue[] = [value];
   while (stack.length > 0) {
