@@ -1,6 +1,6 @@
 import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { dayIn, getToolCalls, type Message, toVarveError } from "../domain/index.ts";
+import { formatDay, getToolCalls, type Message, toVarveError } from "../domain/index.ts";
 import { chatModel } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
 import type { TurnHost, TurnTool } from "./host.ts";
@@ -86,9 +86,9 @@ function notesTool({ config, clock }: TurnHost): TurnTool[] {
         if (typeof text !== "string" || text.trim() === "" || text.length > noteMax) {
           throw toVarveError(new RangeError(`Send {"text": "…"} with 1 to ${noteMax} characters.`));
         }
-        const file = join(folder, `${dayIn(clock.now(), config.timezone)}.md`);
+        const file = join(folder, `${formatDay(clock.now(), config.timezone)}.md`);
         appendFileSync(file, `${text.trim()}\n\n`);
-        return { markdown: `Added to memory/${dayIn(clock.now(), config.timezone)}.md.` };
+        return { markdown: `Added to memory/${formatDay(clock.now(), config.timezone)}.md.` };
       },
     },
   ];

@@ -1,4 +1,4 @@
-import { getParts, type Message, trustsSignatures } from "../../domain/index.ts";
+import { canVerifySignatures, getParts, type Message } from "../../domain/index.ts";
 import { dropParts, mergeTurns, type RecordChange } from "./changes.ts";
 
 /**
@@ -13,7 +13,9 @@ export function cleanForAnthropic(
   const own = dropParts(
     messages,
     (part, message) =>
-      part.type === "reasoning" && !trustsSignatures("anthropic", message) ? "another provider's reasoning" : undefined,
+      part.type === "reasoning" && !canVerifySignatures("anthropic", message)
+        ? "another provider's reasoning"
+        : undefined,
     "foreign-reasoning",
     record,
   );

@@ -1,4 +1,4 @@
-import { type Message, trustsSignatures } from "../../domain/index.ts";
+import { canVerifySignatures, type Message } from "../../domain/index.ts";
 import { renameCalls } from "./call-ids.ts";
 import { dropParts, mergeTurns, type RecordChange } from "./changes.ts";
 
@@ -10,7 +10,7 @@ export function cleanForGoogle(messages: readonly Message[], record: RecordChang
   const own = dropParts(
     messages,
     (part, message) =>
-      part.type === "reasoning" && !trustsSignatures("google", message) ? "another provider's reasoning" : undefined,
+      part.type === "reasoning" && !canVerifySignatures("google", message) ? "another provider's reasoning" : undefined,
     "foreign-reasoning",
     record,
   );

@@ -1,4 +1,4 @@
-import { getParts, type Message, type Part, trustsSignatures } from "../../domain/index.ts";
+import { canVerifySignatures, getParts, type Message, type Part } from "../../domain/index.ts";
 import { dropParts, type RecordChange } from "./changes.ts";
 
 /**
@@ -23,7 +23,7 @@ export function cleanForOpenai(messages: readonly Message[], record: RecordChang
 }
 
 function isOwn(part: Part & { type: "reasoning" }, message: Message): boolean {
-  if (!trustsSignatures("openai-responses", message)) return false;
+  if (!canVerifySignatures("openai-responses", message)) return false;
   return part.encrypted !== undefined || message.wire?.format === "openai-responses";
 }
 

@@ -1,22 +1,22 @@
 import { VarveError } from "../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "../json.ts";
-import type { Part, WireFormat } from "../part.ts";
+import { getParts, type Message, type Part, type Role, type ToolResultPart, type WireFormat } from "../message.ts";
 
-/** How one format's blocks become parts and parts its blocks. */
+/** Converts between the blocks of a format and parts. */
 export interface BlockCodec {
   readonly format: WireFormat;
-  /** `undefined` for a block this format's reader does not know. */
+  /** Returns `undefined` for an unknown block. */
   read(block: JsonObject): Part | undefined;
   /**
-   * `undefined` for a part that has no place in this format. `trusted` says that signatures and encrypted texts were
-   * made by this format's provider; another provider's would be refused, so they stay behind.
+   * Returns `undefined` for a part that the format cannot express. `trusted` means that signatures and encrypted texts
+   * come from this format's provider; others would be rejected, so they are omitted.
    */
   write(part: Part, trusted: boolean): JsonValue | undefined;
 }
 
 /**
- * Reads a block and writes it again to see whether the typed fields are enough. Where they are not, the block itself
- * stays with the part: this one comparison is what makes every round trip exact, for blocks nobody has seen yet too.
+ * Reads a block and writes it again to check whether the typed fields are sufficient. If not, the block itself is
+ * stored with the part. This one comparison makes every round trip exact, even for unknown blocks.
  */
 export function readBlock(codec: BlockCodec, block: JsonValue): Part {
   const raw = { format: codec.format, block };
@@ -48,8 +48,8 @@ const clientBlocks: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether a call or a result is of a tool that the provider itself ran, such as its web search. Nobody answers such a
- * call, and no other provider understands it.
+ * Whether a call or result belongs to a tool that the provider runs itself, such as web search. The client does not
+ * answer such calls, and other providers do not understand them.
  */
 export function isHosted(part: Part): boolean {
   if (part.type !== "tool_call" && part.type !== "tool_result") return false;
@@ -59,14 +59,14 @@ export function isHosted(part: Part): boolean {
   return typeof block.type === "string" && !clientBlocks.has(block.type);
 }
 
-/** Values are walked by recursion, so that a hostile depth must end before the stack does. */
+/** Values are processed recursively, so excessive nesting is rejected first. */
 const depthMax = 500;
 
-/** The message as an object, or an error that says why it is none. */
-export function expectObject(format: WireFormat, message: unknown): JsonObject {
+/** Checks that a message is an object of limited depth. */
+export function checkMessageObject(format: WireFormat, message: unknown): JsonObject {
   if (!isJsonObject(message)) {
     throw new VarveError("BAD_MESSAGE", `A message in the ${format} format must be an object.`, {
-      remedy: "Send one message at a time, as the provider's API takes it.",
+      remedy: "Send one message at a time, in the format of the provider's API.",
     });
   }
   let level: unknown[] = [message];
@@ -77,4 +77,24 @@ export function expectObject(format: WireFormat, message: unknown): JsonObject {
     level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
   }
   return message;
+}
+
+export type Segment = { role: "tool"; results: ToolResultPart[] } | { role: Exclude<Role, "tool">; parts: Part[] };
+
+/**
+ * Splits a message into runs of tool results and of other parts, for formats in which results are separate messages.
+ * Results of hosted tools stay in place.
+ */
+export function splitSegments(message: Message): Segment[] {
+  const speaker = message.role === "tool" ? "user" : message.role;
+  const segments: Segment[] = [];
+  for (const part of getParts(message)) {
+    const last = segments.at(-1);
+    if (part.type === "tool_result" && !isHosted(part)) {
+      if (last?.role === "tool") last.results.push(part);
+      else segments.push({ role: "tool", results: [part] });
+    } else if (last !== undefined && last.role !== "tool") last.parts.push(part);
+    else segments.push({ role: speaker, parts: [part] });
+  }
+  return segments;
 }

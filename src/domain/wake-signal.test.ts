@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { WakeSignal } from "./wake-signal.ts";
 
-it("ends a wait when it rings, and the next one when nobody waited", async () => {
+it("a wake-up ends the wait, or the next one when nobody waits", async () => {
   const bell = new WakeSignal();
   const waiting = bell.wait(600_000);
   bell.wake();

@@ -2,8 +2,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../json.ts";
-import type { Message } from "../message.ts";
-import type { WireFormat } from "../part.ts";
+import type { Message, WireFormat } from "../message.ts";
 import { wireFormats } from "./index.ts";
 
 const text = fc.oneof(fc.constantFrom("", "hello", "a\u0000b", "\ud800", '{"a":1}', "{broken"), fc.string());
@@ -14,7 +13,7 @@ const extras = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** An object of the given shape in which any field may be missing, of a wrong type, or beside unknown ones. */
+/** An object of the given shape in which any field may be missing or of a wrong type, with unknown fields added. */
 function loose(shape: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<unknown> {
   const fields = Object.fromEntries(
     Object.entries(shape).map(([key, field]) => [
@@ -37,7 +36,7 @@ const callArguments = fc.oneof(
   value.map((input) => JSON.stringify(input)),
   is('{"n": 12345678901234567890}', "{}"),
 );
-const listOf = (...blocks: fc.Arbitrary<unknown>[]) => fc.array(fc.oneof(...blocks, value), { maxLength: 4 });
+const list = (...blocks: fc.Arbitrary<unknown>[]) => fc.array(fc.oneof(...blocks, value), { maxLength: 4 });
 const textOr = (blocks: fc.Arbitrary<unknown>) => fc.oneof(text, blocks, is(null));
 
 const anthropicSource = loose({
@@ -59,15 +58,15 @@ const anthropicBlock = fc.oneof(
   loose({
     type: is("tool_result", "web_search_tool_result", "mcp_tool_result"),
     tool_use_id: text,
-    content: textOr(listOf(anthropicLeaf)),
+    content: textOr(list(anthropicLeaf)),
     is_error: fc.boolean(),
   }),
   loose({ type: is("compaction"), content: fc.oneof(text, is(null)), encrypted_content: text }),
-  loose({ type: is("search_result", "container_upload", "new_thing"), content: listOf(anthropicLeaf), file_id: text }),
+  loose({ type: is("search_result", "container_upload", "new_thing"), content: list(anthropicLeaf), file_id: text }),
 );
 const anthropic = loose({
   role: is("user", "assistant", "system"),
-  content: textOr(listOf(anthropicBlock)),
+  content: textOr(list(anthropicBlock)),
   id: text,
   model: text,
   stop_reason: fc.oneof(text, is(null)),
@@ -90,9 +89,9 @@ const chatCall = fc.oneof(
 );
 const chat = loose({
   role: is("user", "assistant", "system", "developer", "tool", "function"),
-  content: textOr(listOf(chatBlock)),
+  content: textOr(list(chatBlock)),
   name: text,
-  tool_calls: listOf(chatCall),
+  tool_calls: list(chatCall),
   tool_call_id: text,
   reasoning_content: text,
   function_call: loose({ name: text, arguments: callArguments }),
@@ -107,13 +106,13 @@ const responses = fc.oneof(
   loose({
     type: is("message"),
     role: is("user", "assistant", "developer"),
-    content: textOr(listOf(responsesBlock)),
+    content: textOr(list(responsesBlock)),
     id: text,
   }),
   loose({
     type: is("reasoning"),
-    summary: listOf(responsesBlock),
-    content: listOf(responsesBlock),
+    summary: list(responsesBlock),
+    content: list(responsesBlock),
     encrypted_content: text,
   }),
   loose({
@@ -126,7 +125,7 @@ const responses = fc.oneof(
   loose({
     type: is("function_call_output", "computer_call_output"),
     call_id: text,
-    output: textOr(listOf(responsesBlock)),
+    output: textOr(list(responsesBlock)),
   }),
   loose({ type: is("web_search_call", "mcp_call", "local_shell_call"), id: text, action: value, status: text }),
   loose({ type: is("image_generation_call", "compaction"), result: text, encrypted_content: text, id: text }),
@@ -143,7 +142,7 @@ const googlePart = fc.oneof(
   loose({ executableCode: loose({ language: is("PYTHON"), code: text }) }),
   loose({ codeExecutionResult: loose({ outcome: is("OUTCOME_OK", "OUTCOME_FAILED"), output: text }) }),
 );
-const google = loose({ role: is("user", "model", "function", "system"), parts: listOf(googlePart) });
+const google = loose({ role: is("user", "model", "function", "system"), parts: list(googlePart) });
 
 const piBlock = fc.oneof(
   loose({ type: is("text"), text, textSignature: text }),
@@ -153,7 +152,7 @@ const piBlock = fc.oneof(
 );
 const pi = loose({
   role: is("user", "assistant", "toolResult", "bashExecution", "custom", "branchSummary", "compactionSummary"),
-  content: textOr(listOf(piBlock)),
+  content: textOr(list(piBlock)),
   timestamp: fc.nat(),
   provider: text,
   model: text,
@@ -183,7 +182,7 @@ const stored = (message: Message) => JSON.parse(JSON.stringify(message)) as Mess
 describe.each(formats)("a message in the %s format", (format) => {
   const { from, to } = wireFormats[format];
 
-  it("comes back exactly, whatever its fields are, also after it was kept as JSON", () => {
+  it("is reproduced exactly for any fields, also after a JSON round trip", () => {
     fc.assert(
       fc.property(messages[format].filter(isObject), (wire) => {
         const message = from(wire);
@@ -194,7 +193,7 @@ describe.each(formats)("a message in the %s format", (format) => {
     );
   });
 
-  it("comes back exactly when it is any object at all", () => {
+  it("is reproduced exactly for any object", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), value), (wire) => {
         const plain = JSON.parse(JSON.stringify(wire)) as JsonObject;
@@ -203,7 +202,7 @@ describe.each(formats)("a message in the %s format", (format) => {
     );
   });
 
-  it("is never changed by reading or writing it", () => {
+  it("is not modified by reading or writing", () => {
     fc.assert(
       fc.property(messages[format].filter(isObject), (wire) => {
         const before = JSON.stringify(wire);
@@ -216,7 +215,7 @@ describe.each(formats)("a message in the %s format", (format) => {
     );
   });
 
-  it("can be written in every format and read again there", () => {
+  it("can be written in every format and read there again", () => {
     fc.assert(
       fc.property(messages[format].filter(isObject), fc.constantFrom(...formats), (wire, other) => {
         for (const written of wireFormats[other].to(from(wire))) {
@@ -226,7 +225,7 @@ describe.each(formats)("a message in the %s format", (format) => {
     );
   });
 
-  it("is refused with a reason when it is no object or nested without end", () => {
+  it("is rejected with a reason when it is not an object or nested too deeply", () => {
     let deep: unknown = [];
     for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
     for (const bad of [null, "text", 7, [], undefined, { role: "user", content: deep }]) {

@@ -1,41 +1,39 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import type { Role } from "../message.ts";
-import type { MediaSource, Part } from "../part.ts";
+import type { MediaSource, Part, Role } from "../message.ts";
 
-/** The same object without keys that are `undefined`, so that what is kept equals what is read back. */
-export function defined<T extends object>(value: T): T {
+/** Removes keys that are `undefined`, so that the value equals its JSON round trip. */
+export function omitUndefined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 }
 
-/** An object literal with optional fields as a JSON object. */
-export function json(fields: Record<string, JsonValue | undefined>): JsonObject {
+/** Builds a JSON object from fields, without those that are `undefined`. */
+export function toJsonObject(fields: Record<string, JsonValue | undefined>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
   );
 }
 
-export function stringField(object: JsonObject, key: string): string | undefined {
+export function getString(object: JsonObject, key: string): string | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return typeof value === "string" ? value : undefined;
 }
 
-export function objectField(object: JsonObject, key: string): JsonObject | undefined {
+export function getObject(object: JsonObject, key: string): JsonObject | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return isJsonObject(value) ? value : undefined;
 }
 
-export function arrayField(object: JsonObject, key: string): JsonValue[] | undefined {
+export function getArray(object: JsonObject, key: string): JsonValue[] | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The object without some of its keys. */
-export function without(object: JsonObject, keys: readonly string[]): JsonObject {
+export function omitKeys(object: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }
 
-/** Who speaks, under the names that the formats have for it. A name nobody knows is taken for the user's. */
-export function roleNamed(name: unknown): Role {
+/** Maps a role name of any format; unknown names become `user`. */
+export function toRole(name: unknown): Role {
   switch (name) {
     case "system":
     case "developer":
@@ -54,8 +52,8 @@ export function roleNamed(name: unknown): Role {
   }
 }
 
-/** Arguments that came as text. The text itself is kept only where the parsed value does not print back to it. */
-export function inputFromText(text: string): { input: JsonValue; inputText?: string } {
+/** Parses arguments sent as text. The text is stored only when the parsed value does not print the same. */
+export function parseInput(text: string): { input: JsonValue; inputText?: string } {
   try {
     const input = JSON.parse(text) as JsonValue;
     return JSON.stringify(input) === text ? { input } : { input, inputText: text };
@@ -64,18 +62,18 @@ export function inputFromText(text: string): { input: JsonValue; inputText?: str
   }
 }
 
-export function inputAsText(call: { input: JsonValue; inputText?: string }): string {
+export function formatInput(call: { input: JsonValue; inputText?: string }): string {
   return call.inputText ?? JSON.stringify(call.input);
 }
 
-/** Arguments for providers that take an object and nothing else. */
-export function inputAsObject(input: JsonValue): JsonObject {
+/** Converts arguments for providers that accept only objects. */
+export function toInputObject(input: JsonValue): JsonObject {
   if (isJsonObject(input)) return input;
   return input === null || input === "" ? {} : { input };
 }
 
-/** What parts say in plain text; a picture or file is named, so that its absence can be seen. */
-export function plainText(content: string | Part[]): string {
+/** The plain text of parts; an image or file is replaced by a placeholder, so that its absence is visible. */
+export function toPlainText(content: string | Part[]): string {
   if (typeof content === "string") return content;
   const texts = content.map((part) => {
     if (part.type === "text") return part.text;
@@ -87,8 +85,8 @@ export function plainText(content: string | Part[]): string {
   return texts.filter((text) => text !== "").join("\n");
 }
 
-/** A `data:` address as bytes and a type; any other address stays an address. */
-export function sourceFromUrl(url: string): { source: MediaSource; mediaType?: string } {
+/** Converts a `data:` URL to bytes and a media type; other URLs are kept. */
+export function parseMediaUrl(url: string): { source: MediaSource; mediaType?: string } {
   const head = /^data:([^;,]*);base64,/.exec(url.slice(0, 256));
   if (head === null) return { source: { kind: "url", url } };
   const data = url.slice(head[0].length);
@@ -97,7 +95,7 @@ export function sourceFromUrl(url: string): { source: MediaSource; mediaType?: s
     : { source: { kind: "base64", data }, mediaType: head[1] };
 }
 
-export function urlFromSource(source: MediaSource, mediaType: string | undefined): string | undefined {
+export function toMediaUrl(source: MediaSource, mediaType: string | undefined): string | undefined {
   if (source.kind === "url") return source.url;
   if (source.kind === "base64") return `data:${mediaType ?? ""};base64,${source.data}`;
   return undefined;
