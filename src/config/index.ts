@@ -1,8 +1,17 @@
 export { setConfigValue, unsetConfigValue } from "./edit.ts";
 export type { Environment } from "./env-layer.ts";
 export { type ConfigFault, type ConfigSource, printFault, printSource } from "./faults.ts";
-export { type ConfigRow, listConfig } from "./list.ts";
-export { checkConfig, configPath, type LoadedConfig, type LoadOptions, loadConfig, resolveHome } from "./load.ts";
+export {
+  type ConfigRow,
+  checkConfig,
+  configPath,
+  findConfigWarnings,
+  type LoadedConfig,
+  type LoadOptions,
+  listConfig,
+  loadConfig,
+  resolveHome,
+} from "./load.ts";
 export type { Config, ConfigInput } from "./schema.ts";
 export { findSetting, type Setting, settings } from "./settings.ts";
 export { writeAtomically } from "./write-atomically.ts";

@@ -59,6 +59,7 @@ const leafShareOfBudget = 0.5;
 const leafTokensMin = 1_000;
 const busyWaitMs = 30_000;
 const busyPollMs = 100;
+const sweepsToBudgetMax = 10;
 
 /** Manual, or to a budget: what a caller asks for and waits for. Another process at the same work is waited for. */
 export async function compactSession(
@@ -135,7 +136,7 @@ export async function compactUntilUnder(
       ),
     },
     targetTokens: Math.floor(budgetTokens * (isEmergency ? emergencyShare : targetShare)),
-    rounds: settings.compactUntilUnderRounds,
+    rounds: sweepsToBudgetMax,
     deadlineMs: settings.compactUntilUnderDeadlineMs,
     mustProgress: true,
     request,

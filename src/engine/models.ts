@@ -80,12 +80,12 @@ function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-export function chainLimits({ context }: LoadedConfig["config"]): ChainLimits {
+export function chainLimits({ context, advanced }: LoadedConfig["config"]): ChainLimits {
   return {
     ...defaultChainLimits,
     timeoutMs: context.summaryTimeoutMs,
-    authFailuresMax: context.circuitBreakerThreshold,
-    authPauseMs: context.circuitBreakerCooldownMs,
+    authFailuresMax: advanced.models.circuitBreakerThreshold,
+    authPauseMs: advanced.models.circuitBreakerCooldownMs,
     windowCallsMax: context.summaryMaxCallsPerWindow,
   };
 }

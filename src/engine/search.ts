@@ -155,7 +155,7 @@ export function searchOf(host: EngineHost, own: Embedder | undefined, earlier: E
     read: corpus.read,
     follow(onError) {
       following ??= Promise.all([
-        followLog(() => index(), settings.followMs, closing.signal, onError),
+        followLog(() => index(), followIntervalMs, closing.signal, onError),
         // What was read is embedded by the next round of the other.
         corpus.follow(closing.signal, onError),
       ]);
@@ -182,6 +182,8 @@ export function searchOf(host: EngineHost, own: Embedder | undefined, earlier: E
 }
 
 const leaseMs = 60_000;
+/** How often the gateway looks for messages without an embedding. */
+const followIntervalMs = 2_000;
 const memoriesAtOnce = 256;
 
 /** The vectors of memories, by one process at a time: a model over a network is not asked twice for the same. */
