@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { loadConfig } from "../config/index.ts";
 import { systemClock, systemRandom } from "../domain/index.ts";
-import { LocalEmbedder, spaceName } from "../models/index.ts";
+import { formatSpaceName, LocalEmbedder } from "../models/index.ts";
 import { EarlierEmbedders } from "./earlier-embedders.ts";
 
 const opened: EarlierEmbedders[] = [];
@@ -27,7 +27,7 @@ test("a model over a network can while its provider is in the settings", () => {
   const providers = { lab: { baseUrl: "http://127.0.0.1:9/v1" } };
   const name = "lab/BAAI/bge-m3:latest/1024";
   const embedder = open({ providers }).open(name);
-  expect(embedder && spaceName(embedder.space)).toBe(name);
+  expect(embedder && formatSpaceName(embedder.space)).toBe(name);
   expect(open().open(name)).toBeUndefined();
 });
 

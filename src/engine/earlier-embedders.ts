@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import {
-  configuredEmbedder,
   type Embedder,
+  formatSpaceName,
   hasEmbeddingAccess,
   LocalEmbedder,
   localSpace,
-  spaceName,
+  openConfiguredEmbedder,
 } from "../models/index.ts";
 import type { EngineHost } from "./host.ts";
 
@@ -24,7 +24,7 @@ export class EarlierEmbedders {
 
   /** The model of a space; undefined where it is not brought along, not in the package, and its provider has no key. */
   open(name: string): Embedder | undefined {
-    const brought = this.#brought.find(({ space }) => spaceName(space) === name);
+    const brought = this.#brought.find(({ space }) => formatSpaceName(space) === name);
     if (brought) return brought;
     if (!this.#opened.has(name)) this.#opened.set(name, openSpace(name, this.#parts));
     return this.#opened.get(name);
@@ -39,7 +39,7 @@ export class EarlierEmbedders {
 
 function openSpace(name: string, { loaded, clock, random }: Parts): Embedder | undefined {
   const { config, home } = loaded;
-  if (name === spaceName(localSpace)) return new LocalEmbedder({ cacheFolder: join(home, "cache") });
+  if (name === formatSpaceName(localSpace)) return new LocalEmbedder({ cacheFolder: join(home, "cache") });
   const [provider = ""] = name.split("/");
   const end = name.lastIndexOf("/");
   const dimensions = Number(name.slice(end + 1));
@@ -51,5 +51,5 @@ function openSpace(name: string, { loaded, clock, random }: Parts): Embedder | u
     embedderDimensions: dimensions,
   };
   if (!hasEmbeddingAccess(provider, config.models, home)) return undefined;
-  return configuredEmbedder({ ...config, search }, { home, clock, random });
+  return openConfiguredEmbedder({ ...config, search }, { home, clock, random });
 }

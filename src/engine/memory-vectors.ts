@@ -1,12 +1,12 @@
 import type { MemoryVectors } from "../memory/index.ts";
-import { type Embedder, spaceName } from "../models/index.ts";
+import { type Embedder, formatSpaceName } from "../models/index.ts";
 import type { EarlierEmbedders } from "./earlier-embedders.ts";
 import type { EngineHost } from "./host.ts";
 
 /** The embedder of the search for memories too: they are written at once, and their vectors follow. */
 export function vectorsBy(embedder: Embedder): MemoryVectors {
   return {
-    model: spaceName(embedder.space),
+    model: formatSpaceName(embedder.space),
     follows: true,
     embed: async (texts, signal) => {
       const made = await embedder.embed(

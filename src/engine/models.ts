@@ -3,14 +3,14 @@ import { type Clock, type Random, VarveError } from "../domain/index.ts";
 import {
   type ChainLimits,
   type ConfiguredOptions,
-  configuredModel,
   defaultChainLimits,
   type Embedder,
-  freshState,
   type Generate,
   type GeneratePurpose,
+  initialModelState,
   type ModelLedger,
   type ModelState,
+  openConfiguredModel,
   type Reranker,
 } from "../models/index.ts";
 import type { Schema, Store, StoreTransaction } from "../store/index.ts";
@@ -39,7 +39,7 @@ export function modelsOf(
     limits: chainLimits(config),
   };
   const model = (purpose: GeneratePurpose): Generate | undefined => {
-    const configured = brought[purpose] ?? configuredModel(config.models, purpose, options);
+    const configured = brought[purpose] ?? openConfiguredModel(config.models, purpose, options);
     const cap = config.models.backgroundTokensPerDay;
     if (configured === undefined || cap === undefined || !backgroundPurposes.includes(purpose)) return configured;
     return async (request) => {
@@ -95,14 +95,14 @@ export function storedLedger(store: Store, clock: Clock): ModelLedger {
   return {
     read: async (name) => {
       const row = await store.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
-      return row ? stateOf(row) : { ...freshState };
+      return row ? stateOf(row) : { ...initialModelState };
     },
     update: (name, change) =>
       store.transaction(
         async (tx) => {
           await tx.lock(`model ${name}`);
           const row = await tx.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
-          const before = row ? stateOf(row) : { ...freshState };
+          const before = row ? stateOf(row) : { ...initialModelState };
           const state = change(before);
           const next = rowOf(name, state);
           await tx.db

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
-import { credentialHeaders, resolveAccess } from "../models/index.ts";
+import { createCredentialHeaders, resolveAccess } from "../models/index.ts";
 
 /** Shows a provider the credential that Varve itself has for it. */
 export interface OwnCredential {
@@ -18,13 +18,13 @@ export function ownCredential({ config, home }: LoadedConfig, provider: "anthrop
   return {
     async headers(signal) {
       if (tokens !== undefined) shown = await tokens.token(signal);
-      return credentialHeaders(access, shown);
+      return createCredentialHeaders(access, shown);
     },
     async renewed(signal) {
       const next = await tokens?.renew(shown, signal);
       if (next === undefined) return undefined;
       shown = next;
-      return credentialHeaders(access, shown);
+      return createCredentialHeaders(access, shown);
     },
   };
 }

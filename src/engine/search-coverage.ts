@@ -1,4 +1,4 @@
-import { spaceName } from "../models/index.ts";
+import { formatSpaceName } from "../models/index.ts";
 import { listOtherSpaces, type SearchContext, selectActiveSpace } from "../search/index.ts";
 import type { EngineHost } from "./host.ts";
 
@@ -22,7 +22,7 @@ export async function coverageOf(host: EngineHost, room: SearchContext): Promise
     .selectFrom("conversations")
     .select((eb) => eb.fn.sum<number>("message_count").as("count"))
     .executeTakeFirst();
-  const model = room.embedder ? spaceName(room.embedder.space) : null;
+  const model = room.embedder ? formatSpaceName(room.embedder.space) : null;
   const kept = (await memoryShelf?.coverage()) ?? { memories: 0, vectors: 0 };
   const space = await room.vectorCache?.id();
   const serving = model === null ? null : ((await selectActiveSpace(room, loaded.config.agent)).previous ?? model);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../domain/index.ts";
 import type { MemoryVectorCache } from "../memory/index.ts";
-import { configuredEmbedder, configuredReranker, type Embedder, LocalEmbedder } from "../models/index.ts";
+import { type Embedder, LocalEmbedder, openConfiguredEmbedder, openConfiguredReranker } from "../models/index.ts";
 import {
   type CorpusText,
   countPendingChunks,
@@ -75,7 +75,7 @@ export function searchOf(host: EngineHost, own: Embedder | undefined, earlier: E
   const { store, clock, loaded, models } = host;
   const settings = loaded.config.search;
   const embedder = models.embedder ?? own;
-  const reranker = models.reranker ?? configuredReranker(loaded.config, { home: loaded.home, clock });
+  const reranker = models.reranker ?? openConfiguredReranker(loaded.config, { home: loaded.home, clock });
   const room = createSearchContext({
     store,
     clock,
@@ -222,7 +222,7 @@ export function namedEmbedder({
   const { embedder } = loaded.config.search;
   if (embedder === "none") return undefined;
   if (embedder === "local") return new LocalEmbedder({ cacheFolder: join(loaded.home, "cache") });
-  return configuredEmbedder(loaded.config, { home: loaded.home, clock, random });
+  return openConfiguredEmbedder(loaded.config, { home: loaded.home, clock, random });
 }
 
 function decode(kind: string, payload: string): { text: string; name?: string } {

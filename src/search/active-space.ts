@@ -1,4 +1,4 @@
-import { type Embedder, spaceName } from "../models/index.ts";
+import { type Embedder, formatSpaceName } from "../models/index.ts";
 import { MessageCache } from "./message-cache.ts";
 import type { SpaceContext } from "./previous-spaces.ts";
 import type { SearchContext } from "./search-context.ts";
@@ -30,7 +30,7 @@ export async function selectActiveSpace(room: SearchContext, agent: string): Pro
     previousSpaces.contexts.clear();
     return { context: room };
   }
-  const name = spaceName(embedder.space);
+  const name = formatSpaceName(embedder.space);
   const why: string[] = [];
   for (const space of ahead) {
     const before = openRoomOf(room, space.name);
@@ -50,7 +50,7 @@ function openRoomOf({ store, clock, previousSpaces }: SearchContext, name: strin
   const known = previousSpaces.contexts.get(name);
   if (known) return known;
   const embedder = previousSpaces.open(name);
-  if (!embedder || spaceName(embedder.space) !== name) return undefined;
+  if (!embedder || formatSpaceName(embedder.space) !== name) return undefined;
   const resting: Embedder = {
     space: embedder.space,
     embed: (texts, signal) => embedder.embed(texts, signal),

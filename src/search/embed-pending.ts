@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { roles } from "../domain/index.ts";
-import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
+import { type Embedded, type EmbedText, formatSpaceName, toBytes } from "../models/index.ts";
 import { dropLease, type Lease, type Schema, type Store, takeLease } from "../store/index.ts";
 import type { SearchContext } from "./search-context.ts";
 import { unsigned } from "./vectors/math.ts";
@@ -321,5 +321,5 @@ async function renewed(room: SearchContext, lease: Lease): Promise<Lease | undef
 /** The number of the embedder's space, made when this is its first vector. */
 async function spaceId(room: SearchContext): Promise<number> {
   const known = await room.vectorCache?.id();
-  return known ?? makeSpace(room.store, room.clock, room.embedder ? spaceName(room.embedder.space) : "");
+  return known ?? makeSpace(room.store, room.clock, room.embedder ? formatSpaceName(room.embedder.space) : "");
 }

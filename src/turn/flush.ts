@@ -1,7 +1,7 @@
 import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { formatDay, getToolCalls, type Message, toVarveError } from "../domain/index.ts";
-import { chatModel } from "../models/index.ts";
+import { openChatModel } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
 import type { TurnHost, TurnTool } from "./host.ts";
 import { chatSources } from "./runners/chat-sources.ts";
@@ -42,7 +42,7 @@ function isDue({ config }: TurnHost, session: Session, { facts }: Answered): boo
 async function ask(host: TurnHost, session: Session, name: string): Promise<void> {
   const { config } = host;
   const { flush } = config.turn;
-  const model = chatModel(name, chatSources(host, session));
+  const model = openChatModel(name, chatSources(host, session));
   const { tokens } = resolveWindow(config, name);
   const view = await host.context.assemble(session, { windowTokens: tokens, model: name, provider: model.provider });
   const system = flush.systemPrompt ?? buildSystemPrompt(config, host.clock.now(), view.systemPromptAddition);

@@ -36,11 +36,13 @@ export const gatewaySection = z.strictObject({
   allowedHosts: z
     .array(z.string().min(1))
     .default([])
-    .describe("Additional host names that requests may use, besides the gateway's own address and the loopback names."),
+    .describe(
+      "Additional host names that requests may use, in addition to the gateway's own address and the loopback names.",
+    ),
   allowedOrigins: z
     .array(z.string().min(1))
     .default([])
-    .describe("Additional origins of web pages that may call the gateway, besides its own console."),
+    .describe("Additional origins of web pages that may call the gateway, in addition to its own console."),
   bodyLimitBytes: z
     .int()
     .min(1024)

@@ -77,12 +77,12 @@ const isHosted = (one: Part) => "raw" in one && JSON.stringify(one.raw ?? null).
 
 describe.each(providers)("a conversation cleaned for %s", (provider) => {
   const options = { compactedBefore: 15 };
-  const cleanedOf = (messages: Message[]) => cleanForProvider(freeze(messages), provider, options).messages;
+  const clean = (messages: Message[]) => cleanForProvider(freeze(messages), provider, options).messages;
 
   it("is unchanged when it is cleaned again, with no changes reported", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        const once = cleanedOf(messages);
+        const once = clean(messages);
         const twice = cleanForProvider(freeze(once), provider, options);
         expect(twice.messages).toEqual(once);
         expect(twice.changes).toEqual([]);
@@ -94,7 +94,7 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
   it("has exactly one result directly after every call, and no other results", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        const cleaned = cleanedOf(messages);
+        const cleaned = clean(messages);
         let expected: string[] = [];
         for (const one of cleaned) {
           const results = getToolResults(one).map((result) => result.callId);
@@ -125,7 +125,7 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
   it("has no blank block and no empty message", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        for (const one of cleanedOf(messages)) {
+        for (const one of clean(messages)) {
           expect(getParts(one).length).toBeGreaterThan(0);
           const nested = getToolResults(one).flatMap((result) =>
             typeof result.output === "string" ? [] : result.output,

@@ -8,7 +8,7 @@ import { readAll } from "./read-all.test-util.ts";
 const folder = process.env.VARVE_TRANSCRIPTS;
 
 /** The number of messages in publicly available files. */
-const messagesOf: Record<string, number> = {
+const readMessages: Record<string, number> = {
   "large-session.jsonl": 914,
   "1af7fc5e-8455-4414-9ccd-011d40f70b2a.jsonl": 29,
   "5c0375b4-57a5-4f26-b12d-d022ee4e51b7.jsonl": 53,
@@ -39,7 +39,7 @@ describe.runIf(folder !== undefined)("a transcript written by a real program", (
       entry.type === "custom" ? entry.customType : entry.type,
     );
     const name = path.split("/").at(-1) ?? "";
-    if (name in messagesOf) expect(counts.message?.length).toBe(messagesOf[name]);
+    if (name in readMessages) expect(counts.message?.length).toBe(readMessages[name]);
     if (name === "large-session.jsonl") {
       expect(counts["pi:thinking_level_change"]?.length).toBe(103);
       expect(counts.model_change?.length).toBe(1);

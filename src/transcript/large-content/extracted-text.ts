@@ -27,11 +27,11 @@ export function listExtractedFiles(moved: readonly ExtractedText[]): string[] {
 }
 
 /** Restores the original payload: every extracted string is put back at its path. */
-export function restoreExtracted(payload: JsonObject, contentOf: (file: string) => string): JsonObject {
+export function restoreExtracted(payload: JsonObject, getContent: (file: string) => string): JsonObject {
   const moved = listExtracted(payload);
   if (moved.length === 0) return payload;
   const { [extractedField]: _moved, ...whole } = payload;
-  for (const { path, pieces } of moved) setPath(whole, path, joinPieces(pieces, contentOf));
+  for (const { path, pieces } of moved) setPath(whole, path, joinPieces(pieces, getContent));
   return whole;
 }
 
@@ -39,11 +39,11 @@ export function restoreExtracted(payload: JsonObject, contentOf: (file: string) 
  * The payload as a model sees it: references replace the content. A provider's raw block that contained it is dropped,
  * because the wire writer would send the full content again.
  */
-export function replaceByReferences(payload: JsonObject, referenceOf: (file: string) => string): JsonObject {
+export function replaceByReferences(payload: JsonObject, getReference: (file: string) => string): JsonObject {
   const moved = listExtracted(payload);
   if (moved.length === 0) return payload;
   const { [extractedField]: _moved, ...seen } = payload;
-  for (const { path, pieces } of moved) setPath(seen, path, joinPieces(pieces, referenceOf));
+  for (const { path, pieces } of moved) setPath(seen, path, joinPieces(pieces, getReference));
   for (const { path } of moved) dropRaw(seen, path);
   return seen;
 }

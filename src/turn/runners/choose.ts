@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { chatModelNames } from "../../models/index.ts";
+import { listChatModels } from "../../models/index.ts";
 import type { Session } from "../../session/index.ts";
 import type { TurnHost } from "../host.ts";
 import { sdkRunner } from "./ai-sdk.ts";
@@ -23,7 +23,7 @@ export function chooseRunners(host: TurnHost, session: Session): Runner[] {
       return [offline()];
     default: {
       const sources = chatSources(host, session);
-      const names = [...new Set([...overrideOf(session), ...chatModelNames(config.models, sources)])];
+      const names = [...new Set([...overrideOf(session), ...listChatModels(config.models, sources)])];
       if (names.length > 0) return names.map((name) => sdkRunner(name, sources, turn));
       if (turn.runner === "auto") return [offline()];
       throw new VarveError("BAD_CONFIG", "turn.runner is ai-sdk, and there is no model to ask.", {

@@ -1,6 +1,6 @@
 import { VarveError } from "../../../domain/index.ts";
 
-/** What is used of onnxruntime-node, which ships no types of its own. */
+/** The part of onnxruntime-node in use; the package has no types. */
 export interface OnnxRuntime {
   InferenceSession: {
     create(model: Uint8Array, options: { intraOpNumThreads: number; interOpNumThreads: number }): Promise<OnnxSession>;
@@ -18,14 +18,14 @@ export interface OnnxTensor {
 
 const packageName = "onnxruntime-node";
 
-/** Loads the native runtime, which is an optional package: not every machine has a binary for it. */
+/** Loads the native runtime, an optional package, because it has no binary for some machines. */
 export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
   try {
     const module = (await import(packageName)) as OnnxRuntime & { default?: OnnxRuntime };
     return module.default ?? module;
   } catch (cause) {
     throw new VarveError("MISSING_PACKAGE", `The package ${packageName} cannot be loaded on this machine.`, {
-      remedy: `Run \`npm install ${packageName}@1.16.3\`; without it search works on words alone.`,
+      remedy: `Run \`npm install ${packageName}@1.16.3\`. Without it, search uses words only.`,
       cause,
     });
   }

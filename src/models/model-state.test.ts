@@ -1,18 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { freshState, inMemoryLedger, type ModelState } from "./ledger.ts";
-import { defaultChainLimits as limits } from "./limits.ts";
-import { admitCall, isPaused, recordAnswer, recordFailure } from "./state.ts";
+import {
+  admitCall,
+  createInMemoryLedger,
+  initialModelState,
+  isPaused,
+  defaultChainLimits as limits,
+  type ModelState,
+  recordAnswer,
+  recordFailure,
+} from "./model-state.ts";
 
 const minute = 60_000;
 
-function admitMany(count: number, now: number, from: ModelState = freshState): ModelState {
+function admitMany(count: number, now: number, from: ModelState = initialModelState): ModelState {
   let state = from;
   for (let index = 0; index < count; index += 1) state = admitCall(state, now, limits);
   return state;
 }
 
-describe("the budget of calls", () => {
-  it("lets 24 calls through in ten minutes, and then pauses for thirty", () => {
+describe("the call budget", () => {
+  it("allows 24 calls in ten minutes, and then pauses for thirty", () => {
     const now = 1_000 * minute;
     const full = admitMany(24, now);
     expect(full).toMatchObject({ calls: 24, windowCalls: 24, pausedUntil: 0 });
@@ -36,8 +43,8 @@ describe("the budget of calls", () => {
 describe("the circuit breaker", () => {
   const refused = { isAuth: true, message: "401" };
 
-  it("opens after five refusals in a row, and again after one more", () => {
-    let state: ModelState = freshState;
+  it("opens after five consecutive rejections, and again after one more", () => {
+    let state: ModelState = initialModelState;
     for (let index = 0; index < 4; index += 1) state = recordFailure(state, index, refused, limits);
     expect(isPaused(state, 4)).toBe(false);
     state = recordFailure(state, 4, refused, limits);
@@ -47,20 +54,20 @@ describe("the circuit breaker", () => {
     expect(again).toMatchObject({ authFailures: 6, pausedUntil: 70 * minute });
   });
 
-  it("is closed by an answer, and not touched by other failures", () => {
-    const state = recordFailure(freshState, 1, refused, limits);
+  it("is closed by an answer, and ignores other failures", () => {
+    const state = recordFailure(initialModelState, 1, refused, limits);
     expect(recordFailure(state, 2, { isAuth: false, message: "500" }, limits)).toMatchObject({ authFailures: 1 });
     const well = recordAnswer(state, 3, { inputTokens: 5, outputTokens: 7 });
     expect(well).toMatchObject({ authFailures: 0, inputTokens: 5, outputTokens: 7, lastOkAt: 3, lastError: "401" });
   });
 });
 
-describe("the ledger in memory", () => {
-  it("gives out copies, so that nobody changes it from outside", async () => {
-    const ledger = inMemoryLedger();
+describe("the in-memory ledger", () => {
+  it("returns copies, so that callers cannot modify it", async () => {
+    const ledger = createInMemoryLedger();
     const state = await ledger.update("summary", (before) => ({ ...before, calls: 3 }));
     state.calls = 99;
     expect(await ledger.read("summary")).toMatchObject({ calls: 3 });
-    expect(await ledger.read("other")).toEqual(freshState);
+    expect(await ledger.read("other")).toEqual(initialModelState);
   });
 });

@@ -1,36 +1,35 @@
 import { VarveError } from "../domain/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import type { Generated, GenerateRequest, TokenUsage } from "./generate.ts";
-import { loadPackage } from "./packages.ts";
+import type { GeneratedText, GenerateRequest, TokenUsage } from "./generate.ts";
 import type { SdkModel } from "./sdk.ts";
-import { warningsInto } from "./warnings.ts";
+import { collectWarnings, loadPackage } from "./sdk.ts";
 
-/** An answer is read this many times further than it is of use, so that what is wrong with it can still be seen. */
+/** An answer is read up to this multiple of its useful length, so that the fault can be diagnosed. */
 const overlongFactor = 2;
-/** What a model may think before it answers, where its thoughts are sent along. */
+/** Limit of reasoning before the answer, for models that send it. */
 const thoughtCharactersMax = 400_000;
-/** How much text comes in between two looks at its length. */
-const lookEvery = 2_000;
+/** The length is checked each time this many characters have arrived. */
+const checkEveryCharacters = 2_000;
 
-/** Asks a model of the AI SDK once and reads its answer as it comes, no further than it can be of use. */
-export async function streamAnswer(model: SdkModel, request: GenerateRequest): Promise<Generated> {
+/** Calls a model of the AI SDK once and reads the stream, but not much further than it is useful. */
+export async function streamAnswer(model: SdkModel, request: GenerateRequest): Promise<GeneratedText> {
   const { streamText, wrapLanguageModel } = await loadPackage("ai", () => import("ai"));
   const warnings: string[] = [];
   const reading = new AbortController();
   const { signal } = request;
   const result = streamText({
-    model: wrapLanguageModel({ model, middleware: warningsInto(warnings) }),
+    model: wrapLanguageModel({ model, middleware: collectWarnings(warnings) }),
     instructions: request.system,
     prompt: request.user,
     temperature: request.temperature,
     maxOutputTokens: request.maxTokens,
-    // Attempts are counted, spaced and recorded by the chain.
+    // The chain does retries and records them.
     maxRetries: 0,
     abortSignal: signal === undefined ? reading.signal : AbortSignal.any([signal, reading.signal]),
-    // Errors come out of the stream as well; the default would print them, and what they quote.
+    // Errors are also in the stream; the default handler would print them, including secrets they quote.
     onError: () => undefined,
   });
-  const answer = new Answer(request.maxTokens);
+  const answer = new AnswerReader(request.maxTokens);
   try {
     for await (const part of result.stream) {
       if (part.type === "error") throw part.error;
@@ -41,7 +40,7 @@ export async function streamAnswer(model: SdkModel, request: GenerateRequest): P
       if (answer.isOverlong) break;
     }
   } finally {
-    // Whatever ended the reading, nothing more is to come in.
+    // However reading ended, the stream is closed.
     reading.abort();
   }
   const done = answer.done();
@@ -54,7 +53,7 @@ interface Finish {
   totalUsage: { inputTokens: number | undefined; outputTokens: number | undefined };
 }
 
-class Answer {
+class AnswerReader {
   isOverlong = false;
   readonly #tokensMax: number;
   #text = "";
@@ -68,7 +67,7 @@ class Answer {
 
   addText(text: string): void {
     this.#text += text;
-    if (this.#text.length - this.#lookedAt < lookEvery) return;
+    if (this.#text.length - this.#lookedAt < checkEveryCharacters) return;
     this.#lookedAt = this.#text.length;
     this.isOverlong = estimateTokens(this.#text) > this.#tokensMax;
   }
@@ -82,31 +81,35 @@ class Answer {
     this.#finish = finish;
   }
 
-  done(): Generated {
+  done(): GeneratedText {
     const text = this.#text.trim();
     if (this.isOverlong) {
-      if (text === "") throw useless("The model thought on and on without an answer.", false);
-      return { text, notes: [`The answer was read up to ${estimateTokens(text)} tokens and was not at its end.`] };
+      if (text === "") throw uselessAnswerError("The model kept reasoning without an answer.", false);
+      return {
+        text,
+        notes: [`The answer was still not complete after ${estimateTokens(text)} tokens and was truncated.`],
+      };
     }
     const finish = this.#finish;
-    if (finish?.finishReason === "content-filter") throw useless("The provider's filter held the answer back.", false);
-    // A stream that ends without its last word was cut, even if the connection was closed in good order.
-    if (finish?.rawFinishReason === undefined) throw useless("The answer was cut before its end.", true);
+    if (finish?.finishReason === "content-filter")
+      throw uselessAnswerError("The provider's content filter blocked the answer.", false);
+    // A stream without a finish reason was interrupted, even if the connection closed normally.
+    if (finish?.rawFinishReason === undefined) throw uselessAnswerError("The answer was interrupted.", true);
     const isFull = finish.finishReason === "length";
-    if (text === "") throw useless("The answer is empty.", !isFull);
+    if (text === "") throw uselessAnswerError("The answer is empty.", !isFull);
     return {
       text,
-      usage: usageOf(finish),
-      ...(isFull ? { notes: ["The answer reached its bound and was cut there by the provider."] } : {}),
+      usage: toUsage(finish),
+      ...(isFull ? { notes: ["The answer reached its length limit and was truncated by the provider."] } : {}),
     };
   }
 }
 
-function useless(message: string, retry: boolean): VarveError {
+function uselessAnswerError(message: string, retry: boolean): VarveError {
   return new VarveError("MODEL_FAILED", message, { details: { retry } });
 }
 
-function usageOf({ totalUsage: { inputTokens, outputTokens } }: Finish): TokenUsage | undefined {
+function toUsage({ totalUsage: { inputTokens, outputTokens } }: Finish): TokenUsage | undefined {
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
 }

@@ -5,20 +5,20 @@ import type { RerankScore } from "./port.ts";
 export const rerankProviders = ["jina", "siliconflow", "voyage", "pinecone", "dashscope", "tei"] as const;
 export type RerankProvider = (typeof rerankProviders)[number];
 
-/** How one provider is spoken to. */
-interface Wire {
+/** The API of one provider. */
+interface RerankApi {
   baseUrl: string;
   path: string;
-  /** Absent where a server has only one. */
+  /** Absent for servers with a single model. */
   model?: string;
   needsKey: boolean;
   headers(apiKey: string | undefined): Record<string, string>;
   body(model: string, query: string, texts: readonly string[]): unknown;
 }
 
-const bearer = (apiKey: string | undefined): Record<string, string> =>
+const createBearerHeader = (apiKey: string | undefined): Record<string, string> =>
   apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-const usual = (model: string, query: string, documents: readonly string[]) => ({
+const createCommonBody = (model: string, query: string, documents: readonly string[]) => ({
   model,
   query,
   documents,
@@ -26,29 +26,29 @@ const usual = (model: string, query: string, documents: readonly string[]) => ({
   return_documents: false,
 });
 
-export const wires: Readonly<Record<RerankProvider, Wire>> = {
+export const rerankApis: Readonly<Record<RerankProvider, RerankApi>> = {
   jina: {
     baseUrl: "https://api.jina.ai/v1",
     path: "/rerank",
     model: "jina-reranker-v3",
     needsKey: true,
-    headers: bearer,
-    body: usual,
+    headers: createBearerHeader,
+    body: createCommonBody,
   },
   siliconflow: {
     baseUrl: "https://api.siliconflow.com/v1",
     path: "/rerank",
     model: "BAAI/bge-reranker-v2-m3",
     needsKey: true,
-    headers: bearer,
-    body: usual,
+    headers: createBearerHeader,
+    body: createCommonBody,
   },
   voyage: {
     baseUrl: "https://api.voyageai.com/v1",
     path: "/rerank",
     model: "rerank-2.5",
     needsKey: true,
-    headers: bearer,
+    headers: createBearerHeader,
     body: (model, query, documents) => ({ model, query, documents, top_k: documents.length, return_documents: false }),
   },
   pinecone: {
@@ -61,7 +61,7 @@ export const wires: Readonly<Record<RerankProvider, Wire>> = {
       "x-pinecone-api-version": "2025-04",
     }),
     body: (model, query, texts) => ({
-      ...usual(model, query, []),
+      ...createCommonBody(model, query, []),
       documents: texts.map((text) => ({ text })),
       top_n: texts.length,
     }),
@@ -71,7 +71,7 @@ export const wires: Readonly<Record<RerankProvider, Wire>> = {
     path: "/services/rerank/text-rerank/text-rerank",
     model: "gte-rerank-v2",
     needsKey: true,
-    headers: bearer,
+    headers: createBearerHeader,
     body: (model, query, documents) => ({
       model,
       input: { query, documents },
@@ -82,7 +82,7 @@ export const wires: Readonly<Record<RerankProvider, Wire>> = {
     baseUrl: "http://127.0.0.1:8080",
     path: "/rerank",
     needsKey: false,
-    headers: bearer,
+    headers: createBearerHeader,
     body: (_, query, texts) => ({ query, texts, truncate: true }),
   },
 };
@@ -97,10 +97,10 @@ const answers = z.union([
   z.object({ output: z.object({ results: rows }) }),
 ]);
 
-/** The scores in an answer of any of them, each place once and from 0 to 1. */
-export function scoresIn(answer: unknown, count: number): RerankScore[] {
+/** Reads the scores from a response of any provider: each index once, clamped to 0…1. */
+export function parseScores(answer: unknown, count: number): RerankScore[] {
   const parsed = answers.safeParse(answer);
-  if (!parsed.success) throw new VarveError("MODEL_FAILED", "The answer is not one of a reranker.");
+  if (!parsed.success) throw new VarveError("MODEL_FAILED", "The response is not in the format of a reranker.");
   const { data } = parsed;
   const list = Array.isArray(data)
     ? data
