@@ -2,7 +2,7 @@ import type { Database, Statement } from "better-sqlite3";
 
 const cacheMax = 500;
 
-/** Caches prepared statements by their text. */
+/** Caches prepared statements by their text. A plain map is enough: nearly all texts are constants, so little is evicted. */
 export class Statements {
   private readonly db: Database;
   private readonly cache = new Map<string, Statement>();

@@ -16,6 +16,10 @@ export interface OnnxTensor {
   data: unknown;
 }
 
+/**
+ * Version 1.16.3 is deliberate. 1.30.0 runs this model 10% faster, but needs 288 MB instead of 98 MB, downloads from
+ * nuget.org on installation, has no binary for Intel Macs, and gives other vectors, so every text would be embedded again.
+ */
 const packageName = "onnxruntime-node";
 
 /** Loads the native runtime, an optional package, because it has no binary for some machines. */
