@@ -20,7 +20,7 @@ export function createChainError(outcomes: readonly ModelOutcome[], purpose: Gen
       remedy: `Set models.${purpose}, for example to anthropic/claude-haiku-4-5.`,
     });
   }
-  const said = outcomes.map(({ model, message }) => `${model}: ${message}`).join("; ");
+  const messages = outcomes.map(({ model, message }) => `${model}: ${message}`).join("; ");
   const details = {
     purpose,
     models: outcomes.map(({ model }) => model),
@@ -30,7 +30,7 @@ export function createChainError(outcomes: readonly ModelOutcome[], purpose: Gen
   if (refused !== undefined) {
     const provider = refused.model.slice(0, refused.model.indexOf("/"));
     const own = refused.error instanceof VarveError ? refused.error.remedy : undefined;
-    return new VarveError("MODEL_KEY_REFUSED", `The key of ${provider} was rejected. ${said}`, {
+    return new VarveError("MODEL_KEY_REFUSED", `The key of ${provider} was rejected. ${messages}`, {
       remedy:
         own ??
         `Check the key of ${provider}: models.auth, its environment variable, models.providers.${provider}.apiKey, or credentials.yaml.`,
@@ -44,13 +44,13 @@ export function createChainError(outcomes: readonly ModelOutcome[], purpose: Gen
   const pauses = outcomes.flatMap(({ pausedUntil }) => pausedUntil ?? []);
   if (pauses.length === outcomes.length) {
     const until = Math.min(...pauses);
-    return new VarveError("MODEL_PAUSED", `No model is called until ${new Date(until).toISOString()}. ${said}`, {
+    return new VarveError("MODEL_PAUSED", `No model is called until ${new Date(until).toISOString()}. ${messages}`, {
       remedy: "Correct the key; it is tried again after the pause.",
       details: { ...details, until, because: "auth" },
     });
   }
   const cause = outcomes.findLast(({ error }) => error !== undefined)?.error;
-  return new VarveError("MODEL_FAILED", `No model answered. ${said}`, { cause, details });
+  return new VarveError("MODEL_FAILED", `No model answered. ${messages}`, { cause, details });
 }
 
 /** Whether a key was rejected: such an error must reach the caller, and no fallback text is stored. */

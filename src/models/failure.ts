@@ -84,10 +84,10 @@ export function parseRetryAfter(
       .trim();
   const exact = find("retry-after-ms");
   if (exact !== undefined && secondsPattern.test(exact)) return Number(exact);
-  const said = find("retry-after");
-  if (said === undefined) return undefined;
-  if (secondsPattern.test(said)) return Number(said) * 1_000;
+  const header = find("retry-after");
+  if (header === undefined) return undefined;
+  if (secondsPattern.test(header)) return Number(header) * 1_000;
   // Only dates contain letters; `Date.parse` would accept `-5` too.
-  const date = /[A-Za-z]{3}/.test(said) ? Date.parse(said) : Number.NaN;
+  const date = /[A-Za-z]{3}/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

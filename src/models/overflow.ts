@@ -105,13 +105,13 @@ function isStatus413(error: unknown): boolean {
 
 /** The text of an error: its message, the response body and its causes. */
 export function collectErrorText(error: unknown): string {
-  const said: string[] = [];
+  const collected: string[] = [];
   let at: unknown = error;
   for (let depth = 0; depth < causesMax && at !== undefined && at !== null; depth += 1) {
-    said.push(...listTexts(at));
+    collected.push(...listTexts(at));
     at = typeof at === "object" && "cause" in at ? at.cause : undefined;
   }
-  return said.join("\n").slice(0, textMax);
+  return collected.join("\n").slice(0, textMax);
 }
 
 function listTexts(error: unknown): string[] {

@@ -104,6 +104,6 @@ export function describeWarning(warning: {
 }): string {
   const { type, feature, details, message } = warning;
   const about = feature === undefined ? type : `${feature} (${type})`;
-  const said = message ?? details;
-  return `The provider warned of ${about}${said === undefined ? "" : `: ${said}`}`;
+  const text = message ?? details;
+  return `The provider warned of ${about}${text === undefined ? "" : `: ${text}`}`;
 }

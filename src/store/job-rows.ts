@@ -128,12 +128,12 @@ export async function failJob(
 
 /** Returns an unfinished job to the queue without counting the attempt. */
 export async function returnJob(store: Store, job: JobTable, now: number): Promise<void> {
-  const given = updateHeldJob(store, job).set({
+  const returned = updateHeldJob(store, job).set({
     state: "waiting",
     attempts: job.attempts - 1,
     lease_owner: null,
     lease_until: null,
     updated_at: now,
   });
-  await store.writeBatch([given], withoutSync);
+  await store.writeBatch([returned], withoutSync);
 }

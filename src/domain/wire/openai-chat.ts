@@ -114,8 +114,8 @@ function writeSegment(segment: Segment, name: string | undefined, own: boolean):
   }
   const { role, parts } = segment;
   if (role !== "assistant") {
-    const spoken = parts.filter((part) => part.type !== "tool_call");
-    const content = writeBlocks(chatBlocks, spoken, own);
+    const contentParts = parts.filter((part) => part.type !== "tool_call");
+    const content = writeBlocks(chatBlocks, contentParts, own);
     return content.length === 0 && !own ? [] : [toJsonObject({ role, content, name })];
   }
   const content = parts.filter((part) => part.type !== "tool_call");

@@ -44,10 +44,15 @@ function runProgram(
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const options = { timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: outputBytesMax, windowsHide: true } as const;
-  const child = execFile(program, [...args], { ...options, env: { ...env }, encoding: "utf8" }, (error, out, said) => {
-    if (error === null) resolve(out);
-    else reject(commandError(name, program, timeoutMs, error, said));
-  });
+  const child = execFile(
+    program,
+    [...args],
+    { ...options, env: { ...env }, encoding: "utf8" },
+    (error, out, errorOutput) => {
+      if (error === null) resolve(out);
+      else reject(commandError(name, program, timeoutMs, error, errorOutput));
+    },
+  );
   // A program that prompts for a password would wait forever.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end();
@@ -72,7 +77,7 @@ function commandError(
       remedy: `Use its full path in models.auth.${name}.command.`,
     });
   }
-  const said = quoteSafely(stderr);
+  const errorOutput = quoteSafely(stderr);
   const what =
     code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER"
       ? `printed more than ${outputBytesMax} bytes`
@@ -81,7 +86,7 @@ function commandError(
         : `exited with ${code ?? signal}`;
   return new VarveError(
     "MODEL_FAILED",
-    `${program}, which should print the key of the profile ${name}, ${what}.${said === "" ? "" : ` Its error output: ${said}`}`,
+    `${program}, which should print the key of the profile ${name}, ${what}.${errorOutput === "" ? "" : ` Its error output: ${errorOutput}`}`,
     { remedy, details: { profile: name } },
   );
 }

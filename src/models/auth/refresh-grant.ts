@@ -92,8 +92,8 @@ function parseTokens(name: string, text: string): RefreshResult {
 function throwRejection({ name, refreshToken, clientSecret }: RefreshRequest, status: number, text: string): never {
   const known = refusal.safeParse(parseJson(text)).data;
   const secrets = [refreshToken, ...(clientSecret === undefined ? [] : [clientSecret])];
-  const said = quoteSafely([known?.error, known?.error_description].filter(Boolean).join(": "), secrets);
-  const answered = `HTTP ${status}${said === "" ? "" : ` (${said})`}`;
+  const quoted = quoteSafely([known?.error, known?.error_description].filter(Boolean).join(": "), secrets);
+  const answered = `HTTP ${status}${quoted === "" ? "" : ` (${quoted})`}`;
   if (status === 429 || status >= 500) throw temporaryError(name, `the token server answered ${answered}`);
   const isGrant = known?.error === "invalid_grant";
   throw new VarveError(

@@ -145,8 +145,8 @@ export class RemoteEmbedder implements Embedder {
           : classifyFailure(error, this.clock.now());
         const isLast = attempt >= limits.attemptsMax || (isTimeout && use === "query");
         if (failure.kind !== "transient" || isLast) return { failure, error };
-        const asked = Math.min(failure.retryAfterMs ?? 0, limits.retryAfterMaxMs);
-        await sleep(Math.max(asked, computeBackoff(attempt, limits.backoffMs, random)), stop);
+        const requestedMs = Math.min(failure.retryAfterMs ?? 0, limits.retryAfterMaxMs);
+        await sleep(Math.max(requestedMs, computeBackoff(attempt, limits.backoffMs, random)), stop);
       }
     }
   }
@@ -182,12 +182,12 @@ function averageVectors(vectors: readonly Float32Array[], dimensions: number): F
 }
 
 function combineFailures(failures: readonly { name: string; failure: Failure; error: unknown }[]): VarveError {
-  const said = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join("; ");
+  const messages = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join("; ");
   const [first] = failures;
   if (failures.length === 1 && first?.failure.kind === "setup" && first.error instanceof VarveError) return first.error;
   const refused = failures.find(({ failure }) => failure.kind === "auth");
   const remedy = first?.error instanceof VarveError ? first.error.remedy : undefined;
-  return new VarveError(refused ? "MODEL_KEY_REFUSED" : "MODEL_FAILED", `Embedding failed. ${said}`, {
+  return new VarveError(refused ? "MODEL_KEY_REFUSED" : "MODEL_FAILED", `Embedding failed. ${messages}`, {
     remedy: refused ? "Check the key of the provider." : remedy,
     cause: failures.at(-1)?.error,
   });

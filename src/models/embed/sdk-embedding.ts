@@ -52,8 +52,8 @@ async function createEmbeddingModel(access: Access, model: string, use: EmbedUse
 function createVoyageFetch(use: EmbedUse, send: typeof fetch): typeof fetch {
   return async (input, init) => {
     const { encoding_format: _, dimensions, ...body } = JSON.parse(String(init?.body ?? "{}"));
-    const asked = { ...body, input_type: use, ...(dimensions === undefined ? {} : { output_dimension: dimensions }) };
-    const response = await send(input, { ...init, body: JSON.stringify(asked) });
+    const request = { ...body, input_type: use, ...(dimensions === undefined ? {} : { output_dimension: dimensions }) };
+    const response = await send(input, { ...init, body: JSON.stringify(request) });
     if (!response.ok) return response;
     const { data } = (await response.json()) as { data?: unknown };
     return Response.json({ data }, { status: response.status });

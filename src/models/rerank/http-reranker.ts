@@ -103,9 +103,9 @@ async function requestScores(
   );
   const text = await response.text();
   if (!response.ok) {
-    const said = redactSecrets(text.slice(0, 200).replaceAll(/\s+/g, " "));
+    const excerpt = redactSecrets(text.slice(0, 200).replaceAll(/\s+/g, " "));
     const code = response.status === 401 || response.status === 403 ? "MODEL_KEY_REFUSED" : "MODEL_FAILED";
-    throw new VarveError(code, `${provider} answered HTTP ${response.status}: ${said}`);
+    throw new VarveError(code, `${provider} answered HTTP ${response.status}: ${excerpt}`);
   }
   return parseScores(parseJson(text, provider), texts.length);
 }

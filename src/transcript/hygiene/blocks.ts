@@ -11,14 +11,14 @@ export function dropEmptyBlocks(
   record: RecordChange,
 ): Message[] {
   const outputs = messages.map((message) => cleanOutputs(message, provider, record));
-  const spoken = dropParts(
+  const nonBlank = dropParts(
     outputs,
     (part) => (isBlank(part, provider) ? `a blank ${part.type}` : undefined),
     "blank-block",
     record,
   );
   const placed = dropParts(
-    spoken,
+    nonBlank,
     (part, message) =>
       message.role !== "assistant" && (part.type === "tool_call" || part.type === "reasoning")
         ? `a ${part.type} in a ${message.role} message`

@@ -123,13 +123,13 @@ function convertMessage(id: string, wire: JsonObject, mapping: JsonObject): { me
   const parts = readContent(content);
   const model = readText(readObject(wire, "metadata") ?? {}, "model_slug");
   const isRebuilt = isPlain(content);
-  const spoken = { ...(role === "assistant" ? { provider: "openai" } : {}), ...(model === undefined ? {} : { model }) };
+  const origin = { ...(role === "assistant" ? { provider: "openai" } : {}), ...(model === undefined ? {} : { model }) };
   if (role === "tool") {
     const name = readText(author, "name");
     const output = parts.length === 0 ? "" : parts;
     const callId = findCallId(id, mapping) ?? id;
     const result: Part = { type: "tool_result", callId, ...(name === undefined ? {} : { name }), output };
-    return { message: { role, content: [result], ...spoken }, isRebuilt };
+    return { message: { role, content: [result], ...origin }, isRebuilt };
   }
   if (isCall(wire)) {
     const input = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
@@ -140,9 +140,9 @@ function convertMessage(id: string, wire: JsonObject, mapping: JsonObject): { me
       input,
       inputText: input,
     };
-    return { message: { role, content: [call], ...spoken }, isRebuilt: false };
+    return { message: { role, content: [call], ...origin }, isRebuilt: false };
   }
-  return { message: { role, content: parts, ...spoken }, isRebuilt };
+  return { message: { role, content: parts, ...origin }, isRebuilt };
 }
 
 function toRole(role: JsonValue | undefined): Role {

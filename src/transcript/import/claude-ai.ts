@@ -107,10 +107,10 @@ function readFile(file: JsonObject): Part[] {
 /** The fields that the entry does not already contain: the message has the blocks and the text of attachments. */
 function collectExtra(record: JsonObject, message: Message): JsonObject {
   const rest = omitFields(record, ["uuid", "sender", "created_at", "parent_message_uuid"]);
-  const said = getParts(message).flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const texts = getParts(message).flatMap((part) => (part.type === "text" ? [part.text] : []));
   const entries = Object.entries(rest).flatMap(([key, value]): [string, JsonValue][] => {
     if (key === "content") return Array.isArray(value) ? [] : [[key, value]];
-    if (key === "text" && (value === said.join("\n\n") || value === said.join("\n") || value === "")) return [];
+    if (key === "text" && (value === texts.join("\n\n") || value === texts.join("\n") || value === "")) return [];
     if (key !== "attachments" && key !== "files") return [[key, value]];
     if (!Array.isArray(value)) return [[key, value]];
     const kept = value.map((file) => (isJsonObject(file) ? omitFields(file, ["extracted_content"]) : file));

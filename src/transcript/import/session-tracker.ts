@@ -28,14 +28,14 @@ export class SessionTracker {
   /** Returns the event that announces a session, or none when nothing is new. */
   announce(facts: ImportedSession): ReaderEvent[] {
     const known = this.#sessions.get(facts.sessionId);
-    const told = known?.session ?? { sessionId: facts.sessionId, channel: facts.channel };
+    const announced = known?.session ?? { sessionId: facts.sessionId, channel: facts.channel };
     const news = Object.entries(facts).filter(([key, value]) => {
       if (value === undefined) return false;
       // A title may change; where and when a session began is fixed by the first record that says so.
-      return !Object.hasOwn(told, key) || (key === "title" && told.title !== value);
+      return !Object.hasOwn(announced, key) || (key === "title" && announced.title !== value);
     });
     if (known !== undefined && news.length === 0) return [];
-    const session: ImportedSession = { ...told, ...Object.fromEntries(news) };
+    const session: ImportedSession = { ...announced, ...Object.fromEntries(news) };
     this.#sessions.set(facts.sessionId, { session, lastId: known?.lastId ?? null });
     return [{ kind: "session", session }];
   }

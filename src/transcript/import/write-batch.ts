@@ -57,8 +57,8 @@ async function writeAtomically(
     for (const [{ agent: owner, conversation, transcript }, entries] of groups) {
       // The session's times show when it was used, not when it was imported.
       const now = entries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
-      const spoken = entries.filter((entry) => entry.kind === "user");
-      const interactionAt = spoken.reduce((latest, entry) => Math.max(latest, entry.time), 0);
+      const userEntries = entries.filter((entry) => entry.kind === "user");
+      const interactionAt = userEntries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
       const appended = await tx.append({ agent: owner, conversation, transcript, now, interactionAt, entries });
       for (const [index, entry] of appended.entries.entries()) {
         const isMessage = entries[index]?.countsAsMessage ?? false;

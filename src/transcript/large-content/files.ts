@@ -76,14 +76,14 @@ export async function findFile(store: Store, agent: string, id: string): Promise
     .orderBy("seq")
     .limit(100)
     .execute();
-  const noted = await store.db
+  const described = await store.db
     .selectFrom("files")
     .select(["model_summary", "model"])
     .where("agent", "=", agent)
     .where("id", "=", id)
     .executeTakeFirst();
-  const text = noted?.model_summary ?? undefined;
-  return { ...file, entries, ...(text === undefined ? {} : { byModel: { text, model: noted?.model ?? null } }) };
+  const text = described?.model_summary ?? undefined;
+  return { ...file, entries, ...(text === undefined ? {} : { byModel: { text, model: described?.model ?? null } }) };
 }
 
 /** Stores a model's description of a file. */

@@ -83,12 +83,12 @@ function exploreLines(subject: ExploredText): string {
 function countKinds(value: unknown, values: Map<string, Map<string, number>>): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   for (const key of kindKeys) {
-    const told: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-    if (typeof told !== "string" || told.length > 60) continue;
+    const kind: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+    if (typeof kind !== "string" || kind.length > 60) continue;
     const counts = values.get(key) ?? new Map<string, number>();
     values.set(key, counts);
     // One value above the limit is enough to know that they do not enumerate kinds.
-    if (counts.has(told) || counts.size <= kindValuesMax) counts.set(told, (counts.get(told) ?? 0) + 1);
+    if (counts.has(kind) || counts.size <= kindValuesMax) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
 }
 
