@@ -25,7 +25,7 @@ export function findKnownWindow(model: string): number | undefined {
 }
 
 /** The default model of each provider, for users with a key but without settings. */
-export const defaultModels: readonly (readonly [provider: string, model: string])[] = [
+const defaultModels: readonly (readonly [provider: string, model: string])[] = [
   ["anthropic", "anthropic/claude-sonnet-4-5"],
   ["openai", "openai/gpt-5-mini"],
   ["google", "google/gemini-2.5-flash"],

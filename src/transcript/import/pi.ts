@@ -15,14 +15,14 @@ import { ContentIds, RecordTimes } from "./record-defaults.ts";
 import { SessionTracker } from "./session-tracker.ts";
 
 /** The differences between the programs that write pi's session files. */
-export interface PiDialect {
+interface PiDialect {
   name: "pi" | "openclaw";
   /** Facts about the session from the path of the file. */
   describe(path: string): Partial<ImportedSession>;
 }
 
 /** Reads session files of pi, all versions: version 1 had no ids, 2 added them, 3 renamed a role. */
-export class PiReader implements RecordReader {
+class PiReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];
   readonly #dialect: PiDialect;
   readonly #path: string;
@@ -179,7 +179,7 @@ function expectText(record: JsonObject, key: string): string {
 }
 
 /** Whether a record looks like a line of a pi session. */
-export function isPiRecord(record: JsonObject): boolean {
+function isPiRecord(record: JsonObject): boolean {
   if (!("timestamp" in record)) return false;
   if (record.type === "session") return typeof record.id === "string" && ("cwd" in record || "version" in record);
   if (record.type !== "message") return false;

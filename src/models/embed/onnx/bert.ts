@@ -122,7 +122,7 @@ function addInt64(graph: Graph, values: number[]): string {
 }
 
 /** The projection as rows of floats. Its scale does not matter, because only directions are compared. */
-export function decodeTokenProjection(): Float32Array {
+function decodeTokenProjection(): Float32Array {
   const bytes = Buffer.from(projectionBytes, "base64");
   return Float32Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), (value) => value / 127);
 }
