@@ -8,7 +8,7 @@ function check(files: Record<string, string>): string[] {
 }
 
 describe("the layers of src", () => {
-  test("let a room import the rooms below it through their index", () => {
+  test("let a module import the modules below it through their index", () => {
     expect(
       check({
         "domain/ids.ts": 'import type { Clock } from "./clock.ts";\n',
@@ -30,13 +30,13 @@ describe("the layers of src", () => {
   });
 
   test("refuse neighbours of one step", () => {
-    expect(check({ "session/a.ts": 'export { x } from "../transcript/index.ts";\n' })).toEqual([
-      "session/a.ts:1: imports transcript/index.ts: session and transcript are neighbours in one step; move what they share down",
+    expect(check({ "session/a.ts": 'export { x } from "../search/index.ts";\n' })).toEqual([
+      "session/a.ts:1: imports search/index.ts: session and search are neighbours in one step; move what they share down",
     ]);
   });
 
   test("refuse to reach past an index, in tests too", () => {
-    const fault = /other rooms are entered by their index.ts only/;
+    const fault = /other modules are imported through their index.ts only/;
     expect(check({ "session/a.ts": 'import { x } from "../store/sqlite/index.ts";\n' })[0]).toMatch(fault);
     expect(check({ "session/a.test.ts": 'import { x } from "../store/open.ts";\n' })[0]).toMatch(fault);
   });
@@ -55,7 +55,7 @@ describe("the layers of src", () => {
     expect(check({ "store/a.ts": text })).toEqual([]);
   });
 
-  test("let a test look at its room from above", () => {
+  test("let a test use modules above its own", () => {
     expect(check({ "store/a.test.ts": 'import { openVarve } from "../engine.ts";\n' })).toEqual([]);
   });
 
@@ -69,15 +69,17 @@ describe("the layers of src", () => {
 
   test("keep domain free of packages, in its tests not", () => {
     expect(check({ "domain/a.ts": 'import { z } from "zod";\n', "domain/a.test.ts": 'import "vitest";\n' })).toEqual([
-      "domain/a.ts:1: imports zod: domain imports nothing outside itself; move what needs it up a room",
+      "domain/a.ts:1: imports zod: domain imports nothing outside itself; move what needs it up a module",
     ]);
   });
 
-  test("name a room that has no place in the order", () => {
-    expect(check({ "attic/a.ts": 'import { x } from "../domain/index.ts";\n' })[0]).toMatch(/room attic has no place/);
+  test("name a module that has no place in the order", () => {
+    expect(check({ "attic/a.ts": 'import { x } from "../domain/index.ts";\n' })[0]).toMatch(
+      /module attic has no place/,
+    );
   });
 
-  test("find a cycle between files of one room", () => {
+  test("find a cycle between files of one module", () => {
     const files = {
       "store/a.ts": 'import { b } from "./b.ts";\n',
       "store/b.ts": 'import { c } from "./c.ts";\n',

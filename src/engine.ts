@@ -247,14 +247,9 @@ export function restoreBackup(options: OpenOptions, file: string): Promise<Resto
 }
 
 export {
-  allRights,
-  canUseAgent,
-  foreignAgent,
-  hasRight,
   owner,
   type Principal,
   type Requester,
-  type Right,
 } from "./authorization/index.ts";
 export type {
   Answer,
@@ -291,10 +286,7 @@ export {
   type MemoryService,
   type MemoryStats,
   type OpenedMemory,
-  type PromptRecall,
-  type PromptRecallRequest,
   type Review,
-  wantsRecall,
 } from "./memory/index.ts";
 export type { Embedded, EmbeddedQuery, Embedder, EmbedText, Models } from "./models/index.ts";
 export { isContextOverflow, openProviderCredential } from "./models/index.ts";
@@ -329,9 +321,10 @@ export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/i
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
-  type Cleaned,
+  type CleanedMessages,
   type CleanOptions,
   cleanForProvider,
+  createSilentReplyGate,
   type ExportFormat,
   exportFormats,
   getEntryText,
@@ -344,7 +337,6 @@ export {
   type Page,
   type ReadOptions,
   type SilentReplyGate,
-  silentReplyGate,
   sourceNames,
   type TranscriptService,
 } from "./transcript/index.ts";

@@ -26,11 +26,17 @@ export async function withVarve<T>(
   more: Pick<OpenOptions, "willSearch"> = {},
 ): Promise<T> {
   const varve = await openVarve({ ...openOptions(options), ...more });
+  printWarnings(varve);
   try {
     return await work(varve, outputFor(options));
   } finally {
     await varve.close();
   }
+}
+
+/** Prints what the settings should be changed to, on standard error. */
+export function printWarnings({ settings }: Pick<Varve, "settings">): void {
+  for (const warning of settings.warnings) process.stderr.write(`varve: warning: ${warning}\n`);
 }
 
 /** A signal that fires on the first Ctrl-C; the second one ends the program at once. */

@@ -40,11 +40,11 @@ session:
 `;
 
 describe("setting a value", () => {
-  test("makes the file, readable by its owner only, with a line that says what it is", () => {
+  test("creates the file, readable by its owner only, with a header comment", () => {
     const newHome = join(home, "not", "yet");
     setConfigValue(newHome, "gateway.port", "8080");
     const path = join(newHome, "config.yaml");
-    expect(readFileSync(path, "utf8")).toMatch(/^# Settings of Varve\..*\n\ngateway:\n {2}port: 8080\n$/);
+    expect(readFileSync(path, "utf8")).toMatch(/^# Varve settings\..*\n\ngateway:\n {2}port: 8080\n$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
@@ -57,7 +57,7 @@ describe("setting a value", () => {
     expect(read()).toContain("    - /reset\n  reset:\n    mode: daily\n");
   });
 
-  test("takes lists, mappings, and paths into mappings", () => {
+  test("accepts lists, mappings, and paths into mappings", () => {
     setConfigValue(home, "session.resetTriggers", "[/new, /fresh]");
     setConfigValue(home, "session.resetByType.direct.mode", "daily");
     setConfigValue(home, "session.resetByChannel.telegram", '{"mode": "none"}');
@@ -68,7 +68,7 @@ describe("setting a value", () => {
     });
   });
 
-  test("opens a section that stands empty, and a file of comments", () => {
+  test("fills an empty section, and a file of comments", () => {
     writeFileSync(file, "# only a comment\n");
     setConfigValue(home, "agent", "a");
     expect(read()).toBe("# only a comment\n\nagent: a\n");
@@ -78,7 +78,7 @@ describe("setting a value", () => {
     expect(load().gateway.port).toBe(1);
   });
 
-  test("keeps text that looks like something else as text", () => {
+  test("quotes text that looks like another type", () => {
     setConfigValue(home, "agent", "42");
     setConfigValue(home, "session.mainKey", "null");
     expect(load()).toMatchObject({ agent: "42", session: { mainKey: "null" } });
@@ -92,7 +92,7 @@ describe("setting a value", () => {
     expect(readFileSync(kept, "utf8")).toBe("agent: b\n");
   });
 
-  test("writes nothing when the result would not load", () => {
+  test("writes nothing when the result would be invalid", () => {
     writeFileSync(file, commented);
     expect(() => setConfigValue(home, "session.reset.atHour", "25")).toThrow(/from 0 to 23; got 25/);
     expect(() => setConfigValue(home, "session.resetTriggers", "[")).toThrow(VarveError);
@@ -100,13 +100,13 @@ describe("setting a value", () => {
     expect(readdirSync(home)).toEqual(["config.yaml"]);
   });
 
-  test("refuses keys it does not know, and groups, with what was meant", () => {
-    expect(remedyOf(() => setConfigValue(home, "gateway.prot", "1"))).toBe("Did you mean gateway.port?");
-    expect(remedyOf(() => setConfigValue(home, "dmScope", "main"))).toBe("Did you mean session.dmScope?");
-    expect(remedyOf(() => setConfigValue(home, "session.reset", "daily"))).toMatch(
+  test("rejects unknown keys and groups, with a suggestion", () => {
+    expect(catchRemedy(() => setConfigValue(home, "gateway.prot", "1"))).toBe("Did you mean gateway.port?");
+    expect(catchRemedy(() => setConfigValue(home, "dmScope", "main"))).toBe("Did you mean session.dmScope?");
+    expect(catchRemedy(() => setConfigValue(home, "session.reset", "daily"))).toMatch(
       /session.reset.mode, session.reset.atHour/,
     );
-    expect(remedyOf(() => setConfigValue(home, "agent.name", "x"))).toBeDefined();
+    expect(catchRemedy(() => setConfigValue(home, "agent.name", "x"))).toBeDefined();
     expect(existsSync(file)).toBe(false);
   });
 
@@ -119,8 +119,17 @@ describe("setting a value", () => {
   });
 });
 
+describe("a setting that moved", () => {
+  test("is set under its new name, and can be unset under its old one", () => {
+    writeFileSync(file, "agent: main\ncontext:\n  circuitBreakerThreshold: 7\n");
+    expect(unsetConfigValue(home, "context.circuitBreakerThreshold")).toBe(true);
+    setConfigValue(home, "context.circuitBreakerThreshold", "9");
+    expect(readFileSync(file, "utf8")).toBe("agent: main\nadvanced:\n  models:\n    circuitBreakerThreshold: 9\n");
+  });
+});
+
 describe("unsetting a value", () => {
-  test("brings the default back and takes empty sections along", () => {
+  test("restores the default and removes empty sections", () => {
     setConfigValue(home, "session.reset.mode", "daily");
     setConfigValue(home, "agent", "a");
     expect(unsetConfigValue(home, "session.reset.mode")).toBe(true);
@@ -129,13 +138,13 @@ describe("unsetting a value", () => {
     expect(load()).toMatchObject({ agent: "a", session: { reset: { mode: "auto" } } });
   });
 
-  test("of a file that is not there changes nothing", () => {
+  test("changes nothing when there is no file", () => {
     expect(unsetConfigValue(home, "agent")).toBe(false);
     expect(existsSync(file)).toBe(false);
   });
 });
 
-test("what was set is loaded again, and comments survive", () => {
+test("a value that was set is loaded again, and comments survive", () => {
   const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).filter((text) => text !== "__proto__");
   const change = fc.oneof(
     fc.record({ key: fc.constant("gateway.port"), value: fc.integer({ min: 0, max: 65_535 }) }),
@@ -164,7 +173,7 @@ test("what was set is loaded again, and comments survive", () => {
   );
 });
 
-function remedyOf(work: () => unknown): string | undefined {
+function catchRemedy(work: () => unknown): string | undefined {
   try {
     work();
   } catch (error) {

@@ -1,25 +1,25 @@
 import { type Document, isCollection, isMap, isNode, isScalar, parseDocument, type YAMLMap } from "yaml";
 import { VarveError } from "../domain/index.ts";
-import { readText } from "./env-layer.ts";
+import { parseValue } from "./env-layer.ts";
 import { printPath } from "./explain.ts";
 import { configError } from "./faults.ts";
 import { readConfigFile } from "./file-layer.ts";
 import { checkConfigText, configPath } from "./load.ts";
-import { nearestName } from "./nearest.ts";
-import { schemaAt, settingAt, settings } from "./settings.ts";
+import { movedSettings } from "./moved-settings.ts";
+import { findContainingSetting, findNearestName, findSchema, settings } from "./settings.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
-const header = " Settings of Varve. `varve config list` shows all of them, with what they do.";
+const header = " Varve settings. `varve config list` shows all of them.";
 
 /**
- * Sets one setting in the file, as people type it. Comments and order stay. The whole result is checked first: a file
- * that would not load is never written. `key` may lead into a mapping, as `session.resetByType.direct.mode` does.
+ * Sets one setting in the file from text. Comments and order are preserved. The result is validated first: an invalid
+ * file is never written. `key` may lead into a mapping, such as `session.resetByType.direct.mode`.
  */
 export function setConfigValue(home: string, key: string, text: string): void {
-  const path = parseKey(key);
-  const schema = schemaAt(path);
-  if (schema === undefined) throw unknownKey(key);
-  const value = readText(schema, text);
+  const path = parseKey(movedSettings.find(({ from }) => from === key)?.to ?? key);
+  const schema = findSchema(path);
+  if (schema === undefined) throw unknownKeyError(key);
+  const value = parseValue(schema, text);
   editFile(home, (document) => {
     if (document.contents === null) adoptComment(document);
     openSections(document, path);
@@ -27,9 +27,9 @@ export function setConfigValue(home: string, key: string, text: string): void {
   });
 }
 
-/** Takes one setting out of the file, so that its default holds again. Says whether it was there. */
+/** Removes one setting from the file, so that its default applies again. Returns whether it was set. */
 export function unsetConfigValue(home: string, key: string): boolean {
-  const path = parseKey(key);
+  const path = movedSettings.some(({ from }) => from === key) ? key.split(".") : parseKey(key);
   if (readConfigFile(configPath(home)) === undefined) return false;
   let wasThere = false;
   editFile(home, (document) => {
@@ -46,20 +46,20 @@ export function unsetConfigValue(home: string, key: string): boolean {
 
 function parseKey(key: string): string[] {
   const path = key.split(".");
-  if (settingAt(path) !== undefined) return path;
+  if (findContainingSetting(path) !== undefined) return path;
   const inside = settings.filter((setting) => setting.key.startsWith(`${key}.`)).map((setting) => setting.key);
-  if (inside.length === 0) throw unknownKey(key);
+  if (inside.length === 0) throw unknownKeyError(key);
   throw new VarveError("BAD_CONFIG", `${key} is a group of settings, not a setting.`, {
-    remedy: `Name one of ${inside.join(", ")}.`,
+    remedy: `Use one of ${inside.join(", ")}.`,
   });
 }
 
-function unknownKey(key: string): VarveError {
+function unknownKeyError(key: string): VarveError {
   const keys = settings.map((setting) => setting.key);
   const sameName = settings.find(({ path }) => path.at(-1) === key)?.key;
-  const meant = nearestName(key, keys) ?? sameName;
+  const meant = findNearestName(key, keys) ?? sameName;
   return new VarveError("BAD_CONFIG", `${key} is not a setting.`, {
-    remedy: meant === undefined ? "`varve config list` shows every setting there is." : `Did you mean ${meant}?`,
+    remedy: meant === undefined ? "`varve config list` shows all settings." : `Did you mean ${meant}?`,
   });
 }
 
@@ -68,12 +68,12 @@ function editFile(home: string, edit: (document: Document) => void): void {
   const before = readConfigFile(path);
   const document = parseDocument(before ?? "");
   if (before === undefined) document.commentBefore = header;
-  // What cannot be parsed or is not a mapping cannot be edited either.
+  // A file that cannot be parsed or is not a mapping cannot be edited.
   const faults = document.errors.length > 0 || !isEditable(document) ? checkConfigText(path, before ?? "") : [];
   if (faults.length > 0) throw configError(faults, `Correct ${path} by hand first.`);
-  const after = printEdited(document, edit, path);
+  const after = applyEdit(document, edit, path);
   const faultsAfter = checkConfigText(path, after);
-  if (faultsAfter.length > 0) throw configError(faultsAfter, `Nothing was written. ${path} is as it was.`);
+  if (faultsAfter.length > 0) throw configError(faultsAfter, `Nothing was written; ${path} is unchanged.`);
   if (after !== before) writeAtomically(path, after);
 }
 
@@ -81,26 +81,26 @@ function isEditable({ contents }: Document): boolean {
   return contents === null || isMap(contents) || (isScalar(contents) && contents.value === null);
 }
 
-function printEdited(document: Document, edit: (document: Document) => void, path: string): string {
+function applyEdit(document: Document, edit: (document: Document) => void, path: string): string {
   try {
     edit(document);
     return document.toString({ lineWidth: 0 });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new VarveError("BAD_CONFIG", `${path} cannot be edited by a program: ${reason}`, {
+    throw new VarveError("BAD_CONFIG", `${path} cannot be edited automatically: ${reason}`, {
       remedy: `Nothing was written. Edit ${path} by hand.`,
       cause: error,
     });
   }
 }
 
-/** A file of nothing but comments has them behind its contents; they belong in front of what comes now. */
+/** In a file that contains only comments they follow the contents; moves them before the new setting. */
 function adoptComment(document: Document): void {
   document.commentBefore = [document.commentBefore, document.comment].filter(Boolean).join("\n") || null;
   document.comment = null;
 }
 
-/** A section that stands there with nothing behind it becomes a mapping, so that something can be put into it. */
+/** Turns an empty section into a mapping, so that a setting can be added. */
 function openSections(document: Document, path: readonly string[]): void {
   if (isScalar(document.contents)) document.contents = null;
   document.contents ??= document.createNode({}) as YAMLMap;

@@ -2,46 +2,52 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import { VarveError } from "../domain/index.ts";
 import type { ConfigFault } from "./faults.ts";
-import { type Layer, setAt } from "./layer.ts";
-import { nearestName } from "./nearest.ts";
-import { settingAt, settings, unwrap } from "./settings.ts";
+import { type ConfigLayer, setValue } from "./layer.ts";
+import { listMovedVariables } from "./moved-settings.ts";
+import { findContainingSetting, findNearestName, findSetting, settings, toVariable, unwrap } from "./settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const prefix = "VARVE_";
-/** Variables that are not settings: where to find them, what clients and tests use. */
+/** Variables that are not settings: the home folder, and those of clients and tests. */
 const otherVariables = ["VARVE_HOME", "VARVE_TRANSCRIPTS", "VARVE_TOKEN", "VARVE_URL"];
 const testPrefix = "VARVE_TEST_";
 
-/** The settings in `VARVE_*` variables. An empty variable is one that is not set: shells make no other kind easily. */
-export function envLayer(env: Environment): Layer {
+/** Reads settings from `VARVE_*` variables. An empty variable counts as not set. */
+export function readEnvLayer(env: Environment): ConfigLayer {
   const byVariable = new Map(settings.map((setting) => [setting.variable, setting]));
   const values: Record<string, unknown> = {};
+  const moved = listMovedVariables();
   const faults: ConfigFault[] = [];
+  const warnings: ConfigFault[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(prefix) || variable.startsWith(testPrefix) || otherVariables.includes(variable)) continue;
     const source = { kind: "env", variable } as const;
-    const setting = byVariable.get(variable);
-    if (setting === undefined) {
-      const meant = nearestName(variable, [...byVariable.keys(), ...otherVariables]);
+    const old = moved.get(variable);
+    const setting = byVariable.get(variable) ?? (old?.to === undefined ? undefined : findSetting(old.to));
+    if (setting === undefined && old === undefined) {
+      const meant = findNearestName(variable, [...byVariable.keys(), ...otherVariables]);
       const suggestion = meant === undefined ? "" : ` Did you mean ${meant}?`;
-      faults.push({ source, message: `no setting has this variable.${suggestion}` });
+      warnings.push({ source, message: `no setting has this variable, so it has no effect.${suggestion}` });
     } else if (text !== undefined && text !== "") {
+      const key = old?.from ?? setting?.key ?? "";
       try {
-        setAt(values, setting.path, readText(setting.schema, text));
+        setValue(values, key.split("."), setting === undefined ? text : parseValue(setting.schema, text));
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        faults.push({ key: setting.key, source, message: `${setting.key} cannot be read: ${message}` });
+        faults.push({ key, source, message: `${key} cannot be read: ${message}` });
       }
     }
   }
-  const sourceOf = (path: readonly PropertyKey[]) =>
-    ({ kind: "env", variable: settingAt(path)?.variable ?? prefix }) as const;
-  return { values, faults, sourceOf };
+  const findSource = (path: readonly PropertyKey[]) =>
+    ({ kind: "env", variable: findContainingSetting(path)?.variable ?? toVariable(path.map(String)) }) as const;
+  return { values, faults, warnings, findSource };
 }
 
-/** A value as people type it: text stays what it is, everything else is YAML, which JSON is a part of. */
-export function readText(schema: z.ZodType, text: string): unknown {
+/**
+ * Parses a value typed by a person: text settings are taken literally, everything else is YAML (which includes JSON).
+ */
+export function parseValue(schema: z.ZodType, text: string): unknown {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodString || inner instanceof z.ZodEnum) return text;
   const document = parseDocument(text, { prettyErrors: false });

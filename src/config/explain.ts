@@ -1,26 +1,25 @@
 import { z } from "zod";
 import type { ConfigFault, ConfigSource } from "./faults.ts";
-import { nearestName } from "./nearest.ts";
 import { configSchema } from "./schema.ts";
-import { schemaAt, settingAt, settings, unwrap } from "./settings.ts";
+import { findContainingSetting, findNearestName, findSchema, settings, unwrap } from "./settings.ts";
 
 const shownMax = 80;
 
-/** What is wrong with a tree of settings, in words; nothing when it is right. `sourceOf` says where a path was set. */
+/** Explains what is wrong with a tree of settings; empty when it is valid. `findSource` tells where a path was set. */
 export function explainFaults(
   values: unknown,
-  sourceOf: (path: readonly PropertyKey[]) => ConfigSource,
+  findSource: (path: readonly PropertyKey[]) => ConfigSource,
 ): ConfigFault[] {
   const { error } = configSchema.safeParse(values);
   return (error?.issues ?? []).flatMap((issue) => {
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((name) => {
         const path = [...issue.path, name];
-        return { key: printPath(path), source: sourceOf(path), message: unknownKey(issue.path, name) };
+        return { key: printPath(path), source: findSource(path), message: explainUnknownKey(issue.path, name) };
       });
     }
-    const key = settingAt(issue.path)?.key ?? printPath(issue.path);
-    return [{ key, source: sourceOf(issue.path), message: wrongValue(issue, values) }];
+    const key = findContainingSetting(issue.path)?.key ?? printPath(issue.path);
+    return [{ key, source: findSource(issue.path), message: explainWrongValue(issue, values) }];
   });
 }
 
@@ -30,46 +29,49 @@ export function printPath(path: readonly PropertyKey[]): string {
   return parts.join("").replace(/^\./, "");
 }
 
-function unknownKey(path: readonly PropertyKey[], name: string): string {
-  const meant = meantKey(path, name);
-  const isInsideSetting = settingAt(path) !== undefined;
+function explainUnknownKey(path: readonly PropertyKey[], name: string): string {
+  const meant = suggestKey(path, name);
+  const isInsideSetting = findContainingSetting(path) !== undefined;
   const fault = `${printPath([...path, name])} is not ${isInsideSetting ? "known here" : "a setting"}.`;
   return meant === undefined ? fault : `${fault} Did you mean ${meant}?`;
 }
 
-/** The same name here or in another section, in any case; else a neighbour, else any setting, that is spelled alike. */
-function meantKey(path: readonly PropertyKey[], name: string): string | undefined {
-  const container = unwrap(schemaAt(path));
+/**
+ * Suggests the same name here or in another section, ignoring case; else a similar name here, else any similar setting.
+ */
+function suggestKey(path: readonly PropertyKey[], name: string): string | undefined {
+  const container = unwrap(findSchema(path));
   const neighbours = container instanceof z.ZodObject ? Object.keys(container.shape) : [];
   const isSame = (other: string | undefined) => other?.toLowerCase() === name.toLowerCase();
-  const isInsideSetting = settingAt(path) !== undefined;
+  const isInsideSetting = findContainingSetting(path) !== undefined;
   const elsewhere = isInsideSetting ? undefined : settings.find((setting) => isSame(setting.path.at(-1)));
-  const neighbour = neighbours.find(isSame) ?? (elsewhere === undefined ? nearestName(name, neighbours) : undefined);
+  const neighbour =
+    neighbours.find(isSame) ?? (elsewhere === undefined ? findNearestName(name, neighbours) : undefined);
   if (neighbour !== undefined) return printPath([...path, neighbour]);
   if (isInsideSetting) return undefined;
   const keys = settings.map(({ key }) => key);
-  return elsewhere?.key ?? nearestName(printPath([...path, name]), keys);
+  return elsewhere?.key ?? findNearestName(printPath([...path, name]), keys);
 }
 
-function wrongValue(issue: z.core.$ZodIssue, values: unknown): string {
+function explainWrongValue(issue: z.core.$ZodIssue, values: unknown): string {
   if (issue.code === "invalid_key")
-    return `The name ${printPath(issue.path)} ${issue.issues[0]?.message ?? "is wrong"}.`;
-  const given = valueAt(values, issue.path);
-  const rule = ruleOf(issue);
+    return `The name ${printPath(issue.path)} ${issue.issues[0]?.message ?? "is invalid"}.`;
+  const given = getValue(values, issue.path);
+  const rule = describeRule(issue);
   if (given === undefined) return `${printPath(issue.path)} is missing: it ${rule}.`;
   const wasUnquoted = issue.code === "invalid_type" && issue.expected === "string" && typeof given !== "object";
-  return `${printPath(issue.path)} ${rule}; got ${show(given, issue.path)}${wasUnquoted ? ", which needs quotes" : ""}.`;
+  return `${printPath(issue.path)} ${rule}; got ${showValue(given, issue.path)}${wasUnquoted ? ", which needs quotes" : ""}.`;
 }
 
-/** Rules with a wording of their own carry it in the schema; the wording of the others follows from their form. */
-function ruleOf(issue: z.core.$ZodIssue): string {
+/** Rules with their own wording have it in the schema; for others it is derived from the schema. */
+function describeRule(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_format" || issue.code === "custom") return issue.message;
-  const schema = schemaAt(issue.path);
-  return schema === undefined ? `is wrong (${issue.message})` : `must be ${allowedBy(schema)}`;
+  const schema = findSchema(issue.path);
+  return schema === undefined ? `is invalid (${issue.message})` : `must be ${describeAllowed(schema)}`;
 }
 
-/** What a schema allows, as the end of "must be …". */
-function allowedBy(schema: z.ZodType): string {
+/** What a schema allows, to complete "must be …". */
+function describeAllowed(schema: z.ZodType): string {
   return describeForm(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
 }
 
@@ -98,16 +100,16 @@ function describeRange(least: number | undefined, most: number | undefined): str
   return hasMost ? `, at most ${most}` : "";
 }
 
-/** A faulty secret is still a secret. */
-function show(value: unknown, path: readonly PropertyKey[]): string {
-  const setting = settingAt(path);
+/** An invalid secret is still a secret. */
+function showValue(value: unknown, path: readonly PropertyKey[]): string {
+  const setting = findContainingSetting(path);
   const isWhole = setting?.path.length === path.length;
-  if (setting?.mask !== undefined && !isWhole) return "something else, not shown here";
+  if (setting?.mask !== undefined && !isWhole) return "a value that is not shown";
   const text = JSON.stringify(setting?.mask === undefined ? value : setting.mask(value)) ?? String(value);
   return text.length > shownMax ? `${text.slice(0, shownMax)}… (${text.length} characters)` : text;
 }
 
-export function valueAt(values: unknown, path: readonly PropertyKey[]): unknown {
+export function getValue(values: unknown, path: readonly PropertyKey[]): unknown {
   let value = values;
   for (const step of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;

@@ -1,20 +1,20 @@
 import { VarveError } from "../domain/index.ts";
 
-/** Where a value came from. */
+/** The source of a value. */
 export type ConfigSource =
   | { kind: "default" }
   | { kind: "option" }
   | { kind: "env"; variable: string }
   | { kind: "file"; path: string; line: number };
 
-/** One thing that is wrong with the settings. */
+/** One error or warning about the settings. */
 export interface ConfigFault {
-  /** The setting, as far as one can be told. */
+  /** The setting, if it can be identified. */
   key?: string;
   source: ConfigSource;
-  /** Counted from 1, for faults of syntax. */
+  /** Starts at 1; for syntax errors. */
   column?: number;
-  /** What is wrong, what was given, and what is allowed. */
+  /** What is wrong, the given value, and what is allowed. */
   message: string;
 }
 
@@ -29,9 +29,9 @@ export function printFault({ source, column, message }: ConfigFault): string {
   return `${source.path}:${source.line}${column === undefined ? "" : `:${column}`}: ${message}`;
 }
 
-/** All faults in one error: whoever has to mend them wants to do it once. */
+/** Collects all faults in one error, so that they can be corrected at once. */
 export function configError(faults: readonly ConfigFault[], remedy: string): VarveError {
-  const head = faults.length === 1 ? "A setting is wrong." : `${faults.length} settings are wrong.`;
+  const head = faults.length === 1 ? "A setting is invalid." : `${faults.length} settings are invalid.`;
   return new VarveError("BAD_CONFIG", [head, ...faults.map((fault) => `  ${printFault(fault)}`)].join("\n"), {
     remedy,
     details: { faults },

@@ -1,13 +1,15 @@
 export { setConfigValue, unsetConfigValue } from "./edit.ts";
 export type { Environment } from "./env-layer.ts";
 export { type ConfigFault, type ConfigSource, printFault, printSource } from "./faults.ts";
-export { type ConfigRow, listConfig } from "./list.ts";
 export {
   backupFolder,
+  type ConfigRow,
   checkConfig,
   configPath,
+  findConfigWarnings,
   type LoadedConfig,
   type LoadOptions,
+  listConfig,
   loadConfig,
   resolveHome,
 } from "./load.ts";

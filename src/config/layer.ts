@@ -3,19 +3,20 @@ import { isJsonObject } from "../domain/index.ts";
 import type { ConfigFault, ConfigSource } from "./faults.ts";
 import { configSchema } from "./schema.ts";
 
-/** The settings of one source, as a tree, with what is known to be wrong before the schema has seen them. */
-export interface Layer {
+/** The settings of one source as a tree, with the faults and warnings found before validation. */
+export interface ConfigLayer {
   values: Record<string, unknown>;
   faults: ConfigFault[];
-  sourceOf(path: readonly PropertyKey[]): ConfigSource;
+  warnings: ConfigFault[];
+  findSource(path: readonly PropertyKey[]): ConfigSource;
 }
 
-/** What a program sets: above everything else. */
-export function optionLayer(overrides: object): Layer {
-  return { values: dropUnset(overrides), faults: [], sourceOf: () => ({ kind: "option" }) };
+/** Values set by the program; they take precedence over everything else. */
+export function createOptionLayer(overrides: object): ConfigLayer {
+  return { values: dropUnset(overrides), faults: [], warnings: [], findSource: () => ({ kind: "option" }) };
 }
 
-/** A setting that is null or undefined is not set, so a key can stand in the file with nothing behind it. */
+/** Drops null and undefined settings, so that a key in the file may be left empty. */
 export function dropUnset(values: object, section: z.ZodObject = configSchema): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -33,8 +34,8 @@ export function dropUnset(values: object, section: z.ZodObject = configSchema): 
   return kept;
 }
 
-/** Sets a value in a tree, with the branches that lead to it. */
-export function setAt(values: Record<string, unknown>, path: readonly string[], value: unknown): void {
+/** Sets a value in a tree, creating sections as needed. */
+export function setValue(values: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name, ...rest] = path;
   if (name === undefined) return;
   if (rest.length === 0) {
@@ -43,5 +44,5 @@ export function setAt(values: Record<string, unknown>, path: readonly string[], 
   }
   const branch = isJsonObject(values[name]) ? values[name] : {};
   values[name] = branch;
-  setAt(branch, rest, value);
+  setValue(branch, rest, value);
 }

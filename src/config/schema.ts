@@ -1,23 +1,22 @@
 import { z } from "zod";
+import { advancedSection } from "./sections/advanced.ts";
 import { contextSection } from "./sections/context.ts";
 import { gatewaySection } from "./sections/gateway.ts";
-import { general } from "./sections/general.ts";
-import { cronSection, importSection, logSection } from "./sections/keeping.ts";
+import { generalSettings } from "./sections/general.ts";
 import { memorySection } from "./sections/memory.ts";
 import { modelsSection } from "./sections/models.ts";
+import { cronSection, importSection, logSection, storeSection } from "./sections/operations.ts";
 import { proxySection } from "./sections/proxy.ts";
 import { searchSection } from "./sections/search.ts";
-import { sendPolicySection } from "./sections/send-policy.ts";
-import { sessionSection } from "./sections/session.ts";
-import { storeSection } from "./sections/store.ts";
+import { sendPolicySection, sessionSection } from "./sections/session.ts";
 import { turnSection } from "./sections/turn.ts";
 
 /**
- * Every setting there is. A room adds its own by a file in `sections/` and a line here: a strict object, in which every
+ * All settings. A module adds its own with a file in `sections/` and a line here: a strict object in which every
  * setting has a default (or is optional) and a description. `.prefault({})` makes the section itself optional.
  */
 export const configSchema = z.strictObject({
-  ...general,
+  ...generalSettings,
   session: sessionSection.prefault({}),
   sendPolicy: sendPolicySection.prefault({}),
   context: contextSection.prefault({}),
@@ -31,8 +30,9 @@ export const configSchema = z.strictObject({
   memory: memorySection.prefault({}),
   import: importSection.prefault({}),
   log: logSection.prefault({}),
+  advanced: advancedSection.prefault({}),
 });
 
 export type Config = z.output<typeof configSchema>;
-/** The same with everything optional, as a caller writes it. */
+/** The input form, with everything optional. */
 export type ConfigInput = z.input<typeof configSchema>;

@@ -3,10 +3,10 @@ import { isJsonObject } from "../domain/index.ts";
 
 const hidden = "••••••";
 
-/** The settings that hold secrets, each with how it is shown to people. */
+/** Settings that contain secrets, each with a function that masks them. */
 export const secrets = z.registry<{ mask(value: unknown): unknown }>();
 
-/** A URL keeps everything but its password. Text that is no URL is a path, and no secret. */
+/** Masks the password of a URL. Text that is not a URL is a path, which is not secret. */
 export function maskDatabase(value: unknown): unknown {
   if (typeof value !== "string") return value;
   return value
@@ -14,7 +14,7 @@ export function maskDatabase(value: unknown): unknown {
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 
-/** Where a token comes from may be seen; its hash may not, since a weak token could be guessed from it. */
+/** The variable that holds a token is shown. A hash is masked, because a weak token could be guessed from it. */
 export function maskTokens(value: unknown): unknown {
   if (!Array.isArray(value)) return hidden;
   return value.map((entry) => {
@@ -24,7 +24,7 @@ export function maskTokens(value: unknown): unknown {
   });
 }
 
-/** Where a key comes from may be seen, the key itself may not; nor a password in an address. */
+/** The variable that holds a key is shown; keys and passwords in URLs are masked. */
 export function maskProviders(value: unknown): unknown {
   if (!isJsonObject(value)) return hidden;
   const masked = Object.entries(value).map(([name, entry]) => {
@@ -42,7 +42,7 @@ export function maskProviders(value: unknown): unknown {
   return Object.fromEntries(masked);
 }
 
-/** Of a profile everything may be seen but what is secret in it; of a command, only which program it is. */
+/** Masks the secret fields of a profile; of a command, everything but the program. */
 export function maskAuth(value: unknown): unknown {
   if (!isJsonObject(value)) return hidden;
   return Object.fromEntries(Object.entries(value).map(([name, profile]) => [name, maskProfile(profile)]));
@@ -76,7 +76,7 @@ function maskCommand(command: unknown): unknown {
   return words.length > 1 ? [words[0], hidden] : words;
 }
 
-/** The name of a variable says where a key comes from, and nothing of the key. */
+/** A reference to a variable does not reveal the key. */
 function maskKey(key: unknown): unknown {
   return typeof key === "string" && key.startsWith("env:") ? key : hidden;
 }

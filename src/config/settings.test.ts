@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { listConfig, loadConfig, settings } from "./index.ts";
-import { nearestName } from "./nearest.ts";
+import { findNearestName } from "./settings.ts";
 
 test("every setting has a description, and a variable of its own", () => {
   for (const { key, description } of settings) expect(description, key).toMatch(/^[A-Z`].*\.$/);
   expect(new Set(settings.map(({ variable }) => variable)).size).toBe(settings.length);
 });
 
-test("every default is allowed by its own rule, and survives JSON", () => {
+test("every default is valid and survives a JSON round trip", () => {
   for (const { key, schema, defaultValue } of settings) {
     expect(schema.parse(defaultValue), key).toEqual(defaultValue);
     if (defaultValue !== undefined) expect(JSON.parse(JSON.stringify(defaultValue)), key).toEqual(defaultValue);
@@ -16,7 +16,7 @@ test("every default is allowed by its own rule, and survives JSON", () => {
   }
 });
 
-test("variables follow from the keys", () => {
+test("variable names are derived from keys", () => {
   const names = Object.fromEntries(settings.map(({ key, variable }) => [key, variable]));
   expect(names).toMatchObject({
     database: "VARVE_DATABASE",
@@ -61,7 +61,7 @@ test("the list shows every setting with its source, and no secret", () => {
   });
 });
 
-test("the keys of model providers are not shown, their references are", () => {
+test("keys of model providers are masked, references to variables are shown", () => {
   const loaded = loadConfig({
     home: "/nonexistent-varve-home",
     env: { VARVE_MODELS_PROVIDERS: "{anthropic: {apiKey: sesame}}", VARVE_MODELS_SUMMARY: "anthropic/m" },
@@ -81,7 +81,7 @@ test("the keys of model providers are not shown, their references are", () => {
   });
 });
 
-test("of auth profiles nothing secret is shown, nor said in what is wrong with them", () => {
+test("secrets of auth profiles appear neither in the list nor in fault messages", () => {
   const oauth = { tokenUrl: "https://id.example/token", clientId: "varve", refreshToken: "sesame" };
   const auth = {
     plain: { provider: "openai", apiKey: "sesame" },
@@ -116,11 +116,11 @@ test("of auth profiles nothing secret is shown, nor said in what is wrong with t
   }
 });
 
-test("a name is suggested only when it is near", () => {
+test("a name is suggested only when it is similar", () => {
   const names = ["agent", "timezone", "database"];
-  expect(nearestName("agnet", names)).toBe("agent");
-  expect(nearestName("timeZone", names)).toBe("timezone");
-  expect(nearestName("databse", names)).toBe("database");
-  expect(nearestName("colour", names)).toBeUndefined();
-  expect(nearestName("x".repeat(10_000), names)).toBeUndefined();
+  expect(findNearestName("agnet", names)).toBe("agent");
+  expect(findNearestName("timeZone", names)).toBe("timezone");
+  expect(findNearestName("databse", names)).toBe("database");
+  expect(findNearestName("colour", names)).toBeUndefined();
+  expect(findNearestName("x".repeat(10_000), names)).toBeUndefined();
 });

@@ -11,14 +11,14 @@ export interface Setting {
   variable: string;
   description: string;
   schema: z.ZodType;
-  /** Made when it is asked for: the time zone's takes as long as everything else here. */
+  /** Computed on access: looking up the time zone takes as long as everything else here. */
   readonly defaultValue: unknown;
-  /** Present when the value holds a secret: how it is shown. */
+  /** For values that contain secrets: how to display them. */
   mask?: (value: unknown) => unknown;
 }
 
-/** Every setting, in the order of the schema. */
-export const settings: readonly Setting[] = collect(configSchema, []);
+/** Every setting, in schema order. */
+export const settings: readonly Setting[] = collectSettings(configSchema, []);
 
 const byKey = new Map(settings.map((setting) => [setting.key, setting]));
 
@@ -26,8 +26,8 @@ export function findSetting(key: string): Setting | undefined {
   return byKey.get(key);
 }
 
-/** The setting that a path leads to or into: `gateway.tokens` for `gateway`, `tokens`, `0`, `name`. */
-export function settingAt(path: readonly PropertyKey[]): Setting | undefined {
+/** The setting at a path or containing it: `gateway.tokens` for `gateway`, `tokens`, `0`, `name`. */
+export function findContainingSetting(path: readonly PropertyKey[]): Setting | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const setting = byKey.get(path.slice(0, length).map(String).join("."));
     if (setting !== undefined) return setting;
@@ -35,8 +35,8 @@ export function settingAt(path: readonly PropertyKey[]): Setting | undefined {
   return undefined;
 }
 
-/** The schema a path leads to, through sections, lists and mappings; `undefined` when it leads nowhere. */
-export function schemaAt(path: readonly PropertyKey[], from: z.ZodType = configSchema): z.ZodType | undefined {
+/** The schema at a path through sections, lists and mappings; `undefined` when there is none. */
+export function findSchema(path: readonly PropertyKey[], from: z.ZodType = configSchema): z.ZodType | undefined {
   let schema: unknown = from;
   for (const step of path) {
     const inner = unwrap(schema);
@@ -48,7 +48,7 @@ export function schemaAt(path: readonly PropertyKey[], from: z.ZodType = configS
   return schema instanceof z.ZodType ? schema : undefined;
 }
 
-/** What a schema holds when it is given: without its default and its being optional. */
+/** Removes default and optional wrappers from a schema. */
 export function unwrap(schema: unknown): unknown {
   let inner = schema;
   while (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) {
@@ -57,12 +57,12 @@ export function unwrap(schema: unknown): unknown {
   return inner;
 }
 
-function collect(section: z.ZodObject, path: readonly string[]): Setting[] {
+function collectSettings(section: z.ZodObject, path: readonly string[]): Setting[] {
   return Object.entries(section.shape).flatMap(([name, schema]) => {
     if (!(schema instanceof z.ZodType)) return [];
     const here = [...path, name];
     const inner = schema instanceof z.ZodPrefault ? schema.unwrap() : undefined;
-    return inner instanceof z.ZodObject ? collect(inner, here) : [describeSetting(schema, here)];
+    return inner instanceof z.ZodObject ? collectSettings(inner, here) : [describeSetting(schema, here)];
   });
 }
 
@@ -70,7 +70,7 @@ function describeSetting(schema: z.ZodType, path: readonly string[]): Setting {
   return {
     key: path.join("."),
     path,
-    variable: `VARVE_${path.map(upperSnake).join("_")}`,
+    variable: toVariable(path),
     description: schema.description ?? "",
     schema,
     get defaultValue() {
@@ -80,9 +80,46 @@ function describeSetting(schema: z.ZodType, path: readonly string[]): Setting {
   };
 }
 
-function upperSnake(name: string): string {
+/** The environment variable of a key: `VARVE_SESSION_DM_SCOPE` for `session.dmScope`. */
+export function toVariable(path: readonly string[]): string {
+  return `VARVE_${path.map(toUpperSnake).join("_")}`;
+}
+
+function toUpperSnake(name: string): string {
   return name
     .replace("MiB", "Mib")
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toUpperCase();
+}
+
+/** The most similar name, if it is similar enough to be a suggestion. */
+export function findNearestName(given: string, names: Iterable<string>): string | undefined {
+  const wanted = given.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(given.length / 3)) + 1;
+  for (const name of names) {
+    const distance = editDistance(wanted, name.toLowerCase(), bestDistance);
+    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+  }
+  return best;
+}
+
+/** The number of insertions, deletions, substitutions and transpositions; `limit` when it is at least that. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit || a.length > 200) return limit;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(least);
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length] ?? limit;
 }

@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Replaces a file in one step: a reader, or a crash, sees all of the old text or all of the new. */
+/** Replaces a file atomically: a reader or a crash sees either the old text or the new. */
 export function writeAtomically(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const target = followLink(path);
   const draft = `${target}.${process.pid}.tmp`;
   try {
-    // Only its owner may read it: there may be secrets in it.
+    // Readable only by its owner, because it may contain secrets.
     const file = openSync(draft, "w", 0o600);
     try {
       writeFileSync(file, text);
@@ -23,7 +23,7 @@ export function writeAtomically(path: string, text: string): void {
   }
 }
 
-/** Until its folder is on disk as well, a power cut may bring the old file back. Windows has no such thing to flush. */
+/** Without flushing the folder, a power failure may bring the old file back. Not possible on Windows. */
 function flushFolder(folder: string): void {
   if (process.platform === "win32") return;
   const descriptor = openSync(folder, "r");
@@ -34,7 +34,7 @@ function flushFolder(folder: string): void {
   }
 }
 
-/** A settings file may be a link into somebody's collection of such files; the link stays. */
+/** A settings file may be a symbolic link, for example into a dotfiles repository; the link is preserved. */
 function followLink(path: string): string {
   try {
     return realpathSync(path);

@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { type Message, VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult, AttachedStatement, Store } from "../store/index.ts";
-import { messageDraft, type TranscriptWriter } from "../transcript/index.ts";
+import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
 import { createAfterTurnJobs } from "./after-turn-jobs.ts";
 import type { TurnFacts } from "./compaction/compactor.ts";
 import { recordTokens } from "./token-ratio.ts";
@@ -31,7 +31,7 @@ export async function commitTurn(
   checkKey(key);
   const jobs = await createAfterTurnJobs(store, config, session, messages, facts);
   const options = { jobs, idempotencyKey: key, attached };
-  const { repeated, ...written } = await transcripts.write(session, messages.map(messageDraft), options);
+  const { repeated, ...written } = await transcripts.write(session, messages.map(toMessageDraft), options);
   if (!repeated) await recordTokens(store, facts);
   return { ...written, status: repeated ? "duplicate" : "committed" };
 }

@@ -14,7 +14,7 @@ import { isContextOverflow, type Models } from "../models/index.ts";
 import type { SearchService } from "../search/index.ts";
 import { type Session, type SessionService, sessionStartQuery } from "../session/index.ts";
 import { type AppendResult, type AttachedStatement, prepareQuery, type Store } from "../store/index.ts";
-import { messageDraft, type TranscriptWriter } from "../transcript/index.ts";
+import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { activeBytes } from "./compaction/compaction-trigger.ts";
 import { type CompactRequest, compactionJob, createCompactor, type TurnFacts } from "./compaction/compactor.ts";
@@ -137,7 +137,7 @@ export function createContextService(options: ContextServiceOptions): TurnContex
   return {
     ...createHistoryReader({ store, config, sessions, search, generate }),
     ingest(session, messages, { after } = {}) {
-      const [first, ...rest] = messages.map(messageDraft);
+      const [first, ...rest] = messages.map(toMessageDraft);
       const drafts =
         first === undefined ? [] : [{ ...first, ...(after === undefined ? {} : { parentId: after }) }, ...rest];
       return transcripts.write(session, drafts);

@@ -1,6 +1,6 @@
 import { type InferResult, sql } from "kysely";
 import type { Db, Store, Tx } from "../store/index.ts";
-import { activePath, type Segment } from "../transcript/index.ts";
+import { readActivePath, type Segment } from "../transcript/index.ts";
 import {
   type ConversationRef,
   readSources,
@@ -34,7 +34,7 @@ export async function loadFrontier(
   known: Map<string, StoredSummary> = new Map(),
   opening?: { path: Segment[]; state: StateRow | undefined },
 ): Promise<Frontier> {
-  const path = opening?.path ?? (await activePath(store, ref));
+  const path = opening?.path ?? (await readActivePath(store, ref));
   const state = opening ? opening.state : await stateQuery(store.db, ref).executeTakeFirst();
   const stored = await storedFrontier(store.db, ref, known, state);
   const valid = await validPrefix(store, ref, path, stored.summaries);

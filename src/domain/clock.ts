@@ -1,13 +1,43 @@
-/** Where time comes from. Tests inject one that they move by hand. */
+/** The source of time. Tests inject a clock that they advance by hand. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
 }
 
-/** Where randomness comes from. Tests inject a seeded one, so that ids are the same on every run. */
+/** The source of randomness. Tests inject a seeded one, so that ids are reproducible. */
 export interface Random {
   bytes(count: number): Uint8Array;
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
 export const systemRandom: Random = { bytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)) };
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The local date and time of a time zone. Formats are cached, because creating one is slow. */
+export function toWallClock(instant: number, timeZone: string) {
+  let format = formats.get(timeZone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+    formats.set(timeZone, format);
+  }
+  const parts: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(instant)) parts[type] = Number(value);
+  const { year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return { year, month, day, hour, minute, second };
+}
+
+/** The date in a time zone, as `2026-11-16`. */
+export function formatDay(instant: number, timeZone: string): string {
+  const { year, month, day } = toWallClock(instant, timeZone);
+  return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");
+}

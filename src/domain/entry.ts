@@ -2,28 +2,28 @@ import type { JsonObject, JsonValue } from "./json.ts";
 import type { Message } from "./message.ts";
 
 /**
- * The transcript is a tree of entries. Each has an id that is unique in its conversation, and a parent;
- * the active branch, from a root to the head, is what the model sees.
+ * The transcript is a tree of entries. Each has a parent and an id that is unique in its conversation. The model sees
+ * the active branch, from a root to the head.
  */
 export type EntryBody =
-  /** Opens a transcript: one for every session id of a conversation. */
+  /** Opens a transcript: one per session id of a conversation. */
   | { type: "session"; cwd?: string; parentSession?: string }
-  /** Something a person, a model or a tool said. */
+  /** A message of a person, a model or a tool. */
   | { type: "message"; message: Message }
-  /** A message that a program put in: the model sees it, people may not. */
+  /** A message inserted by a program: visible to the model, optionally hidden from people. */
   | { type: "custom_message"; customType: string; message: Message; hidden?: boolean }
   /** State that never enters the context. */
   | { type: "custom"; customType: string; data: JsonValue }
-  /** A summary stood in for everything before `firstKeptId` from here on. */
+  /** From here on, a summary replaces everything before `firstKeptId`. */
   | { type: "compaction"; summary: string; firstKeptId?: string | null; tokensBefore?: number; tokensAfter?: number }
-  /** What happened on a branch that was left. */
+  /** A summary of an abandoned branch. */
   | { type: "branch_summary"; summary: string; fromId?: string | null }
-  /** The conversation was renewed or archived; says enough to undo it. */
+  /** The conversation was renewed or archived; contains enough to undo it. */
   | { type: "reset"; mode: ResetKind; reason: string; fromSessionId: string; toSessionId: string }
   | { type: "model_change"; provider?: string; model: string }
   | { type: "label"; targetId: string; label: string | null };
 
-/** `new` keeps the conversation and opens another session id; `reset` archives it and begins a fresh one. */
+/** `new` keeps the conversation and opens another session id; `reset` archives it and starts an empty one. */
 export type ResetKind = "new" | "reset";
 
 export type EntryType = EntryBody["type"];
@@ -39,24 +39,26 @@ export const entryTypes = [
   "label",
 ] as const satisfies readonly EntryType[];
 
-/** What a caller hands over. Absent: `id` is made, `time` is now, `parentId` is the head of the active branch. */
+/**
+ * An entry to append. Defaults: a generated `id`, the current `time`, and the head of the active branch as `parentId`.
+ */
 export type EntryDraft = EntryBody & {
   id?: string;
   parentId?: string | null;
   time?: number;
-  /** Fields of the source that have no place above, kept as they came. */
+  /** Fields of the source that have no equivalent above, stored unchanged. */
   extra?: JsonObject;
 };
 
-/** What the log gives back. */
+/** An entry read from the log. */
 export type Entry = EntryBody & {
   id: string;
   parentId: string | null;
   time: number;
   extra?: JsonObject;
-  /** The entry's number in the store: it grows with every append. `msg#<seq>` is its citation. */
+  /** The number of the entry in the store; it increases with every append. `msg#<seq>` is its citation. */
   seq: number;
-  /** The session id whose transcript it belongs to. */
+  /** The session id of its transcript. */
   sessionId: string;
   tokens: number;
 };

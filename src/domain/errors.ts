@@ -1,25 +1,25 @@
 /**
- * Every failure Varve reports is a `VarveError`. The code says what kind it is, the message what happened and why,
- * the remedy what to do. Surfaces map the kind once: the command line to an exit code, the gateway to a status.
+ * Every failure Varve reports is a `VarveError`. The code is its kind, the message says what happened and why, the
+ * remedy what to do. Surfaces map the kind once: the command line to an exit code, the gateway to an HTTP status.
  */
 export const errorKinds = {
-  /** The request itself is wrong: fix it and send it again. */
+  /** The request is wrong: correct it and send it again. */
   usage: { exitCode: 2, httpStatus: 400 },
   not_found: { exitCode: 3, httpStatus: 404 },
-  /** Permission, scope or policy. */
+  /** Rejected by permission, scope or policy. */
   refused: { exitCode: 4, httpStatus: 403 },
   unauthorized: { exitCode: 4, httpStatus: 401 },
   conflict: { exitCode: 1, httpStatus: 409 },
   too_large: { exitCode: 2, httpStatus: 413 },
   rate_limited: { exitCode: 1, httpStatus: 429 },
-  /** The store is busy or cannot be reached: try again. */
+  /** The store is busy or unreachable: try again. */
   unavailable: { exitCode: 5, httpStatus: 503 },
   failed: { exitCode: 1, httpStatus: 500 },
 } as const;
 
 export type ErrorKind = keyof typeof errorKinds;
 
-/** The codes, each with the kind it belongs to. A code is part of the contract: it is never renamed. */
+/** Error codes with their kinds. A code is part of the contract: it is never renamed. */
 export const errorCodes = {
   ABORTED: "failed",
   INTERNAL: "failed",
@@ -54,11 +54,11 @@ export const errorCodes = {
   SCHEMA_NEWER: "refused",
   MIGRATION_FAILED: "failed",
   MISSING_PACKAGE: "failed",
-  /** Every model of a chain was asked in vain. */
+  /** Every model of a chain failed. */
   MODEL_FAILED: "failed",
-  /** A provider does not take the key. It is not retried, and nothing is written in its place. */
+  /** The provider rejected the key. Not retried, and no fallback text is stored. */
   MODEL_KEY_REFUSED: "failed",
-  /** The budget of calls is spent, or the key was refused too often: no model is asked until a time. */
+  /** The call budget is used up, or the key was rejected too often: no model is called until a given time. */
   MODEL_PAUSED: "unavailable",
   MODEL_TIMEOUT: "failed",
 } as const satisfies Record<string, ErrorKind>;
@@ -66,10 +66,10 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 export interface VarveErrorOptions {
-  /** What to do about it, as a sentence. */
+  /** What to do, as a sentence. */
   remedy?: string;
   cause?: unknown;
-  /** Facts a program may want: the bad part of a key, the line of a file. */
+  /** Facts for programs: the invalid part of a key, the line of a file. */
   details?: Record<string, unknown>;
 }
 
@@ -98,13 +98,13 @@ export class VarveError extends Error {
     return errorKinds[this.kind].httpStatus;
   }
 
-  /** The shape every surface answers with. */
+  /** The error format of every surface. */
   toJSON(): { error: { code: ErrorCode; message: string; remedy?: string; details?: Record<string, unknown> } } {
     return { error: { code: this.code, message: this.message, remedy: this.remedy, details: this.details } };
   }
 }
 
-/** Any thrown value as a `VarveError`; what is one already stays itself. */
+/** Converts any thrown value; a `VarveError` is returned unchanged. */
 export function toVarveError(error: unknown): VarveError {
   if (error instanceof VarveError) return error;
   if (error instanceof Error && error.name === "AbortError") {

@@ -3,8 +3,8 @@ import type { Clock, Random } from "./clock.ts";
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * A new id: 9 characters of time and 10 of randomness, in an alphabet without look-alikes. Ids made later sort later,
- * so an index over them grows at its right edge and stays fast with millions of rows.
+ * A new id: 9 characters of time and 10 random ones, in an alphabet without look-alikes. Later ids sort later, so an
+ * index over them grows at its end and stays fast with millions of rows.
  */
 export function newId(clock: Clock, random: Random): string {
   let time = Math.max(0, Math.floor(clock.now()));
@@ -18,7 +18,7 @@ export function newId(clock: Clock, random: Random): string {
   return head + tail;
 }
 
-/** A new session id: a version 4 UUID, as the agents' own tools write them. */
+/** A new session id: a version 4 UUID, the format that agents use. */
 export function newUuid(random: Random): string {
   const bytes = Uint8Array.from(random.bytes(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

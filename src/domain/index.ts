@@ -1,4 +1,4 @@
-export { type Clock, type Random, systemClock, systemRandom } from "./clock.ts";
+export { type Clock, formatDay, type Random, systemClock, systemRandom, toWallClock } from "./clock.ts";
 export type { EngineEvent } from "./engine-event.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {
@@ -12,9 +12,9 @@ export {
 } from "./errors.ts";
 export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
-export { getParts, getToolCalls, getToolResults, type Message, type Role, roles } from "./message.ts";
+export type * from "./message.ts";
+export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
 export { matchesPattern } from "./name-pattern.ts";
-export type * from "./part.ts";
 export { redactSecrets } from "./redact.ts";
 export {
   type ChatType,
@@ -32,8 +32,8 @@ export {
 export { isStopWord } from "./stop-words.ts";
 export type { EscalationLevel, SummaryNode } from "./summary.ts";
 export { WakeSignal } from "./wake-signal.ts";
-export { dayIn, wallClock } from "./wall-clock.ts";
 export {
+  canVerifySignatures,
   fromAnthropic,
   fromGoogle,
   fromOpenaiChat,
@@ -45,7 +45,6 @@ export {
   toOpenaiChat,
   toOpenaiResponses,
   toPi,
-  trustsSignatures,
   type WireCodec,
   wireFormats,
 } from "./wire/index.ts";

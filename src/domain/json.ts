@@ -1,4 +1,4 @@
-/** Values that survive JSON unchanged. Everything the store keeps is one of these. */
+/** Values that survive a JSON round trip unchanged. The store holds nothing else. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;
@@ -8,7 +8,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Structural equality over JSON values; the order of keys does not count, a key that is `undefined` is absent. */
+/**
+ * Structural equality of JSON values. The order of keys does not matter, and a key that is `undefined` counts as
+ * absent.
+ */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {

@@ -12,13 +12,13 @@ test.each([
   ["Slack", `xoxb-${letters(24)}`],
   ["Hugging Face", `hf_${letters(34)}`],
   ["a private key", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"],
-])("a secret of %s leaves no trace", (_kind, secret) => {
+])("a secret of %s is removed completely", (_kind, secret) => {
   const clean = redactSecrets(`before ${secret} after`);
   expect(clean).not.toContain(secret.slice(10, 30));
   expect(clean).toMatch(/^before \[.+ removed\] after$/);
 });
 
-test("ordinary words stay", () => {
+test("ordinary words are kept", () => {
   const text = "sk-learn, a risk-averse task-force, AKIAland, desk-top eyJust.eyWords";
   expect(redactSecrets(text)).toBe(text);
 });

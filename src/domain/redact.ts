@@ -1,4 +1,7 @@
-/** What secrets of well-known kinds look like. Each is distinctive enough never to be an ordinary word. */
+/**
+ * Patterns of well-known secrets, each too distinctive to match ordinary words. Deliberately not a library: secret
+ * scanners are programs with hundreds of entropy rules, too slow and too prone to false positives for every message.
+ */
 const patterns: readonly [kind: string, pattern: RegExp][] = [
   ["private key", /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----[\s\S]*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|$)/g],
   ["Anthropic key", /\bsk-ant-[A-Za-z0-9_-]{16,}/g],
@@ -13,7 +16,7 @@ const patterns: readonly [kind: string, pattern: RegExp][] = [
   ["web token", /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g],
 ];
 
-/** The text with every secret replaced by what kind it was. */
+/** Replaces every secret by its kind. */
 export function redactSecrets(text: string): string {
   return patterns.reduce((clean, [kind, pattern]) => clean.replace(pattern, `[${kind} removed]`), text);
 }

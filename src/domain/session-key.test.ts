@@ -42,7 +42,7 @@ describe("a session key", () => {
     );
   });
 
-  test("any text either fails with BAD_KEY or prints back to one normal form", () => {
+  test("any text either fails with BAD_KEY or has one normal form", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -77,25 +77,25 @@ describe("a session key", () => {
     ["agent:main:slack:channel:C42:thread:99", "agent:main:slack:channel:c42:thread:99"],
     ["telegram:5054873275", "telegram:5054873275"],
     ["cron:nightly:run:7", "cron:nightly:run:7"],
-  ])("%s is kept as %s", (given, kept) => {
+  ])("%s is normalised to %s", (given, kept) => {
     expect(printSessionKey(parseSessionKey(given))).toBe(kept);
   });
 
   test.each([
     ["", "has no colon"],
     ["agent:", "the agent id is empty"],
-    ["agent:main", "the part behind the agent is empty"],
+    ["agent:main", "the part after the agent is empty"],
     ["agent:main:direct:", "the peer is empty"],
     ["agent:main:telegram:what:x", '"what"'],
     ["agent:main:telegram:group:", "the group id is empty"],
     ["hook:", "the hook id is empty"],
     ["telegram:a b", "the user id"],
     [`x:${"y".repeat(600)}`, "longer than 512"],
-  ])("%j is an error that names the bad part", (given, part) => {
+  ])("%j is an error that names the invalid part", (given, part) => {
     expect(() => parseSessionKey(given)).toThrow(part);
   });
 
-  test("a thread has its own kind of reset", () => {
+  test("a thread has its own reset type", () => {
     expect(getResetType(parseSessionKey("agent:a:s:group:g:topic:1"))).toBe("thread");
     expect(getResetType(parseSessionKey("agent:a:s:room:g"))).toBe("group");
   });

@@ -1,6 +1,6 @@
 import { VarveError } from "./errors.ts";
 
-/** A session key as a value. Printing a parsed key gives back the same string. */
+/** A parsed session key. Printing it gives the same string. */
 export type SessionKey =
   | { kind: "main"; agent: string; name: string }
   | { kind: "direct"; agent: string; channel?: string; account?: string; peer: string }
@@ -8,7 +8,7 @@ export type SessionKey =
   | { kind: "subagent"; agent: string; id: string }
   | { kind: "cron"; jobId: string; runId?: string }
   | { kind: "hook"; id: string }
-  /** The short form `<channel>:<userId>`: accepted as input, normalised by the routing. */
+  /** The short form `<channel>:<userId>`: accepted as input, normalised by routing. */
   | { kind: "pair"; channel: string; userId: string };
 
 export type RoomType = "group" | "channel" | "room";
@@ -21,10 +21,10 @@ export const keyLengthMax = 512;
 
 const roomTypes = new Set<string>(["group", "channel", "room"]);
 const reserved = new Set<string>(["agent", "cron", "hook", "direct", "subagent", "group", "channel", "room"]);
-/** Ids of these rooms differ by case at their source, so lower-casing would join two different rooms. */
+/** Ids of these rooms are case-sensitive at their source, so lower-casing could merge two rooms. */
 const caseSensitiveRooms = new Set(["signal:group", "matrix:room", "matrix:channel", "matrix:group"]);
 
-function bad(input: string, part: string, why: string): VarveError {
+function badKeyError(input: string, part: string, why: string): VarveError {
   return new VarveError(
     "BAD_KEY",
     `The session key ${JSON.stringify(input.slice(0, 200))} is malformed: ${part} ${why}.`,
@@ -40,87 +40,89 @@ function bad(input: string, part: string, why: string): VarveError {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what a key must not hold.
 const forbidden = /[\u0000-\u0020\u007f\ud800-\udfff]/u;
 
-function segment(input: string, part: string, value: string | undefined): string {
-  if (value === undefined || value === "") throw bad(input, part, "is empty");
-  if (forbidden.test(value)) throw bad(input, part, "holds a space, a control character or a broken character");
+function checkSegment(input: string, part: string, value: string | undefined): string {
+  if (value === undefined || value === "") throw badKeyError(input, part, "is empty");
+  if (forbidden.test(value))
+    throw badKeyError(input, part, "contains a space, a control character or a broken character");
   return value;
 }
 
-function name(input: string, part: string, value: string | undefined): string {
-  const checked = segment(input, part, value).toLowerCase();
-  if (reserved.has(checked)) throw bad(input, part, `is the reserved word "${checked}"`);
+function checkName(input: string, part: string, value: string | undefined): string {
+  const checked = checkSegment(input, part, value).toLowerCase();
+  if (reserved.has(checked)) throw badKeyError(input, part, `is the reserved word "${checked}"`);
   return checked;
 }
 
-/** Parses a key, or says which part of it is wrong. */
+/** Parses a key; the error names the invalid part. */
 export function parseSessionKey(input: string): SessionKey {
-  if (input.length > keyLengthMax) throw bad(input, "the key", `is longer than ${keyLengthMax} characters`);
+  if (input.length > keyLengthMax) throw badKeyError(input, "the key", `is longer than ${keyLengthMax} characters`);
   const parts = input.split(":");
   const head = parts[0]?.toLowerCase() ?? "";
   if (head === "agent") return parseAgentKey(input, parts);
   if (head === "cron") return parseCronKey(input, parts);
   if (head === "hook")
-    return { kind: "hook", id: segment(input, "the hook id", parts.slice(1).join(":")).toLowerCase() };
-  if (parts.length < 2) throw bad(input, "the key", "has no colon");
+    return { kind: "hook", id: checkSegment(input, "the hook id", parts.slice(1).join(":")).toLowerCase() };
+  if (parts.length < 2) throw badKeyError(input, "the key", "has no colon");
   return {
     kind: "pair",
-    channel: name(input, "the channel", parts[0]),
-    userId: segment(input, "the user id", parts.slice(1).join(":")).toLowerCase(),
+    channel: checkName(input, "the channel", parts[0]),
+    userId: checkSegment(input, "the user id", parts.slice(1).join(":")).toLowerCase(),
   };
 }
 
 function parseCronKey(input: string, parts: string[]): SessionKey {
   const rest = parts.slice(1).join(":").toLowerCase();
   const at = rest.lastIndexOf(":run:");
-  if (at === -1) return { kind: "cron", jobId: segment(input, "the job id", rest) };
+  if (at === -1) return { kind: "cron", jobId: checkSegment(input, "the job id", rest) };
   return {
     kind: "cron",
-    jobId: segment(input, "the job id", rest.slice(0, at)),
-    runId: segment(input, "the run id", rest.slice(at + 5)),
+    jobId: checkSegment(input, "the job id", rest.slice(0, at)),
+    runId: checkSegment(input, "the run id", rest.slice(at + 5)),
   };
 }
 
 function parseAgentKey(input: string, parts: string[]): SessionKey {
-  const agent = segment(input, "the agent id", parts[1]).toLowerCase();
-  const third = segment(input, "the part behind the agent", parts[2]).toLowerCase();
+  const agent = checkSegment(input, "the agent id", parts[1]).toLowerCase();
+  const third = checkSegment(input, "the part after the agent", parts[2]).toLowerCase();
   const rest = (from: number) => parts.slice(from).join(":");
-  if (third === "direct") return { kind: "direct", agent, peer: segment(input, "the peer", rest(3)).toLowerCase() };
+  if (third === "direct")
+    return { kind: "direct", agent, peer: checkSegment(input, "the peer", rest(3)).toLowerCase() };
   if (third === "subagent") {
-    return { kind: "subagent", agent, id: segment(input, "the sub-agent id", rest(3)).toLowerCase() };
+    return { kind: "subagent", agent, id: checkSegment(input, "the sub-agent id", rest(3)).toLowerCase() };
   }
-  if (parts.length === 3) return { kind: "main", agent, name: name(input, "the main key", third) };
-  const channel = name(input, "the channel", third);
-  const fourth = segment(input, "the part behind the channel", parts[3]).toLowerCase();
+  if (parts.length === 3) return { kind: "main", agent, name: checkName(input, "the main key", third) };
+  const channel = checkName(input, "the channel", third);
+  const fourth = checkSegment(input, "the part after the channel", parts[3]).toLowerCase();
   if (fourth === "direct") {
-    return { kind: "direct", agent, channel, peer: segment(input, "the peer", rest(4)).toLowerCase() };
+    return { kind: "direct", agent, channel, peer: checkSegment(input, "the peer", rest(4)).toLowerCase() };
   }
   if (roomTypes.has(fourth)) return parseRoom(input, agent, channel, fourth as RoomType, rest(4));
   if (parts[4]?.toLowerCase() !== "direct") {
-    throw bad(input, `"${parts[3]}"`, "is neither direct, group, channel, room nor an account before direct");
+    throw badKeyError(input, `"${parts[3]}"`, "is neither direct, group, channel, room nor an account before direct");
   }
-  const account = name(input, "the account", fourth);
-  return { kind: "direct", agent, channel, account, peer: segment(input, "the peer", rest(5)).toLowerCase() };
+  const account = checkName(input, "the account", fourth);
+  return { kind: "direct", agent, channel, account, peer: checkSegment(input, "the peer", rest(5)).toLowerCase() };
 }
 
 function parseRoom(input: string, agent: string, channel: string, room: RoomType, rest: string): SessionKey {
   const keepCase = caseSensitiveRooms.has(`${channel}:${room}`);
   const at = rest.search(/:(?:thread|topic):/i);
-  const id = segment(input, `the ${room} id`, at === -1 ? rest : rest.slice(0, at));
+  const id = checkSegment(input, `the ${room} id`, at === -1 ? rest : rest.slice(0, at));
   const base = { kind: "group" as const, agent, channel, room, id: keepCase ? id : id.toLowerCase() };
   if (at === -1) return base;
   const type = rest.slice(at + 1, at + 7).toLowerCase() === "thread" ? ("thread" as const) : ("topic" as const);
-  const threadId = segment(input, `the ${type} id`, rest.slice(at + type.length + 2));
+  const threadId = checkSegment(input, `the ${type} id`, rest.slice(at + type.length + 2));
   return { ...base, thread: { type, id: keepCase ? threadId : threadId.toLowerCase() } };
 }
 
-/** The key as the string it is stored under. The value is checked: what is printed always parses to the same value. */
+/** Formats a key for storage. The result always parses to the same value. */
 export function printSessionKey(key: SessionKey): string {
-  const text = printUnchecked(key);
+  const text = formatKey(key);
   parseSessionKey(text);
   return text;
 }
 
-function printUnchecked(key: SessionKey): string {
+function formatKey(key: SessionKey): string {
   switch (key.kind) {
     case "main":
       return `agent:${key.agent}:${key.name}`;
@@ -145,7 +147,7 @@ function printUnchecked(key: SessionKey): string {
 
 export type ChatType = "direct" | "group" | "room";
 
-/** What kind of chat a key names; channels and rooms are both places that many people read. */
+/** The kind of chat; channels and rooms both have many readers. */
 export function getChatType(key: SessionKey): ChatType {
   if (key.kind !== "group") return "direct";
   return key.room === "group" ? "group" : "room";
@@ -153,7 +155,7 @@ export function getChatType(key: SessionKey): ChatType {
 
 export type ResetType = "direct" | "group" | "thread";
 
-/** Which kind of reset rule applies to a key. */
+/** The kind of reset rule that applies to a key. */
 export function getResetType(key: SessionKey): ResetType {
   if (key.kind !== "group") return "direct";
   return key.thread === undefined ? "group" : "thread";

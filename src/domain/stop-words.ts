@@ -1,4 +1,4 @@
-/** Words so common that they tell no text from another. Negations and numbers are not among them. */
+/** Words too common to distinguish texts. Negations and numbers are not included. */
 const lists = {
   en: "a about after again all also am an and any are as at be because been before being but by can could did do does doing for from get had has have having he her here hers him his how i if in into is it its just let ll may me might more most must my mine of off on once only or other our ours out over own re s same shall she should so some such t than that the their theirs them then there these they this those through to too up us ve very was we were what when where which while who whom whose why will with would you your yours m d don doesn didn isn aren wasn weren won",
   de: "aber als am an auch auf aus bei bin bis bist da das dass dem den der des die dir doch du durch ein eine einem einen einer eines er es euch für fur hat habe haben hast ich ihm ihn ihr im in ist ja kann man mein mich mir mit nach noch nur oder sein sich sie sind so über uber um und uns unter vom von vor war was wenn wer wie wir wird wo zu zum zur",
@@ -8,7 +8,7 @@ const lists = {
 
 const words = new Set(Object.values(lists).flatMap((list) => list.split(" ")));
 
-/** Whether a word, in lower case, is a stop word of one of the languages that are known. */
+/** Whether a lower-case word is a stop word in one of the supported languages. */
 export function isStopWord(word: string): boolean {
   return words.has(word);
 }

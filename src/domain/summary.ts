@@ -1,7 +1,7 @@
-/** How a summary was written: by a model, by a model told to be brief, or by the built-in summariser. */
+/** How a summary was produced: by a model, by a model asked to be brief, or by the built-in extractive summariser. */
 export type EscalationLevel = "normal" | "aggressive" | "extractive";
 
-/** A node of the summary DAG. A leaf stands for messages, a condensed one for summaries of one depth less. */
+/** A node of the summary DAG. A leaf summarises messages, a condensed node summarises nodes of the next lower depth. */
 export interface SummaryNode {
   /** `sum_` and 16 hex digits. */
   id: string;
@@ -9,13 +9,13 @@ export interface SummaryNode {
   depth: number;
   content: string;
   tokens: number;
-  /** When the earliest and the latest of its messages were said. */
+  /** The times of its earliest and latest message. */
   earliestAt: number;
   latestAt: number;
-  /** How many summaries are below it, and the tokens they hold. */
+  /** The summaries below it, and their tokens. */
   descendantCount: number;
   descendantTokens: number;
-  /** The tokens of the messages it stands for. */
+  /** The tokens of the messages it summarises. */
   sourceMessageTokens: number;
   sourceMessageCount: number;
   fileIds: string[];

@@ -1,16 +1,16 @@
-/** Somebody waits for a while, or until it rings. What rings while nobody waits ends the next wait at once. */
+/** Lets a loop sleep until a timeout or a wake-up. A wake-up while nobody waits ends the next wait immediately. */
 export class WakeSignal {
   #wake: (() => void) | undefined;
-  #rung = false;
+  #isWoken = false;
 
   wake(): void {
-    this.#rung = true;
+    this.#isWoken = true;
     this.#wake?.();
   }
 
-  /** True when it rang. With `ref` off the wait alone keeps no program alive. */
+  /** Returns true when woken, false on timeout. With `ref: false` the wait does not keep the process alive. */
   async wait(ms: number, { ref = true } = {}): Promise<boolean> {
-    if (!this.#rung) {
+    if (!this.#isWoken) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         if (!ref) timer.unref();
@@ -21,8 +21,8 @@ export class WakeSignal {
       });
       this.#wake = undefined;
     }
-    const rung = this.#rung;
-    this.#rung = false;
-    return rung;
+    const woken = this.#isWoken;
+    this.#isWoken = false;
+    return woken;
   }
 }

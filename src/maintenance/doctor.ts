@@ -4,7 +4,7 @@ import { checkConfig, type LoadedConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
 import { importTranscripts } from "../session/index.ts";
-import { type Store, staleLeases } from "../store/index.ts";
+import { listStaleLeases, type Store } from "../store/index.ts";
 import {
   checkLog,
   type Finding,
@@ -62,7 +62,7 @@ const names = {
 async function runChecks(engine: DoctorEngine, options: DoctorOptions): Promise<Finding[]> {
   const { store } = engine;
   const integrity = await store.checkIntegrity();
-  const stale = await staleLeases(store, engine.store.clock.now());
+  const stale = await listStaleLeases(store, engine.store.clock.now());
   const held = await store.db
     .selectFrom("quarantine")
     .select(["path", "record", "reason"])

@@ -34,7 +34,6 @@ export const admissionPresets = {
     halfLifeDays: 21,
   },
 } as const satisfies Record<string, AdmissionPreset>;
-export type AdmissionName = keyof typeof admissionPresets;
 
 /** From this cosine on, a memory of the pool is a match. */
 const matchFrom = 0.55;

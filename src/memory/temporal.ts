@@ -1,4 +1,4 @@
-import { wallClock } from "../domain/index.ts";
+import { toWallClock } from "../domain/index.ts";
 import { dayMs } from "./decay.ts";
 import type { TemporalType } from "./memory.ts";
 
@@ -53,7 +53,7 @@ export function parseTemporal(text: string, saidAt: number, timeZone: string): T
 
 /** How far a zone's clocks are ahead of UTC then. */
 function zoneShift(time: number, timeZone: string): number {
-  const { year, month, day, hour, minute, second } = wallClock(time, timeZone);
+  const { year, month, day, hour, minute, second } = toWallClock(time, timeZone);
   const local = Date.UTC(year, month - 1, day, hour, minute, second);
   return local - Math.floor(time / 1000) * 1000;
 }

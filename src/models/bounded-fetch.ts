@@ -1,9 +1,9 @@
 import { VarveError } from "../domain/index.ts";
 
-/** More than any answer in any wire format; a server that sends on and on must not fill the memory. */
+/** Larger than any valid response; a server that never stops sending must not exhaust memory. */
 const bytesMax = 32 * 1024 * 1024;
 
-/** `fetch`, with a bound on what is read of an answer. */
+/** `fetch` with a limit on the response size. */
 export async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, init);
   if (response.body === null) return response;
@@ -16,7 +16,7 @@ export async function boundedFetch(input: string | URL | Request, init?: Request
       bytes += value.byteLength;
       if (bytes <= bytesMax) return controller.enqueue(value);
       await reader.cancel();
-      throw new VarveError("MODEL_FAILED", `The answer is larger than ${bytesMax} bytes.`);
+      throw new VarveError("MODEL_FAILED", `The response is larger than ${bytesMax} bytes.`);
     },
     cancel: (reason) => reader.cancel(reason),
   });

@@ -4,23 +4,23 @@ import type { GeneratePurpose } from "./generate.ts";
 import { isContextOverflow } from "./overflow.ts";
 
 /** Why a model of a chain gave no answer. */
-export interface Outcome {
+export interface ModelOutcome {
   model: string;
   message: string;
-  /** Absent for a model that was not asked because it is paused. */
+  /** Absent for a model that was skipped because it is paused. */
   kind?: FailureKind;
   pausedUntil?: number;
   error?: unknown;
 }
 
-/** The one error for all models of a chain: the gravest of theirs, with what each of them said. */
-export function chainError(outcomes: readonly Outcome[], purpose: GeneratePurpose): VarveError {
+/** Combines the failures of all models into the most serious error, with the message of each. */
+export function createChainError(outcomes: readonly ModelOutcome[], purpose: GeneratePurpose): VarveError {
   if (outcomes.length === 0) {
     return new VarveError("BAD_CONFIG", `There is no model for ${purpose}.`, {
-      remedy: `Set models.${purpose} to one, such as anthropic/claude-haiku-4-5.`,
+      remedy: `Set models.${purpose}, for example to anthropic/claude-haiku-4-5.`,
     });
   }
-  const said = outcomes.map(({ model, message }) => `${model}: ${message}`).join("; ");
+  const messages = outcomes.map(({ model, message }) => `${model}: ${message}`).join("; ");
   const details = {
     purpose,
     models: outcomes.map(({ model }) => model),
@@ -30,7 +30,7 @@ export function chainError(outcomes: readonly Outcome[], purpose: GeneratePurpos
   if (refused !== undefined) {
     const provider = refused.model.slice(0, refused.model.indexOf("/"));
     const own = refused.error instanceof VarveError ? refused.error.remedy : undefined;
-    return new VarveError("MODEL_KEY_REFUSED", `The key of ${provider} was refused. ${said}`, {
+    return new VarveError("MODEL_KEY_REFUSED", `The key of ${provider} was rejected. ${messages}`, {
       remedy:
         own ??
         `Check the key of ${provider}: models.auth, its environment variable, models.providers.${provider}.apiKey, or credentials.yaml.`,
@@ -44,16 +44,16 @@ export function chainError(outcomes: readonly Outcome[], purpose: GeneratePurpos
   const pauses = outcomes.flatMap(({ pausedUntil }) => pausedUntil ?? []);
   if (pauses.length === outcomes.length) {
     const until = Math.min(...pauses);
-    return new VarveError("MODEL_PAUSED", `No model is asked until ${new Date(until).toISOString()}. ${said}`, {
-      remedy: "Correct the key; after the pause it is tried again.",
+    return new VarveError("MODEL_PAUSED", `No model is called until ${new Date(until).toISOString()}. ${messages}`, {
+      remedy: "Correct the key; it is tried again after the pause.",
       details: { ...details, until, because: "auth" },
     });
   }
   const cause = outcomes.findLast(({ error }) => error !== undefined)?.error;
-  return new VarveError("MODEL_FAILED", `No model answered. ${said}`, { cause, details });
+  return new VarveError("MODEL_FAILED", `No model answered. ${messages}`, { cause, details });
 }
 
-/** Whether a key was refused: such an error is to reach the caller, and nothing is to be written in place of an answer. */
+/** Whether a key was rejected: such an error must reach the caller, and no fallback text is stored. */
 export function isKeyRefused(error: unknown): boolean {
   return error instanceof VarveError && error.code === "MODEL_KEY_REFUSED";
 }

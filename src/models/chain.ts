@@ -1,12 +1,18 @@
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
-import { ask } from "./ask.ts";
-import { chainError, type Outcome } from "./chain-error.ts";
-import { classify, type Failure } from "./failure.ts";
-import type { Generated, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
-import { inMemoryLedger, type ModelLedger } from "./ledger.ts";
-import { type ChainLimits, defaultChainLimits } from "./limits.ts";
-import { admitCall, isPaused, recordAnswer, recordFailure } from "./state.ts";
-import { backoffMs, type Sleep, systemSleep, throwIfAborted } from "./wait.ts";
+import { createChainError, type ModelOutcome } from "./chain-error.ts";
+import { classifyFailure, type Failure } from "./failure.ts";
+import type { GeneratedText, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
+import {
+  admitCall,
+  type ChainLimits,
+  createInMemoryLedger,
+  defaultChainLimits,
+  isPaused,
+  type ModelLedger,
+  recordAnswer,
+  recordFailure,
+} from "./model-state.ts";
+import { abortedError, computeBackoff, rejectOnAbort, type Sleep, systemSleep, throwIfAborted } from "./wait.ts";
 
 export interface ChainOptions {
   purpose: GeneratePurpose;
@@ -17,22 +23,22 @@ export interface ChainOptions {
   limits?: Partial<ChainLimits>;
 }
 
-interface Run extends Required<Omit<ChainOptions, "limits">> {
+interface ChainRun extends Required<Omit<ChainOptions, "limits">> {
   limits: ChainLimits;
   request: GenerateRequest;
   notes: string[];
 }
 
 /**
- * The first model and its fallbacks as one. A model is asked again after a failure that may pass, the next one after any
- * other; aborts and timeouts end it all at once. What comes back says what went wrong on the way.
+ * Combines a model and its fallbacks. Temporary failures are retried, after others the next model is called; aborts and
+ * timeouts end the call. The notes of the answer tell what failed on the way.
  */
-export function chain(
+export function createChain(
   models: readonly NamedModel[],
   options: ChainOptions,
-): (request: GenerateRequest) => Promise<Generated & { model: string }> {
+): (request: GenerateRequest) => Promise<GeneratedText & { model: string }> {
   const parts = {
-    ledger: options.ledger ?? inMemoryLedger(),
+    ledger: options.ledger ?? createInMemoryLedger(),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     sleep: options.sleep ?? systemSleep,
@@ -40,8 +46,8 @@ export function chain(
     purpose: options.purpose,
   };
   return async (request) => {
-    const run: Run = { ...parts, request, notes: [] };
-    const outcomes: Outcome[] = [];
+    const run: ChainRun = { ...parts, request, notes: [] };
+    const outcomes: ModelOutcome[] = [];
     for (const model of models) {
       const outcome = await tryModel(model, run);
       if ("answer" in outcome) {
@@ -50,30 +56,30 @@ export function chain(
       }
       outcomes.push(outcome);
     }
-    throw chainError(outcomes, options.purpose);
+    throw createChainError(outcomes, options.purpose);
   };
 }
 
-/** The name a model's state is kept under. */
-export function ledgerName(purpose: GeneratePurpose, model?: string): string {
+/** The name under which the state of a model is stored. */
+export function toLedgerName(purpose: GeneratePurpose, model?: string): string {
   return model === undefined ? purpose : `${purpose} ${model}`;
 }
 
-async function tryModel(model: NamedModel, run: Run): Promise<{ answer: Generated } | Outcome> {
+async function tryModel(model: NamedModel, run: ChainRun): Promise<{ answer: GeneratedText } | ModelOutcome> {
   const { ledger, clock, limits, request, notes } = run;
-  const name = ledgerName(run.purpose, model.name);
+  const name = toLedgerName(run.purpose, model.name);
   const state = await ledger.read(name);
   if (isPaused(state, clock.now())) {
     const because = state.pausedBecause ?? "it failed too often";
-    notes.push(`${model.name} is left alone until ${new Date(state.pausedUntil).toISOString()}: ${because}.`);
+    notes.push(`${model.name} is paused until ${new Date(state.pausedUntil).toISOString()}: ${because}.`);
     return { model: model.name, pausedUntil: state.pausedUntil, message: because };
   }
   for (let attempt = 1; ; attempt += 1) {
     throwIfAborted(request.signal);
-    await spend(run);
-    const asked = await ask(model, request, limits.timeoutMs).catch(async (error: unknown) => {
+    await takeFromBudget(run);
+    const asked = await callOnce(model, request, limits.timeoutMs).catch(async (error: unknown) => {
       if (error instanceof VarveError && error.code === "MODEL_TIMEOUT") {
-        await noteFailed(name, { message: error.message, kind: "transient" }, run);
+        await recordFailed(name, { message: error.message, kind: "transient" }, run);
       }
       throw error;
     });
@@ -81,39 +87,42 @@ async function tryModel(model: NamedModel, run: Run): Promise<{ answer: Generate
       await ledger.update(name, (before) => recordAnswer(before, clock.now(), asked.answer.usage));
       return asked;
     }
-    const failure = classify(asked.error, clock.now());
-    await noteFailed(name, failure, run);
+    const failure = classifyFailure(asked.error, clock.now());
+    await recordFailed(name, failure, run);
     notes.push(`${model.name} failed: ${failure.message}`);
     if (failure.kind !== "transient" || attempt >= limits.attemptsMax) {
       return { model: model.name, kind: failure.kind, message: failure.message, error: asked.error };
     }
-    await pauseBetween(attempt, failure, run);
+    await waitBeforeRetry(attempt, failure, run);
   }
 }
 
-/** Takes one call out of the budget of the purpose, or throws when there is none left. */
-async function spend({ ledger, purpose, clock, limits }: Run): Promise<void> {
+/** Takes one call from the budget of the purpose, or throws when it is used up. */
+async function takeFromBudget({ ledger, purpose, clock, limits }: ChainRun): Promise<void> {
   const now = clock.now();
-  const state = await ledger.update(ledgerName(purpose), (before) => admitCall(before, now, limits));
+  const state = await ledger.update(toLedgerName(purpose), (before) => admitCall(before, now, limits));
   if (!isPaused(state, now)) return;
   const until = new Date(state.pausedUntil).toISOString();
-  throw new VarveError("MODEL_PAUSED", `No model is asked for ${purpose} until ${until}: ${state.pausedBecause}.`, {
-    remedy: "Wait, or allow more calls in the settings.",
+  throw new VarveError("MODEL_PAUSED", `No model is called for ${purpose} until ${until}: ${state.pausedBecause}.`, {
+    remedy: "Wait, or raise the call limit in the settings.",
     details: { purpose, until: state.pausedUntil, because: "spend" },
   });
 }
 
-async function noteFailed(name: string, failure: Failure, { ledger, clock, limits }: Run): Promise<void> {
+async function recordFailed(name: string, failure: Failure, { ledger, clock, limits }: ChainRun): Promise<void> {
   const noted = { isAuth: failure.kind === "auth", message: failure.message };
   await ledger.update(name, (before) => recordFailure(before, clock.now(), noted, limits));
 }
 
-async function pauseBetween(attempt: number, failure: Failure, run: Run): Promise<void> {
+async function waitBeforeRetry(attempt: number, failure: Failure, run: ChainRun): Promise<void> {
   const { limits, random, request, notes } = run;
   const asked = failure.retryAfterMs;
-  const waitMs = Math.min(Math.max(asked ?? 0, backoffMs(attempt, limits.backoffMs, random)), limits.retryAfterMaxMs);
+  const waitMs = Math.min(
+    Math.max(asked ?? 0, computeBackoff(attempt, limits.backoffMs, random)),
+    limits.retryAfterMaxMs,
+  );
   if (asked !== undefined && asked > limits.retryAfterMaxMs) {
-    notes.push(`It asked for ${seconds(asked)} of patience and got ${seconds(waitMs)}, the most there is.`);
+    notes.push(`It asked to wait ${formatSeconds(asked)}; the limit is ${formatSeconds(waitMs)}.`);
   }
   await run.sleep(waitMs, request.signal).catch((error: unknown) => {
     throwIfAborted(request.signal);
@@ -121,6 +130,37 @@ async function pauseBetween(attempt: number, failure: Failure, run: Run): Promis
   });
 }
 
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`;
+}
+
+/**
+ * Calls a model once, with a time limit. A failure of the model is returned; only a cancellation is thrown: `ABORTED`
+ * by the caller's signal, `MODEL_TIMEOUT` by the time limit.
+ */
+async function callOnce(
+  model: NamedModel,
+  request: GenerateRequest,
+  timeoutMs: number,
+): Promise<{ answer: GeneratedText } | { error: unknown }> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
+  try {
+    return { answer: await rejectOnAbort(model.call({ ...request, signal }), signal) };
+  } catch (error) {
+    if (request.signal?.aborted) throw abortedError(request.signal);
+    if (timeout.aborted || hasName(error, "TimeoutError")) {
+      throw new VarveError("MODEL_TIMEOUT", `${model.name} did not answer within ${timeoutMs} ms.`, {
+        remedy: "Choose a faster model, or raise the time limit.",
+        cause: error,
+        details: { model: model.name, timeoutMs },
+      });
+    }
+    if (hasName(error, "AbortError")) throw error;
+    return { error };
+  }
+}
+
+function hasName(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
 }

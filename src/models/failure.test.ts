@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { VarveError } from "../domain/index.ts";
-import { classify, type FailureKind } from "./failure.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { classifyFailure, type FailureKind, parseRetryAfter } from "./failure.ts";
 
 function answer(statusCode: number, responseBody = "", responseHeaders: Record<string, string> = {}): Error {
   return Object.assign(new Error("It failed."), { statusCode, responseBody, responseHeaders });
@@ -30,21 +29,21 @@ const cases: [string, unknown, FailureKind][] = [
 ];
 
 describe("a failure", () => {
-  it.each(cases)("is told apart: %s", (_, error, kind) => {
-    expect(classify(error, 0).kind).toBe(kind);
+  it.each(cases)("is classified: %s", (_, error, kind) => {
+    expect(classifyFailure(error, 0).kind).toBe(kind);
   });
 
-  it("is described without secrets, in a few words", () => {
+  it("is described without secrets and briefly", () => {
     const error = answer(401, "", {});
     error.message = `Incorrect API key provided: sk-proj-${"a".repeat(40)}. ${"x".repeat(5_000)}`;
-    const { message } = classify(error, 0);
+    const { message } = classifyFailure(error, 0);
     expect(message).toMatch(/^HTTP 401: Incorrect API key provided: \[API key removed\]/);
     expect(message.length).toBeLessThan(600);
   });
 
   it("says how long to wait", () => {
-    expect(classify(answer(429, "", { "Retry-After": "7" }), 0).retryAfterMs).toBe(7_000);
-    expect(classify(answer(503, "", { "retry-after": "x" }), 0).retryAfterMs).toBeUndefined();
+    expect(classifyFailure(answer(429, "", { "Retry-After": "7" }), 0).retryAfterMs).toBe(7_000);
+    expect(classifyFailure(answer(503, "", { "retry-after": "x" }), 0).retryAfterMs).toBeUndefined();
   });
 });
 
@@ -58,12 +57,12 @@ describe("Retry-After", () => {
     ["-5", undefined],
     ["soon", undefined],
     ["", undefined],
-  ])("%s is read", (text, expected) => {
-    expect(retryAfterMs({ "retry-after": text }, now)).toBe(expected);
+  ])("%s is parsed", (text, expected) => {
+    expect(parseRetryAfter({ "retry-after": text }, now)).toBe(expected);
   });
 
-  it("in milliseconds is more exact", () => {
-    expect(retryAfterMs({ "retry-after": "2", "retry-after-ms": "1500" }, now)).toBe(1_500);
-    expect(retryAfterMs(undefined, now)).toBeUndefined();
+  it("in milliseconds takes precedence", () => {
+    expect(parseRetryAfter({ "retry-after": "2", "retry-after-ms": "1500" }, now)).toBe(1_500);
+    expect(parseRetryAfter(undefined, now)).toBeUndefined();
   });
 });

@@ -1,16 +1,15 @@
 import { redactSecrets, VarveError } from "../domain/index.ts";
-import { errorText, isContextOverflow } from "./overflow.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { collectErrorText, isContextOverflow } from "./overflow.ts";
 
 /**
- * What to do about a failure: `auth` is never retried; `unable` is a model that cannot do this, whoever asks how often;
- * `setup` is something to be put right on this side; `transient` may be gone at the next attempt.
+ * How to react to a failure: `auth` is never retried; `unable` is a request that this model can never fulfil; `setup`
+ * must be fixed on this side; `transient` may succeed when retried.
  */
 export type FailureKind = "auth" | "unable" | "setup" | "transient";
 
 export interface Failure {
   kind: FailureKind;
-  /** Without secrets, and short enough to be kept. */
+  /** Without secrets, and short enough to store. */
   message: string;
   status?: number;
   /** How long the provider asks to wait. */
@@ -19,41 +18,42 @@ export interface Failure {
 
 const messageMax = 500;
 const causesMax = 6;
-/** Client errors that another attempt can cure: a timeout on the way, a conflict, too early, too many requests. */
-const curable = [408, 409, 425, 429];
+/** Client errors that may succeed when retried: request timeout, conflict, too early, too many requests. */
+const retryableStatuses = [408, 409, 425, 429];
 const badKey =
   /api[_ ]key[_ ](?:not valid|invalid)|invalid[_ ](?:x-)?api[_ -]key|incorrect api key|authentication_error/i;
-/** A plan that is used up says 429 too, and says so for hours. */
-const usedUp = /insufficient_quota|credit balance is too low|billing_hard_limit/i;
-const cannot = /invalid_request_error|not_found_error|model_not_found|unsupported_(?:parameter|value)|not supported/i;
+/** An exhausted plan also returns 429, but for hours. */
+const quotaExhausted = /insufficient_quota|credit balance is too low|billing_hard_limit/i;
+const unsupportedRequest =
+  /invalid_request_error|not_found_error|model_not_found|unsupported_(?:parameter|value)|not supported/i;
 
-export function classify(error: unknown, now: number): Failure {
-  const { status, headers } = answerOf(error);
-  const text = errorText(error);
-  const message = shorten(redactSecrets(text.split("\n")[0] || "It failed without a word."));
+export function classifyFailure(error: unknown, now: number): Failure {
+  const { status, headers } = findResponse(error);
+  const text = collectErrorText(error);
+  const message = truncate(redactSecrets(text.split("\n")[0] || "It failed without a message."));
   const described = status === undefined ? message : `HTTP ${status}: ${message}`;
   const base = { message: described, status };
-  if (error instanceof VarveError) return { ...base, kind: kindOfOwn(error) };
+  if (error instanceof VarveError) return { ...base, kind: classifyOwnError(error) };
   if (status === 401 || status === 403 || (status === 400 && badKey.test(text))) return { ...base, kind: "auth" };
-  if (isContextOverflow(error) || usedUp.test(text)) return { ...base, kind: "unable" };
-  if (status !== undefined && status >= 400 && status < 500 && !curable.includes(status)) {
+  if (isContextOverflow(error) || quotaExhausted.test(text)) return { ...base, kind: "unable" };
+  if (status !== undefined && status >= 400 && status < 500 && !retryableStatuses.includes(status)) {
     return { ...base, kind: "unable" };
   }
-  // An error inside a stream has no status of its own, only its words.
+  // An error inside a stream has no status, only a message.
   if (status === undefined && badKey.test(text)) return { ...base, kind: "auth" };
-  if (status === undefined && cannot.test(text)) return { ...base, kind: "unable" };
-  return { ...base, kind: "transient", retryAfterMs: retryAfterMs(headers, now) };
+  if (status === undefined && unsupportedRequest.test(text)) return { ...base, kind: "unable" };
+  return { ...base, kind: "transient", retryAfterMs: parseRetryAfter(headers, now) };
 }
 
-/** A model that answered with something of no use reports it with a code of its own. */
-function kindOfOwn(error: VarveError): FailureKind {
+/** A model that returned a useless answer reports it with an error code. */
+function classifyOwnError(error: VarveError): FailureKind {
   if (error.code === "MODEL_KEY_REFUSED") return "auth";
   if (error.code !== "MODEL_FAILED") return "setup";
   return error.details?.retry === true ? "transient" : "unable";
 }
 
-/** The status and the headers of the answer an error stands for, wherever in its causes they are. */
-function answerOf(error: unknown): { status?: number; headers?: Record<string, string> } {
+/** The status and headers of the response, anywhere in the chain of causes. */
+function findResponse(error: unknown): { status?: number; headers?: Record<string, string> } {
   let at: unknown = error;
   for (let depth = 0; depth < causesMax && typeof at === "object" && at !== null; depth += 1) {
     const { statusCode, responseHeaders } = at as { statusCode?: unknown; responseHeaders?: unknown };
@@ -66,6 +66,28 @@ function answerOf(error: unknown): { status?: number; headers?: Record<string, s
   return {};
 }
 
-function shorten(text: string): string {
+function truncate(text: string): string {
   return text.length > messageMax ? `${text.slice(0, messageMax)}…` : text;
+}
+
+const secondsPattern = /^\d{1,9}(?:\.\d{1,6})?$/;
+
+/** How long a provider asks to wait, from the response headers: in seconds, milliseconds, or as a date. */
+export function parseRetryAfter(
+  headers: Readonly<Record<string, string>> | undefined,
+  now: number,
+): number | undefined {
+  if (headers === undefined) return undefined;
+  const find = (name: string) =>
+    Object.entries(headers)
+      .find(([key]) => key.toLowerCase() === name)?.[1]
+      .trim();
+  const exact = find("retry-after-ms");
+  if (exact !== undefined && secondsPattern.test(exact)) return Number(exact);
+  const header = find("retry-after");
+  if (header === undefined) return undefined;
+  if (secondsPattern.test(header)) return Number(header) * 1_000;
+  // Only dates contain letters; `Date.parse` would accept `-5` too.
+  const date = /[A-Za-z]{3}/.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

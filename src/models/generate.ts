@@ -1,15 +1,15 @@
-/** What a model is asked for; each has its own chain of models and its own budget. */
+/** What a model is used for; each purpose has its own chain of models and budget. */
 export type GeneratePurpose = "summary" | "largeFile" | "expansion" | "memory";
 
-/** What a model is asked once. */
+/** A single request to a model. */
 export interface GenerateRequest {
   purpose: GeneratePurpose;
   system: string;
   user: string;
   temperature: number;
-  /** The most tokens of an answer that could still be used. */
+  /** The maximum useful length of the answer, in tokens. */
   maxTokens: number;
-  /** For a summary: how brief it has to be. */
+  /** For a summary: how brief it must be. */
   level?: "normal" | "aggressive";
   signal?: AbortSignal;
 }
@@ -19,22 +19,22 @@ export interface TokenUsage {
   outputTokens: number;
 }
 
-export interface Generated {
+export interface GeneratedText {
   text: string;
   /** `anthropic/claude-haiku-4-5` */
   model?: string;
   /** Absent when the provider did not report it. */
   usage?: TokenUsage;
-  /** What was cut, skipped or tried in vain on the way to this answer. */
+  /** What was truncated, skipped or retried. */
   notes?: string[];
 }
 
-/** Asks a model. Retries, fallback models and timeouts are its own affair. A program may bring its own. */
-export type Generate = (request: GenerateRequest) => Promise<string | Generated>;
+/** Calls a model, including retries, fallback models and timeouts. A program may supply its own. */
+export type Generate = (request: GenerateRequest) => Promise<string | GeneratedText>;
 
-/** One model that is asked exactly once per call; what failed is thrown as it came. */
+/** One model, called exactly once per request; failures are thrown unchanged. */
 export interface NamedModel {
   /** `anthropic/claude-haiku-4-5` */
   name: string;
-  call(request: GenerateRequest): Promise<Generated>;
+  call(request: GenerateRequest): Promise<GeneratedText>;
 }

@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { chain } from "./chain.ts";
+import { createChain } from "./chain.ts";
 import { openModel } from "./configured.ts";
 import type { GenerateRequest } from "./generate.ts";
-import { inMemoryLedger } from "./ledger.ts";
-import type { ChainLimits } from "./limits.ts";
+import type { ChainLimits } from "./model-state.ts";
+import { createInMemoryLedger } from "./model-state.ts";
 
 type Act = (response: ServerResponse) => void;
 
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const request: GenerateRequest = { purpose: "summary", system: "s", user: "u", temperature: 0, maxTokens: 200 };
 
-/** A server that does these things in turn, the last one for ever, and a chain of one model that asks it. */
+/** A server that performs these actions in turn, repeating the last one, and a chain of one model that calls it. */
 async function stage(
   name: "openai/m" | "anthropic/m" | "google/m" | "ollama/m",
   acts: Act[],
@@ -39,10 +39,10 @@ async function stage(
   const providers = { [provider]: { apiKey: "k", baseUrl } };
   const model = openModel(name, { providers, auth: {}, env: {}, home: "/nonexistent" });
   const slept: number[] = [];
-  const ledger = inMemoryLedger();
+  const ledger = createInMemoryLedger();
   const sleep = async (ms: number) => void slept.push(ms);
   const random = { bytes: (count: number) => new Uint8Array(count).fill(255) };
-  const generate = chain([model], {
+  const generate = createChain([model], {
     purpose: "summary",
     ledger,
     sleep,
@@ -69,7 +69,7 @@ const status = (code: number, body = "{}", headers: Record<string, string> = {})
 };
 
 describe("a server that misbehaves", () => {
-  it("may be slow, as long as it comes to an end", async () => {
+  it("may be slow, as long as it finishes", async () => {
     const slow: Act = (response) => {
       open(response);
       let sent = 0;
@@ -88,11 +88,11 @@ describe("a server that misbehaves", () => {
 
   it.each<[string, Act, RegExp]>([
     ["an empty answer", (response) => open(response).end(`${delta("", "stop")}${event("[DONE]")}`), /empty/],
-    ["a body with nothing in it", (response) => open(response).end(), /cut|empty/],
-    ["garbage", (response) => open(response).end("<html>\u0000busy</html>\n\n"), /cut|empty/],
+    ["a body with nothing in it", (response) => open(response).end(), /interrupted|empty/],
+    ["garbage", (response) => open(response).end("<html>\u0000busy</html>\n\n"), /interrupted|empty/],
     ["garbage events", (response) => open(response).end("data: {not json\n\ndata: [1,2\n\n"), /JSON/],
     ["JSON of another kind", status(200, '{"hello":"world"}'), /./],
-    ["a stream that is closed early", (response) => open(response).end(delta("All ")), /cut/],
+    ["a stream that is closed early", (response) => open(response).end(delta("All ")), /interrupted/],
     [
       "a stream that breaks",
       (response) => {
@@ -103,7 +103,7 @@ describe("a server that misbehaves", () => {
     ],
     ["a connection that breaks", (response) => response.destroy(), /./],
     ["a server error", status(500, "oops"), /HTTP 500/],
-  ])("is asked again after %s", async (_, act, fault) => {
+  ])("is retried after %s", async (_, act, fault) => {
     const { generate, slept } = await stage("openai/m", [act, fine]);
     const answer = await generate(request);
     expect(answer.text).toBe("All is well.");
@@ -120,8 +120,8 @@ describe("a server that misbehaves", () => {
 
   it.each([
     ["in seconds", () => "7", 7_000],
-    ["longer than anyone waits", () => "86400", 30_000],
-  ])("is waited for when it says how long: %s", async (_, retryAfter, expected) => {
+    ["longer than the limit", () => "86400", 30_000],
+  ])("is waited for as it requests: %s", async (_, retryAfter, expected) => {
     const busy = status(429, '{"error":{"message":"slow down"}}', { "retry-after": retryAfter() });
     const { generate, slept } = await stage("openai/m", [busy, fine]);
     expect((await generate(request)).text).toBe("All is well.");
@@ -129,7 +129,7 @@ describe("a server that misbehaves", () => {
   });
 
   it.each(["openai/m", "anthropic/m", "google/m", "ollama/m"] as const)(
-    "is not asked again by %s after a 401",
+    "is not retried by %s after a 401",
     async (name) => {
       const { generate, requests, ledger } = await stage(name, [status(401, '{"error":{"message":"bad key"}}')]);
       await expect(generate(request)).rejects.toMatchObject({ code: "MODEL_KEY_REFUSED" });
@@ -138,7 +138,7 @@ describe("a server that misbehaves", () => {
     },
   );
 
-  it("is read no further than its answer is of use, and then cut off", async () => {
+  it("is not read further than useful, and then disconnected", async () => {
     const endless: Act = (response) => {
       open(response);
       const pour = () => {
@@ -150,30 +150,30 @@ describe("a server that misbehaves", () => {
     const { generate, requests, cut } = await stage("openai/m", [endless]);
     const answer = await generate(request);
     expect(answer.text.length).toBeLessThan(10_000);
-    expect(answer.notes?.[0]).toMatch(/was not at its end/);
+    expect(answer.notes?.[0]).toMatch(/was still not complete/);
     expect(requests()).toBe(1);
     await expect.poll(cut).toBe(1);
   });
 
-  it("is read to its end when the answer is only a little too long, and the provider says that it cut it", async () => {
+  it("is read to its end when the answer is only slightly too long, and the provider says that it was truncated", async () => {
     const long: Act = (response) => open(response).end(`${delta("word ".repeat(150))}${delta("", "length")}`);
     const { generate } = await stage("openai/m", [long]);
     expect((await generate(request)).notes).toEqual([
-      "The answer reached its bound and was cut there by the provider.",
+      "The answer reached its length limit and was truncated by the provider.",
     ]);
   });
 
   it.each<[string, Act]>([
     ["says nothing", () => undefined],
     ["stops in the middle", (response) => void open(response).write(delta("All "))],
-  ])("is left when the time is over and it %s", async (_, act) => {
+  ])("is abandoned at the time limit when it %s", async (_, act) => {
     const { generate, requests, cut } = await stage("openai/m", [act], { timeoutMs: 100 });
     await expect(generate(request)).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });
     expect(requests()).toBe(1);
     await expect.poll(cut).toBe(1);
   });
 
-  it("is left when the caller gives up", async () => {
+  it("is abandoned when the caller aborts", async () => {
     const controller = new AbortController();
     const { generate, cut } = await stage("openai/m", [() => controller.abort()]);
     await expect(generate({ ...request, signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
@@ -190,7 +190,7 @@ describe("a server that misbehaves", () => {
     expect(requests()).toBe(3);
   });
 
-  it("may say that the prompt is too long, which another attempt would not change", async () => {
+  it("may report that the prompt is too long, which is not retried", async () => {
     const body =
       '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}';
     const { generate, requests } = await stage("anthropic/m", [status(400, body)]);

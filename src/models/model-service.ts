@@ -1,10 +1,10 @@
 import type { LoadedConfig } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { type ConfiguredOptions, configuredModel } from "./configured.ts";
+import { type ConfiguredOptions, openConfiguredModel } from "./configured.ts";
 import type { Embedder } from "./embed/port.ts";
 import type { Generate, GeneratePurpose } from "./generate.ts";
-import { type ChainLimits, defaultChainLimits } from "./limits.ts";
+import { type ChainLimits, defaultChainLimits } from "./model-state.ts";
 import type { Reranker } from "./rerank/port.ts";
 import { createStoredLedger, toDay } from "./stored-ledger.ts";
 
@@ -29,7 +29,7 @@ export function createModels({ config, home }: LoadedConfig, store: Store, provi
     limits: createChainLimits(config),
   };
   const model = (purpose: GeneratePurpose): Generate | undefined => {
-    const configured = provided[purpose] ?? configuredModel(config.models, purpose, options);
+    const configured = provided[purpose] ?? openConfiguredModel(config.models, purpose, options);
     const cap = config.models.backgroundTokensPerDay;
     if (configured === undefined || cap === undefined || !backgroundPurposes.includes(purpose)) return configured;
     return async (request) => {
@@ -66,12 +66,12 @@ async function refuseAbove(store: Store, cap: number): Promise<void> {
   });
 }
 
-export function createChainLimits({ context }: LoadedConfig["config"]): ChainLimits {
+export function createChainLimits({ context, advanced }: LoadedConfig["config"]): ChainLimits {
   return {
     ...defaultChainLimits,
     timeoutMs: context.summaryTimeoutMs,
-    authFailuresMax: context.circuitBreakerThreshold,
-    authPauseMs: context.circuitBreakerCooldownMs,
+    authFailuresMax: advanced.models.circuitBreakerThreshold,
+    authPauseMs: advanced.models.circuitBreakerCooldownMs,
     windowCallsMax: context.summaryMaxCallsPerWindow,
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorText, isContextOverflow, overflowLimit } from "./overflow.ts";
+import { collectErrorText, isContextOverflow, parseOverflowLimit } from "./overflow.ts";
 
 const overflows: [string, string][] = [
   ["Anthropic", "prompt is too long: 213462 tokens > 200000 maximum"],
@@ -128,40 +128,40 @@ const others: [string, string][] = [
 ];
 
 describe("a prompt that is too long", () => {
-  it.each(overflows)("is recognised as %s says it: %s", (_, text) => {
+  it.each(overflows)("is recognised in the words of %s: %s", (_, text) => {
     expect(isContextOverflow(text)).toBe(true);
     expect(isContextOverflow(new Error(text.toUpperCase()))).toBe(true);
   });
 
-  it.each(others)("is not what %s says: %s", (_, text) => {
+  it.each(others)("is not confused with other errors of %s: %s", (_, text) => {
     expect(isContextOverflow(text)).toBe(false);
   });
 
-  it("is found in the body of an answer, in a cause, and in a plain object", () => {
+  it("is found in the response body, in a cause, and in a plain object", () => {
     const inBody = Object.assign(new Error("Bad Request"), { responseBody: '{"code":"context_length_exceeded"}' });
     expect(isContextOverflow(inBody)).toBe(true);
     expect(isContextOverflow(new Error("failed", { cause: inBody }))).toBe(true);
     expect(isContextOverflow({ type: "error", error: { code: "context_length_exceeded" } })).toBe(true);
   });
 
-  it("may be said by nothing but a status", () => {
+  it("may be reported by the status only", () => {
     expect(isContextOverflow(Object.assign(new Error("failed"), { statusCode: 413 }))).toBe(true);
     const rate = Object.assign(new Error("on tokens per minute (TPM): Limit 6000"), { statusCode: 413 });
     expect(isContextOverflow(rate)).toBe(false);
   });
 
-  it("is looked for in anything without failing", () => {
+  it("is searched in any value without failing", () => {
     const loop: { self?: unknown; cause?: unknown } = {};
     loop.self = loop;
     loop.cause = loop;
     for (const value of [undefined, null, 7, loop, Symbol("x"), "x".repeat(1_000_000)]) {
       expect(isContextOverflow(value)).toBe(false);
     }
-    expect(errorText("x".repeat(1_000_000)).length).toBeLessThanOrEqual(20_000);
+    expect(collectErrorText("x".repeat(1_000_000)).length).toBeLessThanOrEqual(20_000);
   });
 });
 
-it("the limit is read from the refusals that name it", () => {
+it("the limit is read from errors that state it", () => {
   const said: [string, number | undefined][] = [
     ["prompt is too long: 215362 tokens > 200000 maximum", 200_000],
     ["input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length", 200_000],
@@ -171,5 +171,5 @@ it("the limit is read from the refusals that name it", () => {
     ["The prompt token count of 70000 exceeds the limit of 64000", 64_000],
     ["context_length_exceeded", undefined],
   ];
-  for (const [text, limit] of said) expect(overflowLimit(new Error(text)), text).toBe(limit);
+  for (const [text, limit] of said) expect(parseOverflowLimit(new Error(text)), text).toBe(limit);
 });

@@ -1,4 +1,4 @@
-/** What a provider says when a rate, a quota or the answer is too large. None of it is cured by a shorter prompt. */
+/** Messages about rates, quotas or output length; a shorter prompt would not help. */
 const otherLimits: readonly RegExp[] = [
   /tokens?[ _-]per[ _-](?:min|hour|day|second)/,
   /\b(?:tpm|tpd|rpm)\b/,
@@ -9,13 +9,13 @@ const otherLimits: readonly RegExp[] = [
   /quota/,
 ];
 
-/** How each provider says that a prompt is too long, in lower case. A gap has a bound, so that no text is slow to read. */
+/** How providers report a prompt that is too long, in lower case. Gaps are bounded, so that matching is never slow. */
 const phrasings: readonly (readonly [providers: string, pattern: RegExp])[] = [
   ["Anthropic, Bedrock, Fireworks", /prompt is too long/],
   ["Anthropic", /input length and `?max_tokens`? exceed context limit/],
   ["Anthropic", /request_too_large|request exceeds the maximum (?:size|allowed number of bytes)/],
   ["Anthropic, Zhipu", /model_context_window_exceeded/],
-  ["OpenAI, Azure, Groq, Cerebras and all that follow them", /context[ _-]length[ _-]exceeded/],
+  ["OpenAI, Azure, Groq, Cerebras and compatible servers", /context[ _-]length[ _-]exceeded/],
   ["OpenAI Responses", /exceeds the context window/],
   ["OpenAI", /string too long\. expected a string with maximum length/],
   ["OpenAI, DeepSeek, OpenRouter, vLLM, Mistral", /maximum context length/],
@@ -63,14 +63,14 @@ const phrasings: readonly (readonly [providers: string, pattern: RegExp])[] = [
 const textMax = 20_000;
 const causesMax = 6;
 
-/** Whether an error, or its text, says that a prompt was too long for the model. */
+/** Whether an error reports that the prompt was too long for the model. */
 export function isContextOverflow(error: unknown): boolean {
-  const text = errorText(error).toLowerCase();
+  const text = collectErrorText(error).toLowerCase();
   if (otherLimits.some((pattern) => pattern.test(text))) return false;
   return isStatus413(error) || phrasings.some(([, pattern]) => pattern.test(text));
 }
 
-/** How providers name the limit that a prompt passed. */
+/** How providers state the limit that was exceeded. */
 const limits: readonly RegExp[] = [
   /> (\d{4,8}) maximum/,
   /exceed context limit: [^>]{0,60}> (\d{4,8})/,
@@ -86,9 +86,9 @@ const limits: readonly RegExp[] = [
   /total tokens limit (\d{4,8})/,
 ];
 
-/** The largest prompt a provider takes, where its refusal of a longer one says so. */
-export function overflowLimit(error: unknown): number | undefined {
-  const text = errorText(error)
+/** The prompt limit, if the error states it. */
+export function parseOverflowLimit(error: unknown): number | undefined {
+  const text = collectErrorText(error)
     .toLowerCase()
     .replace(/(\d),(?=\d{3})/g, "$1");
   for (const pattern of limits) {
@@ -98,23 +98,23 @@ export function overflowLimit(error: unknown): number | undefined {
   return undefined;
 }
 
-/** A proxy that refuses the size of a request often says so by its status alone. */
+/** A proxy that rejects the size of a request often reports only the status. */
 function isStatus413(error: unknown): boolean {
   return typeof error === "object" && error !== null && "statusCode" in error && error.statusCode === 413;
 }
 
-/** All that an error says: its message, the body of the answer it stands for, and what caused it. */
-export function errorText(error: unknown): string {
-  const said: string[] = [];
+/** The text of an error: its message, the response body and its causes. */
+export function collectErrorText(error: unknown): string {
+  const collected: string[] = [];
   let at: unknown = error;
   for (let depth = 0; depth < causesMax && at !== undefined && at !== null; depth += 1) {
-    said.push(...ownText(at));
+    collected.push(...listTexts(at));
     at = typeof at === "object" && "cause" in at ? at.cause : undefined;
   }
-  return said.join("\n").slice(0, textMax);
+  return collected.join("\n").slice(0, textMax);
 }
 
-function ownText(error: unknown): string[] {
+function listTexts(error: unknown): string[] {
   if (typeof error !== "object" || error === null) return [String(error).slice(0, textMax)];
   const { message, responseBody } = error as { message?: unknown; responseBody?: unknown };
   const texts = [message, responseBody].filter((text) => typeof text === "string");
@@ -122,7 +122,7 @@ function ownText(error: unknown): string[] {
   try {
     return [JSON.stringify(error).slice(0, textMax)];
   } catch {
-    // A value that refers to itself, or refuses to be read, says nothing that could be looked at.
+    // A cyclic or unreadable value has no text.
     return [Object.prototype.toString.call(error)];
   }
 }

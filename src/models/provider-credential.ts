@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
-import { credentialHeaders } from "./auth/credential.ts";
+import { createCredentialHeaders } from "./auth/credential.ts";
 import { resolveAccess } from "./providers.ts";
 
 /** The credential that Varve itself has for a provider. */
@@ -22,13 +22,13 @@ export function openProviderCredential(
   return {
     async headers(signal) {
       if (tokens !== undefined) current = await tokens.token(signal);
-      return credentialHeaders(access, current);
+      return createCredentialHeaders(access, current);
     },
     async renewed(signal) {
       const next = await tokens?.renew(current, signal);
       if (next === undefined) return undefined;
       current = next;
-      return credentialHeaders(access, current);
+      return createCredentialHeaders(access, current);
     },
   };
 }

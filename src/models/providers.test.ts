@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { credentialsPath } from "./credentials-file.ts";
-import { loadPackage } from "./packages.ts";
 import { type ProviderSources, resolveAccess } from "./providers.ts";
+import { loadPackage } from "./sdk.ts";
 
 let home: string;
 beforeEach(() => {
@@ -36,13 +36,13 @@ describe("the key of a provider", () => {
     expect(resolveAccess("openai", sources()).apiKey).toBe("also-from-file");
   });
 
-  it("may be named by a variable in the settings", () => {
+  it("may be read from a variable named in the settings", () => {
     const providers = { openai: { apiKey: "env:MY_KEY" } };
     expect(resolveAccess("openai", sources({ providers, env: { MY_KEY: "k" } })).apiKey).toBe("k");
     expect(() => resolveAccess("openai", sources({ providers }))).toThrow(/MY_KEY, which is not set/);
   });
 
-  it("is found under any name that Google's own tools use, and under the usual one of others", () => {
+  it("is found under any name that Google's own tools use, and under the usual name for others", () => {
     expect(resolveAccess("google", sources({ env: { GEMINI_API_KEY: "k" } })).apiKey).toBe("k");
     const providers = { groq: { baseUrl: "https://api.groq.example/v1" } };
     expect(resolveAccess("groq", sources({ providers, env: { GROQ_API_KEY: "k" } }))).toMatchObject({
@@ -51,7 +51,7 @@ describe("the key of a provider", () => {
     });
   });
 
-  it("is not sent to a provider of another name, even if it speaks the same way", () => {
+  it("is not sent to a provider of another name with a compatible API", () => {
     const providers = { lab: { kind: "openai" as const, baseUrl: "https://lab.example/v1" } };
     const env = { OPENAI_API_KEY: "not-for-the-lab", OPENAI_BASE_URL: "https://elsewhere.example" };
     expect(() => resolveAccess("lab", sources({ providers, env }))).toThrow(/no key for lab/);
@@ -59,18 +59,18 @@ describe("the key of a provider", () => {
     expect(known).toMatchObject({ apiKey: "k", baseUrl: "https://lab.example/v1" });
   });
 
-  it("stays with the address it stands beside, whatever the environment holds for another place", () => {
+  it("is used only with the URL it is configured with, whatever the environment contains", () => {
     const providers = { openai: { apiKey: "of-the-lab", baseUrl: "https://lab.example/v1" } };
     expect(resolveAccess("openai", sources({ providers, env: { OPENAI_API_KEY: "k" } })).apiKey).toBe("of-the-lab");
   });
 
-  it("is asked for with what to do when it is missing", () => {
+  it("is reported with what to do when it is missing", () => {
     expect(() => resolveAccess("anthropic", sources())).toThrow(
       expect.objectContaining({ code: "BAD_CONFIG", remedy: expect.stringContaining("ANTHROPIC_API_KEY") }),
     );
   });
 
-  it.skipIf(process.platform === "win32")("is not taken from a file that others may read", () => {
+  it.skipIf(process.platform === "win32")("is not read from a file that others can read", () => {
     writeKeys("anthropic: secret-key\n", 0o644);
     expect(() => resolveAccess("anthropic", sources())).toThrow(
       expect.objectContaining({ code: "REFUSED", remedy: expect.stringContaining("chmod 600") }),
@@ -90,13 +90,13 @@ describe("the key of a provider", () => {
   });
 });
 
-describe("the address of a provider", () => {
+describe("the URL of a provider", () => {
   it.each([
     [{}, "http://127.0.0.1:11434/v1"],
     [{ OLLAMA_HOST: "lab:9999" }, "http://lab:9999/v1"],
     [{ OLLAMA_HOST: "0.0.0.0:11434" }, "http://127.0.0.1:11434/v1"],
     [{ OLLAMA_HOST: "https://lab.example/v1/" }, "https://lab.example/v1"],
-  ])("of Ollama follows from %o", (env, baseUrl) => {
+  ])("of Ollama is derived from %o", (env, baseUrl) => {
     expect(resolveAccess("ollama", sources({ env }))).toEqual({
       provider: "ollama",
       kind: "ollama",
@@ -106,13 +106,13 @@ describe("the address of a provider", () => {
     });
   });
 
-  it("of Anthropic may come from the variable its other tools read, which has no version in it", () => {
+  it("of Anthropic may come from the variable of its other tools, which has no version", () => {
     const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "https://proxy.example" };
     expect(resolveAccess("anthropic", sources({ env })).baseUrl).toBe("https://proxy.example/v1");
   });
 
-  it("has to be known", () => {
-    expect(() => resolveAccess("openai-compatible", sources())).toThrow(/not known where/);
+  it("is required", () => {
+    expect(() => resolveAccess("openai-compatible", sources())).toThrow(/is not configured/);
     expect(() => resolveAccess("antropic", sources())).toThrow(
       expect.objectContaining({ code: "BAD_CONFIG", remedy: expect.stringContaining("anthropic, openai, google") }),
     );

@@ -1,42 +1,42 @@
-import type { wrapLanguageModel } from "ai";
-import { sdkAccess } from "./auth/credential.ts";
+import type { LanguageModelMiddleware, wrapLanguageModel } from "ai";
+import { LRUCache } from "lru-cache";
+import { VarveError } from "../domain/index.ts";
+import { toSdkOptions } from "./auth/credential.ts";
 import type { TokenSource } from "./auth/port.ts";
-import { loadPackage } from "./packages.ts";
 import type { Access } from "./providers.ts";
 
-/** A model of the AI SDK, as its provider's package makes it. */
+/** A language model of the AI SDK. */
 export type SdkModel = Extract<Parameters<typeof wrapLanguageModel>[0]["model"], { specificationVersion: "v4" }>;
 
-/** What comes out of its stream. */
+/** The parts of its stream. */
 export type SdkStreamPart =
   Awaited<ReturnType<SdkModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
 
-type Known = Map<string, Promise<SdkModel>>;
-const known: Known = new Map();
-/** Those that ask for their key elsewhere: each such place has its own. */
-const knownByTokens = new WeakMap<TokenSource, Known>();
-const knownMax = 64;
+const modelsMax = 64;
+const createModelCache = () => new LRUCache<string, Promise<SdkModel>>({ max: modelsMax });
+const cache = createModelCache();
+/** Models that use a token source, by source. */
+const cachesByTokens = new WeakMap<TokenSource, ReturnType<typeof createModelCache>>();
 
-/** The AI SDK's model of a provider, made once for each way to reach it: making one compiles what it reads by. */
-export function sdkModel(access: Access, model: string): Promise<SdkModel> {
+/** Creates the SDK model of a provider, cached by access, because creating one compiles its schemas. */
+export function getSdkModel(access: Access, model: string): Promise<SdkModel> {
   const { tokens, ...plain } = access;
-  const models = tokens ? (knownByTokens.get(tokens) ?? new Map()) : known;
-  if (tokens) knownByTokens.set(tokens, models);
+  const models = tokens ? (cachesByTokens.get(tokens) ?? createModelCache()) : cache;
+  if (tokens) cachesByTokens.set(tokens, models);
   const name = JSON.stringify([plain, model]);
-  const there = models.get(name);
-  if (there) return there;
-  const made = makeModel(access, model);
-  if (models.size >= knownMax) models.clear();
-  models.set(name, made);
-  // A package that is missing now may be installed later.
-  made.catch(() => models.delete(name));
-  return made;
+  const cached = models.get(name);
+  if (cached) return cached;
+  const created = createModel(access, model);
+  models.set(name, created);
+  // A missing package may be installed later.
+  created.catch(() => models.delete(name));
+  return created;
 }
 
-/** Its package is loaded when it is asked for, and not before. */
-async function makeModel(access: Access, model: string): Promise<SdkModel> {
+/** Loads the provider's package on demand. */
+async function createModel(access: Access, model: string): Promise<SdkModel> {
   const { provider, kind, baseUrl } = access;
-  const settings = sdkAccess(access);
+  const settings = toSdkOptions(access);
   switch (kind) {
     case "anthropic": {
       const { createAnthropic } = await loadPackage("@ai-sdk/anthropic", () => import("@ai-sdk/anthropic"));
@@ -44,7 +44,7 @@ async function makeModel(access: Access, model: string): Promise<SdkModel> {
     }
     case "openai": {
       const { createOpenAI } = await loadPackage("@ai-sdk/openai", () => import("@ai-sdk/openai"));
-      // The newer interface keeps what it is sent unless told otherwise; this one does not.
+      // The Responses API stores requests by default; Chat Completions does not.
       return createOpenAI(settings).chat(model);
     }
     case "google": {
@@ -57,4 +57,53 @@ async function makeModel(access: Access, model: string): Promise<SdkModel> {
       return createOpenAICompatible({ ...settings, name: provider, baseURL: baseUrl ?? "", includeUsage: true })(model);
     }
   }
+}
+
+/** Loads an optional package. When it is missing, the error names it and how to install it. */
+export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw error;
+    throw new VarveError("MISSING_PACKAGE", `The package ${name} is required for this model and is not installed.`, {
+      remedy: `Run \`npm install ${name === "ai" ? name : `ai ${name}`}\` where varve is installed.`,
+      cause: error,
+      details: { package: name },
+    });
+  }
+}
+
+/**
+ * Collects the warnings of a provider's package from the stream, so that they become notes of the answer. The SDK would
+ * print them as process warnings, which a program that embeds Varve did not ask for.
+ */
+export function collectWarnings(warnings: string[]): LanguageModelMiddleware {
+  return {
+    specificationVersion: "v4",
+    wrapStream: async ({ doStream }) => {
+      const { stream, ...rest } = await doStream();
+      const quiet = new TransformStream<SdkStreamPart, SdkStreamPart>({
+        transform(part, controller) {
+          if (part.type !== "stream-start") return controller.enqueue(part);
+          warnings.push(...part.warnings.map(describeWarning));
+          controller.enqueue({ ...part, warnings: [] });
+        },
+      });
+      return { ...rest, stream: stream.pipeThrough(quiet) };
+    },
+  };
+}
+
+/** A warning as a note for people. */
+export function describeWarning(warning: {
+  type: string;
+  feature?: string;
+  details?: string;
+  message?: string;
+}): string {
+  const { type, feature, details, message } = warning;
+  const about = feature === undefined ? type : `${feature} (${type})`;
+  const text = message ?? details;
+  return `The provider warned of ${about}${text === undefined ? "" : `: ${text}`}`;
 }

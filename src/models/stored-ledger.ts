@@ -1,5 +1,5 @@
 import type { Schema, Store, StoreTransaction } from "../store/index.ts";
-import { freshState, type ModelLedger, type ModelState } from "./ledger.ts";
+import { initialModelState, type ModelLedger, type ModelState } from "./model-state.ts";
 
 /** The UTC day of a time, as `2026-11-17`. */
 export function toDay(time: number): string {
@@ -11,14 +11,14 @@ export function createStoredLedger(store: Store): ModelLedger {
   return {
     read: async (name) => {
       const row = await store.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
-      return row ? stateFromRow(row) : { ...freshState };
+      return row ? stateFromRow(row) : { ...initialModelState };
     },
     update: (name, change) =>
       store.transaction(
         async (tx) => {
           await tx.lock(`model ${name}`);
           const row = await tx.db.selectFrom("model_states").selectAll().where("name", "=", name).executeTakeFirst();
-          const before = row ? stateFromRow(row) : { ...freshState };
+          const before = row ? stateFromRow(row) : { ...initialModelState };
           const state = change(before);
           const next = toRow(name, state);
           await tx.db

@@ -1,7 +1,7 @@
 import type { Store } from "../store/index.ts";
 import type { TokenUsage } from "./generate.ts";
-import type { ChainLimits } from "./limits.ts";
-import { recordAnswer, recordFailure } from "./state.ts";
+import type { ChainLimits } from "./model-state.ts";
+import { recordAnswer, recordFailure } from "./model-state.ts";
 import { createStoredLedger } from "./stored-ledger.ts";
 
 export type ModelOutcome = { usage?: TokenUsage } | { error: string; isAuth: boolean };

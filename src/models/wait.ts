@@ -1,30 +1,30 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Random, VarveError } from "../domain/index.ts";
 
-/** Waits; ends early, by throwing, when the signal says so. */
+/** Waits; rejects early when the signal aborts. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 export const systemSleep: Sleep = async (ms, signal) => {
   await delay(ms, undefined, { signal });
 };
 
-/** The wait before an attempt: doubled for each before it, and between half and all of that, so that crowds spread. */
-export function backoffMs(failedAttempts: number, baseMs: number, random: Random): number {
+/** Exponential backoff with jitter: between half and all of the doubled wait. */
+export function computeBackoff(failedAttempts: number, baseMs: number, random: Random): number {
   const [high = 0, low = 0] = random.bytes(2);
   const share = (high * 256 + low) / 65_535;
   return Math.round(baseMs * 2 ** (failedAttempts - 1) * (0.5 + share / 2));
 }
 
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw abortedBy(signal);
+  if (signal?.aborted) throw abortedError(signal);
 }
 
-export function abortedBy(signal: AbortSignal): VarveError {
-  return new VarveError("ABORTED", "Asking a model was cancelled.", { cause: signal.reason });
+export function abortedError(signal: AbortSignal): VarveError {
+  return new VarveError("ABORTED", "The model call was cancelled.", { cause: signal.reason });
 }
 
-/** What does not listen to the signal must not outlive it. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Rejects when the signal aborts, even if the promise ignores the signal. */
+export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();

@@ -1,7 +1,7 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../config/index.ts";
-import { configuredModel, modelNames } from "./configured.ts";
+import { listModelNames, openConfiguredModel } from "./configured.ts";
 import type { GenerateRequest } from "./generate.ts";
 
 const mock = new LLMock({ port: 0 });
@@ -53,7 +53,7 @@ describe("a model", () => {
     ["ollama/llama3.2", "/v1/chat/completions"],
     ["lab/some/model:tag", "/v1/chat/completions"],
   ])("answers in its provider's wire format: %s", async (name, path) => {
-    const generate = configuredModel(settings(name), "summary", { home, env: {} });
+    const generate = openConfiguredModel(settings(name), "summary", { home, env: {} });
     const answer = await generate?.(request);
     expect(answer).toMatchObject({ text: "The crew checked the harbour.", model: name });
     expect(answer?.usage?.outputTokens).toBeGreaterThan(0);
@@ -62,11 +62,11 @@ describe("a model", () => {
     expect(JSON.stringify(sent?.body)).toContain("Summarise what you are given.");
   });
 
-  it("brings the warnings of its provider along instead of printing them", async () => {
+  it("returns the warnings of its provider instead of printing them", async () => {
     const warned: unknown[] = [];
     const listen = (warning: unknown) => void warned.push(warning);
     process.on("warning", listen);
-    const generate = configuredModel(settings("openai/o3-mini"), "summary", { home, env: {} });
+    const generate = openConfiguredModel(settings("openai/o3-mini"), "summary", { home, env: {} });
     const answer = await generate?.(request);
     await new Promise((resolve) => setImmediate(resolve));
     process.off("warning", listen);
@@ -77,20 +77,20 @@ describe("a model", () => {
   it("is followed by its fallbacks", async () => {
     mock.nextRequestError(404, { message: "model: claude-9 not found", type: "not_found_error" });
     const models = settings("anthropic/claude-9", ["openai/gpt-4o-mini", "anthropic/claude-9"]);
-    expect(modelNames(models, "summary")).toEqual(["anthropic/claude-9", "openai/gpt-4o-mini"]);
-    const generate = configuredModel(models, "summary", { home, env: {} });
+    expect(listModelNames(models, "summary")).toEqual(["anthropic/claude-9", "openai/gpt-4o-mini"]);
+    const generate = openConfiguredModel(models, "summary", { home, env: {} });
     expect(await generate?.(request)).toMatchObject({ model: "openai/gpt-4o-mini" });
   });
 
-  it("is not there when the settings name none", () => {
+  it("does not exist when the settings name none", () => {
     const models = loadConfig({ home, env: {} }).config.models;
-    expect(configuredModel(models, "expansion", { home, env: {} })).toBeUndefined();
+    expect(openConfiguredModel(models, "expansion", { home, env: {} })).toBeUndefined();
   });
 
-  it("says what is missing when it is asked, not before", async () => {
+  it("reports what is missing when it is called, not before", async () => {
     const models = loadConfig({ home, env: {}, overrides: { models: { largeFile: "openai/gpt-4o-mini" } } }).config
       .models;
-    const generate = configuredModel(models, "largeFile", { home, env: {} });
+    const generate = openConfiguredModel(models, "largeFile", { home, env: {} });
     await expect(generate?.({ ...request, purpose: "largeFile" })).rejects.toMatchObject({ code: "BAD_CONFIG" });
   });
 });

@@ -1,4 +1,4 @@
-import { type Embedder, spaceName } from "../models/index.ts";
+import { type Embedder, formatSpaceName } from "../models/index.ts";
 import { createEmbeddingIndex, type EmbeddingIndex, type SearchContext } from "./search-context.ts";
 import { findSpacesAhead, listOtherSpaces } from "./space-coverage.ts";
 
@@ -73,7 +73,7 @@ async function select(context: SearchContext, { name, findAhead, covers, missing
     previousSpaces.indexes.clear();
     return { context };
   }
-  const current = spaceName(embedder.space);
+  const current = formatSpaceName(embedder.space);
   const reasons: string[] = [];
   for (const space of ahead) {
     const index = openPreviousIndex(context, space);
@@ -93,7 +93,7 @@ function openPreviousIndex({ store, previousSpaces }: SearchContext, name: strin
   const known = previousSpaces.indexes.get(name);
   if (known) return known;
   const embedder = previousSpaces.open(name);
-  if (!embedder || spaceName(embedder.space) !== name) return undefined;
+  if (!embedder || formatSpaceName(embedder.space) !== name) return undefined;
   const pausing: Embedder = {
     space: embedder.space,
     embed: (texts, signal) => embedder.embed(texts, signal),

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { roles } from "../domain/index.ts";
-import { type Embedded, type EmbedText, spaceName, toBytes } from "../models/index.ts";
+import { type Embedded, type EmbedText, formatSpaceName, toBytes } from "../models/index.ts";
 import { dropLease, type Lease, type Schema, type Store, takeLease } from "../store/index.ts";
 import { decodeEntryText } from "./documents.ts";
 import type { SearchContext } from "./search-context.ts";
@@ -443,5 +443,5 @@ async function renewLease(store: Store, lease: Lease): Promise<Lease | undefined
 
 /** The id of the embedder's space, created when this is its first vector. */
 async function findOrCreateSpace({ store, vectorCache, embedder }: SearchContext): Promise<number> {
-  return (await vectorCache?.id()) ?? createSpace(store, embedder ? spaceName(embedder.space) : "");
+  return (await vectorCache?.id()) ?? createSpace(store, embedder ? formatSpaceName(embedder.space) : "");
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Requester, resolveVisibility, type Visibility } from "../authorization/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import { newId } from "../domain/index.ts";
-import { configuredReranker, type Embedder, type Reranker, spaceName } from "../models/index.ts";
+import { type Embedder, formatSpaceName, openConfiguredReranker, type Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 import { selectActiveSpace } from "./active-space.ts";
 import { createCorpusService } from "./corpus/corpus-service.ts";
@@ -101,6 +101,8 @@ export interface SearchServiceOptions {
   findMemories: FindMemories;
 }
 
+/** How often a program that stays embeds new texts. */
+const followIntervalMs = 2_000;
 /** From this relevance on a memory counts as an answer. */
 const strongRelevance = 0.6;
 
@@ -108,7 +110,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   const { loaded, store, embedder, openPrevious, findMemories } = options;
   const { config } = loaded;
   const settings = config.search;
-  const reranker = options.reranker ?? configuredReranker(config, { home: loaded.home, clock: store.clock });
+  const reranker = options.reranker ?? openConfiguredReranker(config, { home: loaded.home, clock: store.clock });
   const context = createSearchContext({ store, embedder, reranker, openPrevious });
   const owner = newId(store.clock, store.random);
   const closing = new AbortController();
@@ -197,7 +199,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     read: corpus.read,
     follow(onError) {
       following ??= Promise.all([
-        followLog(() => index(), settings.followMs, closing.signal, onError),
+        followLog(() => index(), followIntervalMs, closing.signal, onError),
         corpus.follow(closing.signal, onError),
       ]);
     },
@@ -220,7 +222,7 @@ async function readCoverage(context: SearchContext, agent: string): Promise<Sear
     .selectFrom("memories")
     .select((eb) => eb.fn.countAll<number>().as("count"))
     .executeTakeFirst();
-  const model = embedder ? spaceName(embedder.space) : null;
+  const model = embedder ? formatSpaceName(embedder.space) : null;
   const space = await vectorCache?.id();
   const earlier: SearchCoverage["earlier"] = [];
   for (const other of await listOtherSpaces(store, space)) {

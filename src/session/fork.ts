@@ -1,6 +1,6 @@
 import { newUuid, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { parentSegment } from "../transcript/index.ts";
+import { findParentSegment } from "../transcript/index.ts";
 import { createSession, findSessionRow, newConversation, resolveAgent } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
@@ -130,7 +130,7 @@ async function tokensUpTo(
       if (rows.length < pageRows || total > limit) break;
       upTo = (rows.at(-1)?.seq ?? 0) - 1;
     }
-    const parent = await parentSegment(db, agent, { ...at, upTo: at.seq });
+    const parent = await findParentSegment(db, agent, { ...at, upTo: at.seq });
     at = parent && { conversation: parent.conversation, branch: parent.branch, seq: parent.upTo };
   }
   return total;

@@ -1,4 +1,4 @@
-import { type ResetType, wallClock } from "../domain/index.ts";
+import { type ResetType, toWallClock } from "../domain/index.ts";
 
 /**
  * When a session ends by itself. `both`: whichever comes first. `auto`: after a silence for what comes from a chat
@@ -53,7 +53,7 @@ export function expiry(
 
 /** The last instant, not after `now`, at which a clock on the wall showed `atHour` o'clock. */
 export function lastBoundary(now: number, atHour: number, timezone: string): number {
-  const today = wallClock(now, timezone);
+  const today = toWallClock(now, timezone);
   for (let daysBack = 0; daysBack <= 2; daysBack += 1) {
     const boundary = instantOf(Date.UTC(today.year, today.month - 1, today.day - daysBack, atHour), timezone);
     if (boundary <= now) return boundary;
@@ -65,7 +65,7 @@ export function lastBoundary(now: number, atHour: number, timezone: string): num
 function instantOf(wall: number, timezone: string): number {
   let guess = wall;
   for (let round = 0; round < 2; round += 1) {
-    const { year, month, day, hour, minute, second } = wallClock(guess, timezone);
+    const { year, month, day, hour, minute, second } = toWallClock(guess, timezone);
     guess += wall - Date.UTC(year, month - 1, day, hour, minute, second);
   }
   return guess;

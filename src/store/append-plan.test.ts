@@ -14,7 +14,7 @@ const row = (id: string, parentId?: string | null): EntryRow => ({
   countsAsMessage: true,
 });
 
-/** A log in memory that applies plans, and the tree it should hold. */
+/** An in-memory log that applies plans, and the tree it should contain. */
 class Model {
   readonly places = new Map<string, EntryPlace>();
   readonly parents = new Map<string, string | null>();
@@ -29,7 +29,7 @@ class Model {
         head: this.head,
         branchCount: this.branches.size,
         find: (id) => this.places.get(id),
-        tipOf: (branch) => this.branches.get(branch)?.tip,
+        findTip: (branch) => this.branches.get(branch)?.tip,
       },
       () => {
         this.seq += 1;
@@ -47,7 +47,7 @@ class Model {
     this.head = plan.head;
   }
 
-  parentOf(id: string): string | null {
+  findParent(id: string): string | null {
     const place = this.places.get(id);
     if (!place) return null;
     const before = [...this.places]
@@ -59,7 +59,7 @@ class Model {
   }
 }
 
-test("whatever tree the parents describe is the tree that is stored, in batches of any size", () => {
+test("the stored tree is the one the parents describe, for batches of any size", () => {
   const step = fc.record({ parent: fc.oneof(fc.constant("head"), fc.constant("root"), fc.nat(30)), cut: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
@@ -80,7 +80,7 @@ test("whatever tree the parents describe is the tree that is stored, in batches 
         }
       });
       model.append(batch);
-      for (const [id, parent] of expected) expect([id, model.parentOf(id)]).toEqual([id, parent]);
+      for (const [id, parent] of expected) expect([id, model.findParent(id)]).toEqual([id, parent]);
       model.append([...expected.keys()].map((id) => row(id)));
       expect(model.places.size).toBe(expected.size);
     }),

@@ -7,14 +7,13 @@ export interface EntryPlace {
   seq: number;
 }
 
-/** What the log looks like where a batch is about to be written. */
+/** The state of the log that a batch is planned against. */
 export interface LogState {
   head: EntryPlace | undefined;
   branchCount: number;
-  /** Where an entry of this conversation is, by its id. */
   find(id: string): EntryPlace | undefined;
-  /** The last entry of a branch. */
-  tipOf(branch: number): number | undefined;
+  /** The sequence number of the last entry of a branch. */
+  findTip(branch: number): number | undefined;
 }
 
 export interface AppendPlan {
@@ -30,8 +29,8 @@ export interface AppendPlan {
 
 /**
  * Decides where each entry of a batch goes. Known ids are duplicates and change nothing. An entry whose parent is the
- * tip of its branch continues it; any other parent opens a new branch there. A parent nobody knows (a broken line, a
- * rotated file) does not lose the entry: it continues from the head, and the result says so.
+ * tip of its branch continues that branch; any other parent starts a new branch. An entry with an unknown parent (a
+ * broken line, a rotated file) is not lost: it continues from the head, with status `orphan`.
  */
 export function planAppend(batch: AppendBatch, log: LogState, nextSeq: () => number): AppendPlan {
   const plan: AppendPlan = {
@@ -51,8 +50,8 @@ export function planAppend(batch: AppendBatch, log: LogState, nextSeq: () => num
       plan.entries.push({ id: entry.id, seq: known.seq, status: "duplicate" });
       continue;
     }
-    const parent = parentOf(entry, plan, placed, log);
-    const branch = branchFor(parent.place, plan, log);
+    const parent = resolveParent(entry, plan, placed, log);
+    const branch = assignBranch(parent.place, plan, log);
     const seq = nextSeq();
     const place = { branch, seq };
     placed.set(entry.id, place);
@@ -66,24 +65,25 @@ export function planAppend(batch: AppendBatch, log: LogState, nextSeq: () => num
   return plan;
 }
 
-/** Two contents with one id: nothing may be overwritten, so the caller keeps the new one inside its entry. */
-/** One of the statements of a batch found nothing to change. */
-export function batchRefused(): VarveError {
-  return new VarveError("REFUSED", "What the batch depends on has changed; nothing was written.");
+/** An attached statement with `mustChange` changed no row. */
+export function batchRefusedError(): VarveError {
+  return new VarveError("REFUSED", "The state this batch depends on has changed; nothing was written.");
 }
 
-/** What the batch of a name did, from where it was written down. */
-export function repeatedResult(stored: string): AppendResult {
+/** Decodes the stored result of an earlier batch with the same idempotency key. */
+export function parseRepeatedResult(stored: string): AppendResult {
   return { ...(JSON.parse(stored) as AppendResult), repeated: true };
 }
 
-export function fileIdTaken(id: string): VarveError {
-  return new VarveError("FILE_ID_TAKEN", `Another content is stored as ${id} already.`, {
-    remedy: "Keep this one inside its message.",
+/** Two contents share an id (a hash collision). Nothing is overwritten: the caller keeps the new content inside its entry. */ export function fileIdTakenError(
+  id: string,
+): VarveError {
+  return new VarveError("FILE_ID_TAKEN", `Different content is already stored under the id ${id}.`, {
+    remedy: "Store this content inside its message instead.",
   });
 }
 
-function parentOf(
+function resolveParent(
   entry: EntryRow,
   plan: AppendPlan,
   placed: Map<string, EntryPlace>,
@@ -95,9 +95,9 @@ function parentOf(
   return place ? { place, missing: false } : { place: plan.head, missing: true };
 }
 
-function branchFor(parent: EntryPlace | undefined, plan: AppendPlan, log: LogState): number {
+function assignBranch(parent: EntryPlace | undefined, plan: AppendPlan, log: LogState): number {
   if (parent) {
-    const tip = plan.tips.get(parent.branch) ?? log.tipOf(parent.branch);
+    const tip = plan.tips.get(parent.branch) ?? log.findTip(parent.branch);
     if (tip === undefined || tip <= parent.seq) return parent.branch;
   }
   plan.branchCount += 1;

@@ -7,7 +7,7 @@ import { schemaVersion } from "./migrate.ts";
 import type { BackupResult, EngineName, StoreTransaction } from "./port.ts";
 import type { Db, Schema, Tx } from "./schema.ts";
 
-/** Tables in the order they are restored. What is derived (the text index) is left out and rebuilt. */
+/** Tables in the order they are restored. Derived data (text index, vectors) is not dumped but rebuilt. */
 export const dumpedTables = [
   "conversations",
   "transcripts",
@@ -47,15 +47,16 @@ export const dumpedTables = [
 const pageRows = 1000;
 
 /**
- * Writes every table as JSON lines into one compressed file, as one instant of the database. It can be restored into
- * either engine, so it is also the way from one to the other. The file has its name only when it is whole and on disk.
+ * Writes every table as JSON lines into one compressed file, as one snapshot of the database. It can be restored into
+ * either engine, so it also migrates data between them. The file gets its final name only when it is complete and on
+ * disk.
  */
 export async function dumpTables(db: Db, engine: EngineName, file: string): Promise<BackupResult> {
   const partial = `${file}.partial`;
   const isolation = engine === "postgres" ? db.transaction().setIsolationLevel("repeatable read") : db.transaction();
   try {
     await isolation.execute((tx) =>
-      pipeline(linesOf(tx, engine), createGzip(), createWriteStream(partial, { mode: 0o600, flush: true })),
+      pipeline(dumpLines(tx, engine), createGzip(), createWriteStream(partial, { mode: 0o600, flush: true })),
     );
     renameSync(partial, file);
   } catch (error) {
@@ -65,20 +66,20 @@ export async function dumpTables(db: Db, engine: EngineName, file: string): Prom
   return { file, bytes: statSync(file).size };
 }
 
-/** What the disk says while a dump is written; everything else is the store's own error and stays itself. */
+/** Explains a disk error while a dump is written; other errors are already explained by the store. */
 function fileError(error: unknown, file: string): unknown {
   const { code, syscall } = error as { code?: string; syscall?: string };
   if (error instanceof VarveError || syscall === undefined) return error;
   const cause = error;
   if (code === "ENOSPC" || code === "EDQUOT") {
     return new VarveError("STORE_FULL", `The disk of ${file} is full; no backup was written.`, {
-      remedy: "Free some space and try again, or name a file on another disk.",
+      remedy: "Free some space and try again, or choose a file on another disk.",
       cause,
     });
   }
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
     return new VarveError("STORE_READ_ONLY", `The backup ${file} cannot be written: ${code}.`, {
-      remedy: "Check the rights of its folder, or name another file.",
+      remedy: "Check the permissions of its folder, or choose another file.",
       cause,
     });
   }
@@ -88,19 +89,19 @@ function fileError(error: unknown, file: string): unknown {
   });
 }
 
-async function* linesOf(tx: Tx, engine: EngineName): AsyncGenerator<string> {
-  yield lineOf({ varveDump: 1, schemaVersion: await schemaVersion(tx, engine) });
-  const present = await presentTables(tx, engine);
+async function* dumpLines(tx: Tx, engine: EngineName): AsyncGenerator<string> {
+  yield toJsonLine({ varveDump: 1, schemaVersion: await schemaVersion(tx, engine) });
+  const present = await listTables(tx, engine);
   for (const table of dumpedTables) {
-    // A database that is about to be brought up to date has no newer tables yet.
+    // A database that is about to be migrated does not have the newer tables yet.
     if (!present.has(table)) continue;
-    yield lineOf({ table });
-    for await (const rows of pagesOf(tx, table)) yield rows.map(lineOf).join("");
+    yield toJsonLine({ table });
+    for await (const rows of readPages(tx, table)) yield rows.map(toJsonLine).join("");
   }
-  yield lineOf({ end: true });
+  yield toJsonLine({ end: true });
 }
 
-async function presentTables(tx: Tx, engine: EngineName): Promise<Set<string>> {
+async function listTables(tx: Tx, engine: EngineName): Promise<Set<string>> {
   const found =
     engine === "postgres"
       ? await sql<{ name: string }>`select table_name as name from information_schema.tables
@@ -109,11 +110,11 @@ async function presentTables(tx: Tx, engine: EngineName): Promise<Set<string>> {
   return new Set(found.rows.map((row) => row.name));
 }
 
-function lineOf(value: unknown): string {
+function toJsonLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-async function* pagesOf(tx: Tx, table: (typeof dumpedTables)[number]): AsyncGenerator<unknown[]> {
+async function* readPages(tx: Tx, table: (typeof dumpedTables)[number]): AsyncGenerator<unknown[]> {
   if (table !== "entries") {
     const found = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(tx);
     yield found.rows;
@@ -133,14 +134,14 @@ async function* pagesOf(tx: Tx, table: (typeof dumpedTables)[number]): AsyncGene
   }
 }
 
-/** Reads a dump into an empty database; all of it or nothing. */
+/** Restores a dump into an empty database, completely or not at all. */
 export async function restoreDump(tx: StoreTransaction, engine: EngineName, file: string): Promise<{ rows: number }> {
   let table: string | undefined;
   let rows = 0;
   let whole = false;
   let pending: Record<string, unknown>[] = [];
   const flush = async () => {
-    // A dump of an older program may hold what is derived by now: it is made anew.
+    // A dump by an older program may contain tables that are derived today; they are rebuilt instead.
     if (table && pending.length > 0 && dumpedTables.some((one) => one === table))
       await tx.db
         .insertInto(table as "entries")
@@ -148,7 +149,7 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
         .execute();
     pending = [];
   };
-  for await (const line of linesIn(file)) {
+  for await (const line of readLines(file)) {
     const value = JSON.parse(line) as Record<string, unknown>;
     if (value.varveDump !== undefined) continue;
     if (value.end === true) {
@@ -166,7 +167,7 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   }
   await flush();
   if (!whole) {
-    throw new VarveError("BAD_FILE", `The dump ${file} ends before its end mark: it is not whole.`, {
+    throw new VarveError("BAD_FILE", `The dump ${file} is incomplete: its end mark is missing.`, {
       remedy: "Nothing was restored. Use another backup.",
     });
   }
@@ -174,8 +175,8 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   return { rows };
 }
 
-/** Node's own line reader also ends lines at U+2028 and U+2029, which stand unescaped in the JSON of a message. */
-async function* linesIn(file: string): AsyncGenerator<string> {
+/** Node's own line reader also splits at U+2028 and U+2029, which appear unescaped in JSON. */
+async function* readLines(file: string): AsyncGenerator<string> {
   const text = createReadStream(file).pipe(createGunzip()).setEncoding("utf8");
   let rest = "";
   for await (const chunk of text as AsyncIterable<string>) {
@@ -199,7 +200,7 @@ async function alignCounters(tx: Tx, engine: EngineName): Promise<void> {
     if (engine === "postgres") await sql`select setval(${counter}::regclass, ${value + 1}, false)`.execute(tx);
     else await sql`update counters set value = ${value} where name = ${counter}`.execute(tx);
   }
-  // SQLite numbers the inbox behind its largest row by itself.
+  // SQLite's autoincrement continues after the largest inbox row by itself.
   if (engine === "postgres") {
     await sql`select setval('inbox_num_seq', (select coalesce(max(num), 0) + 1 from inbox), false)`.execute(tx);
   }

@@ -1,13 +1,12 @@
-export { attachStatement } from "./attached-statement.ts";
+export { attachStatement, prepareQuery } from "./compiled-query.ts";
 export { dumpTables, restoreDump } from "./dump.ts";
 export { enqueueJob, extendJob, failJob, finishJob, leaseJob, returnJob } from "./job-rows.ts";
-export { dropLease, type Lease, staleLeases, takeLease } from "./leases.ts";
+export { dropLease, type Lease, listStaleLeases, takeLease } from "./leases.ts";
 export type { MemorySourceTable, MemoryTable } from "./memory-schema.ts";
 export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
 export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
-export { prepareQuery } from "./prepared.ts";
 export type {
   BranchTable,
   ConversationTable,
@@ -20,4 +19,4 @@ export type {
   SummaryTable,
   Tx,
 } from "./schema.ts";
-export { indexWords, queryWords } from "./words.ts";
+export { indexWords, queryWords } from "./text-index.ts";

@@ -1,7 +1,10 @@
 import type { NewJob, Store, StoreTransaction } from "./port.ts";
 import type { JobTable } from "./schema.ts";
 
-/** Writes a job in the caller's transaction; one that waits under the same key already is enough, one that failed begins anew. */
+/**
+ * Writes a job in the caller's transaction. A pending job with the same key is left as it is; a failed one is queued
+ * again.
+ */
 export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number): Promise<void> {
   await tx.db
     .insertInto("jobs")
@@ -26,14 +29,14 @@ export async function enqueueJob(tx: StoreTransaction, job: NewJob, now: number)
     .execute();
 }
 
-/** Holds a job for longer; false when it was lost to another worker. */
+/** Extends the lease of a job; false when another worker holds it now. */
 export async function extendJob(store: Store, job: JobTable, until: number): Promise<boolean> {
-  const [held] = await store.writeBatch([heldJob(store, job).set({ lease_until: until })], lost);
+  const [held] = await store.writeBatch([updateHeldJob(store, job).set({ lease_until: until })], withoutSync);
   return held.changes === 1;
 }
 
-/** The row of a job, as long as its lease is the caller's. */
-function heldJob({ db }: Store, job: JobTable) {
+/** Matches the job only while the caller holds its lease. */
+function updateHeldJob({ db }: Store, job: JobTable) {
   return db
     .updateTable("jobs")
     .where("agent", "=", job.agent)
@@ -42,7 +45,7 @@ function heldJob({ db }: Store, job: JobTable) {
     .where("attempts", "=", job.attempts);
 }
 
-/** Leases one job that is due, or whose worker died; two workers never get the same one. */
+/** Leases one job that is due or whose lease has expired. No two workers ever get the same one. */
 export async function leaseJob(
   store: Store,
   kinds: string[],
@@ -64,10 +67,10 @@ export async function leaseJob(
     .orderBy("run_at")
     .orderBy("id")
     .limit(1);
-  // A look without a lock: who has nothing to do leaves the writer in peace.
+  // A read without a lock first: an idle worker must not block the writer.
   if ((await due.executeTakeFirst()) === undefined) return undefined;
   const first = store.engine === "postgres" ? due.forUpdate().skipLocked() : due;
-  // Read once, whatever the plan is: read again it would be the next job.
+  // Materialised so that it is evaluated once: a second evaluation could return the next job.
   const lease = store.db
     .with(
       (cte) => cte("due").materialized(),
@@ -85,14 +88,14 @@ export async function leaseJob(
       eb(refTuple("agent", "id"), "in", selectFrom("due").select(["due.agent", "due.id"]).$asTuple("agent", "id")),
     )
     .returningAll();
-  const [leased] = await store.writeBatch([lease], lost);
+  const [leased] = await store.writeBatch([lease], withoutSync);
   return leased.rows[0];
 }
 
-/** A lease, or the end of a job, that is lost with the power only has the job done again. */
-const lost = { sync: false };
+/** Losing a lease or the end of a job in a power failure only repeats the job. */
+const withoutSync = { sync: false };
 
-/** Ends a job whose lease is still the caller's; false when it was lost to another worker. */
+/** Deletes a finished job; false when another worker holds its lease now. */
 export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
   const done = store.db
     .deleteFrom("jobs")
@@ -100,11 +103,11 @@ export async function finishJob(store: Store, job: JobTable): Promise<boolean> {
     .where("id", "=", job.id)
     .where("lease_owner", "=", job.lease_owner)
     .where("attempts", "=", job.attempts);
-  const [ended] = await store.writeBatch([done], lost);
+  const [ended] = await store.writeBatch([done], withoutSync);
   return ended.changes === 1;
 }
 
-/** Puts a failed job back for later, or sets it aside for a person to see after its last attempt. */
+/** Schedules a failed job for a retry, or marks it `failed` after its last attempt (`retryAt` undefined). */
 export async function failJob(
   store: Store,
   job: JobTable,
@@ -112,7 +115,7 @@ export async function failJob(
   retryAt: number | undefined,
   now: number,
 ): Promise<void> {
-  const put = heldJob(store, job).set({
+  const put = updateHeldJob(store, job).set({
     state: retryAt === undefined ? "failed" : "waiting",
     run_at: retryAt ?? job.run_at,
     lease_owner: null,
@@ -123,14 +126,14 @@ export async function failJob(
   await store.writeBatch([put]);
 }
 
-/** Gives back a job that was begun and left, as if it had not been begun: whoever works next does it. */
+/** Returns an unfinished job to the queue without counting the attempt. */
 export async function returnJob(store: Store, job: JobTable, now: number): Promise<void> {
-  const given = heldJob(store, job).set({
+  const returned = updateHeldJob(store, job).set({
     state: "waiting",
     attempts: job.attempts - 1,
     lease_owner: null,
     lease_until: null,
     updated_at: now,
   });
-  await store.writeBatch([given], lost);
+  await store.writeBatch([returned], withoutSync);
 }

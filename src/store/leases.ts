@@ -8,7 +8,7 @@ export interface Lease {
   fence: number;
 }
 
-/** Takes a lease that is free, expired or already one's own; `undefined` when another owner holds it. */
+/** Acquires a lease that is free, expired or already held by `owner`; `undefined` when another owner holds it. */
 export async function takeLease(
   store: Store,
   name: string,
@@ -36,12 +36,12 @@ export async function takeLease(
   return fence === undefined ? undefined : { name, owner, until, fence };
 }
 
-/** Gives a lease back; one that another owner took meanwhile is left alone. */
+/** Releases a lease unless another owner has acquired it since. */
 export async function dropLease(store: Store, lease: Lease): Promise<void> {
   const drop = store.db.deleteFrom("leases").where("name", "=", lease.name).where("owner", "=", lease.owner);
   await store.writeBatch([drop]);
 }
 
-export async function staleLeases(store: Store, now: number): Promise<Lease[]> {
+export async function listStaleLeases(store: Store, now: number): Promise<Lease[]> {
   return store.db.selectFrom("leases").selectAll().where("until", "<=", now).orderBy("name").execute();
 }

@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 
-/** The tables of memories. Their tenant is the scope: agents share some of them, so the agent is only who wrote them. */
+/** Tables of memories. Their tenant is the scope, because agents share memories; `agent` is only the author. */
 
 /** One version of a memory. */
 export interface MemoryTable {
@@ -34,7 +34,7 @@ export interface MemoryTable {
   fiction: number;
 }
 
-/** What a memory rests on: a range of characters in the text of an entry. */
+/** Evidence of a memory: a range of characters in the text of an entry. */
 export interface MemorySourceTable {
   memory: string;
   position: number;
@@ -61,17 +61,17 @@ export interface MemorySupportTable {
 }
 
 export interface MemoryVectorTable {
-  /** Counted up by the database; PostgreSQL may commit a lower one a little after a higher one. */
+  /** Assigned by the database; PostgreSQL may commit a lower number shortly after a higher one. */
   written: Generated<number>;
   scope: string;
   space: number;
   num: number;
   memory: string;
-  /** Signed bytes; the length does not matter for a cosine. */
+  /** Signed bytes, not normalised: a cosine does not depend on the length. */
   vector: Uint8Array;
 }
 
-/** A candidate that a person is to decide on. */
+/** A candidate waiting for a person's decision. */
 export interface MemoryReviewTable {
   id: string;
   scope: string;
@@ -85,7 +85,7 @@ export interface MemoryReviewTable {
   decided_at: number | null;
 }
 
-/** How far a conversation was read for memories. */
+/** How far a conversation has been processed for memories. */
 export interface MemoryCursorTable {
   agent: string;
   conversation: number;
@@ -93,7 +93,7 @@ export interface MemoryCursorTable {
   updated_at: number;
 }
 
-/** What was put beside a message, word for word. */
+/** The memories shown with a message, verbatim. */
 export interface MemoryRecallTable {
   agent: string;
   conversation: number;
@@ -106,7 +106,7 @@ export interface MemoryRecallTable {
   memories: string;
 }
 
-/** A version of a file; null is a file that was removed. */
+/** A version of a file; null content means that the file was removed. */
 export interface MemoryFileTable {
   scope: string;
   path: string;
@@ -115,13 +115,13 @@ export interface MemoryFileTable {
   created_at: number;
 }
 
-/** Counts of use that were written, so that none is written twice. */
+/** Batches of access counts that were already written, so that none is counted twice. */
 export interface MemoryAccessTable {
   batch: string;
   time: number;
 }
 
-/** What of a budget was used since a time: calls of the hour, tokens of the day. */
+/** Budget used since `started_at`: calls per hour, tokens per day. */
 export interface MemorySpendTable {
   agent: string;
   span: string;

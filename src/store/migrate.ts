@@ -9,17 +9,17 @@ export interface Migration {
   up(db: Tx, engine: EngineName): Promise<void>;
 }
 
-export interface MigrationHost {
+export interface MigrationTarget {
   engine: EngineName;
-  /** A connection that may write. */
+  /** A writable connection. */
   db: Db;
-  /** One transaction that no other process can run beside. */
-  exclusively<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Called once before the first change to a database that holds data. */
+  /** Runs a transaction that excludes all other processes. */
+  runExclusive<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Called once, before the first change to a database that holds data. */
   backup(fromVersion: number): Promise<string>;
 }
 
-/** The version of a database; 0 when it is empty. */
+/** The schema version of a database; 0 when it is empty. */
 export async function schemaVersion(db: Db | Tx, engine: EngineName): Promise<number> {
   const found =
     engine === "postgres"
@@ -33,22 +33,24 @@ export async function schemaVersion(db: Db | Tx, engine: EngineName): Promise<nu
   return row ? Number(row.value) : 0;
 }
 
-/** Refuses what only a newer program understands. */
+/** Throws when the database was written by a newer program. */
 export function refuseNewer(version: number, known: number): void {
   if (version <= known) return;
   throw new VarveError(
     "SCHEMA_NEWER",
-    `The database has schema version ${version}; this program knows up to ${known}.`,
+    `The database has schema version ${version}; this version of Varve supports up to ${known}.`,
     {
-      remedy: "Install the version of Varve that wrote it (or a later one); this one leaves the database untouched.",
+      remedy: "Install the version of Varve that wrote it, or a later one. The database was not changed.",
       details: { version, known },
     },
   );
 }
 
-/** Brings the database up to date, one transaction a step, after a backup. Several processes may try at once. */
+/**
+ * Applies pending migrations, each in its own transaction, after a backup. Safe to run from several processes at once.
+ */
 export async function migrate(
-  host: MigrationHost,
+  host: MigrationTarget,
   migrations: readonly Migration[],
 ): Promise<{ from: number; to: number }> {
   const known = migrations.at(-1)?.version ?? 0;
@@ -58,15 +60,15 @@ export async function migrate(
   if (from > 0 && pending.length > 0) await host.backup(from);
   for (const migration of pending) {
     try {
-      await host.exclusively((tx) => applyOnce(tx, host.engine, migration));
+      await host.runExclusive((tx) => applyOnce(tx, host.engine, migration));
     } catch (error) {
       if (error instanceof VarveError && error.kind !== "failed") throw error;
       throw new VarveError(
         "MIGRATION_FAILED",
-        `Schema change ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : error}`,
+        `Migration ${migration.version} (${migration.name}) failed: ${error instanceof Error ? error.message : error}`,
         {
           remedy:
-            "Nothing was changed. Free space or rights as the cause says, then start again; a backup was taken before.",
+            "Nothing was changed, and a backup was taken first. Fix the cause named above (usually disk space or permissions), then start again.",
           cause: error,
         },
       );
@@ -76,7 +78,7 @@ export async function migrate(
 }
 
 async function applyOnce(tx: Tx, engine: EngineName, migration: Migration): Promise<void> {
-  // Another process may have been faster while this one waited for the lock.
+  // Another process may have applied it while this one waited for the lock.
   if ((await schemaVersion(tx, engine)) >= migration.version) return;
   if (migration.version === 1) {
     await sql`create table meta (name text not null primary key, value text not null)`.execute(tx);

@@ -6,12 +6,12 @@ export function isPostgres(database: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(database);
 }
 
-/** Opens the database, bringing its schema up to date first. `migrations` is for tests of the migration itself. */
+/** Opens the database and migrates its schema. `migrations` is a parameter only for tests of migration itself. */
 export async function openStore(
   options: OpenStoreOptions,
   migrations: readonly Migration[] = ownMigrations,
 ): Promise<Store> {
-  // Each engine is loaded only when it is used: a program on SQLite pays nothing for PostgreSQL.
+  // Engines are loaded on demand: a program on SQLite never loads the PostgreSQL driver.
   if (isPostgres(options.database)) {
     const { openPostgres } = await import("./postgres/open.ts");
     return openPostgres(options, migrations);

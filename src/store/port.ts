@@ -7,8 +7,8 @@ export type EngineName = "sqlite" | "postgres";
 
 /**
  * The store port. Reads go through `db`, one statement each, and never block a write. Writes happen inside
- * `transaction`, which is short by contract: no model, no network, no file is waited for inside one. `append` is a
- * whole durable transaction of its own in one call, because it is the path every message takes.
+ * `transaction`, which is short by contract: it never waits for a model, the network or a file. `append` is a complete
+ * durable transaction in one call, because every message takes this path.
  */
 export interface Store {
   readonly engine: EngineName;
@@ -18,46 +18,46 @@ export interface Store {
   readonly random: Random;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
-  /** Several reads that do not need each other's answers, in one way to the store and back. */
+  /** Runs independent reads in one round trip. */
   readBatch<const Queries extends readonly Compilable[]>(queries: Queries): Promise<BatchRows<Queries>>;
-  /** Some statements as one transaction, in one way to the store and back; none needs the answer of another. */
+  /** Runs independent statements as one transaction, in one round trip. */
   writeBatch<const Queries extends readonly Compilable[]>(
     queries: Queries,
-    options?: TransactionOptions & { /** As `lock` of a transaction. */ lock?: string },
+    options?: TransactionOptions & { /** A lock name, as in `StoreTransaction.lock`. */ lock?: string },
   ): Promise<BatchResults<Queries>>;
   /**
-   * Writes a memory with everything that belongs to it, durably, in one call: most are written one by one. Unless some
-   * may say the same: then they are the answer, and nothing is written.
+   * Writes a memory and its dependent rows durably, in one round trip. When `unless` finds near-duplicates, nothing is
+   * written and they are returned.
    */
   insertMemory(memory: NewMemoryRows, unless?: NearDuplicateQuery): Promise<MemoryTextMatch[]>;
   /** Entries whose text matches, best or newest first. */
   matchText(query: TextQuery): Promise<TextMatch[]>;
-  /** How many entries hold each word, of how many. */
+  /** Counts the entries that contain each word; `of` is the total. */
   countText(query: CountQuery): Promise<{ counts: number[]; of: number }>;
-  /** The messages around each of some, on their own branches; those themselves included. */
+  /** The messages within `radius` of each of `seqs` on the same branch, including `seqs` themselves. */
   neighbours(agent: string, seqs: number[], radius: number): Promise<PlacedEntry[]>;
-  /** Memories whose text matches, best first. The scopes are part of the question to the database. */
+  /** Memories whose text matches, best first. Scopes are filtered inside the database query. */
   matchMemories(query: MemoryTextQuery): Promise<MemoryTextMatch[]>;
-  /** Memories that may share nearly all of some words: every one that does, and few others, the newest first. */
+  /** Candidate near-duplicates, newest first: every memory that shares nearly all of the words, and few others. */
   matchNearDuplicates(query: NearDuplicateQuery): Promise<MemoryTextMatch[]>;
-  /** How many memories hold each word, counted up to a number, of how many. */
+  /** Counts the memories that contain each word, up to `countMax`; `of` is the total. */
   countMemoryWords(words: readonly string[], countMax: number): Promise<{ counts: number[]; of: number }>;
-  /** Takes a backup while others read and write; returns the file it wrote. */
+  /** Takes a backup while others read and write. */
   backup(file: string): Promise<BackupResult>;
   /** Writes every table as compressed JSON lines, which either engine can restore. */
   dump(file: string): Promise<BackupResult>;
-  /** Looks for damage the engine itself can see; an empty list is health. */
+  /** Reports the damage that the engine itself can detect; an empty list means none. */
   checkIntegrity(): Promise<string[]>;
-  /** Throws away the text index and builds it anew from the log. */
-  rebuildText(wordsOf: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
+  /** Drops the text index and rebuilds it from the log. */
+  rebuildText(extractWords: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
 }
 
 export interface TransactionOptions {
   /**
-   * Whether it is on disk when it returns; on when absent. Off is for what may be lost with the power, though never with
-   * the process, because it is found or made again: leases, counters, copies of what is durable elsewhere.
+   * Whether the commit waits until it is on disk (default true). A commit with `sync: false` survives a crash of the
+   * process but not a power failure: for leases, counters and copies of data that is durable elsewhere.
    */
   sync?: boolean;
 }
@@ -67,30 +67,32 @@ export interface StoreTransaction {
   readonly clock: Clock;
   readonly random: Random;
   append(batch: AppendBatch): Promise<AppendResult>;
-  /** Waits until no other transaction holds this name; held until this one ends. Take it before touching rows. */
+  /**
+   * Waits until no other transaction holds this name, then holds it until the end of this one. Call it before touching
+   * rows.
+   */
   lock(name: string): Promise<void>;
-  /** A new number for a row: conversations and transcripts are numbered by the store. */
+  /** Allocates the next number of a counter. */
   nextNumber(counter: "conversation_id" | "transcript_id" | "memory_number"): Promise<number>;
-  /** Removes the text of entries from the index. */
+  /** Removes entries from the text index. */
   removeText(agent: string, seqs: number[]): Promise<void>;
-  /** Writes a memory inside this transaction. */
   insertMemory(memory: NewMemoryRows): Promise<void>;
-  /** Puts the words of a memory into its index, in the place of those before. */
+  /** Indexes the words of a memory, replacing the previous ones. */
   indexMemory(row: MemoryWords): Promise<void>;
   removeMemoryText(nums: number[]): Promise<void>;
 }
 
-/** The rows of each query. */
+/** The rows of each query of a batch. */
 export type BatchRows<Queries extends readonly Compilable[]> = {
   [Index in keyof Queries]: Queries[Index] extends Compilable<infer Row> ? Row[] : never;
 };
 
-/** What each query returned, and how many rows a query that returns none has changed. */
+/** The rows that each statement returned, and the number of rows it changed when it returns none. */
 export type BatchResults<Queries extends readonly Compilable[]> = {
   [Index in keyof Queries]: { rows: BatchRows<Queries>[Index]; changes: number };
 };
 
-/** A memory before it has its number. */
+/** A memory that has no number yet. */
 export interface NewMemoryRows {
   row: Omit<MemoryTable, "num">;
   sources: readonly MemorySourceTable[];
@@ -106,26 +108,28 @@ export interface MemoryWords {
 }
 
 export interface MemoryTextQuery {
-  /** All of them when absent; nothing is found in an empty list. */
+  /** Searches all scopes when absent, none when empty. */
   scopes?: readonly string[];
-  /** Words as they were prepared for the index; one matching word is enough. */
+  /** Words prepared by `indexWords`; one matching word is enough. */
   words: string[];
-  /** Words that have to be there together; one such group is enough. In place of `words`, and the newest first. */
+  /**
+   * Groups of words that must occur together; one matching group is enough. Replaces `words`, and sorts newest first.
+   */
   together?: readonly (readonly string[])[];
-  /** Of more matches than this, an engine may rank only the newest so many. */
+  /** Above this number of matches an engine may rank only the newest ones. */
   rankedMax?: number;
-  /** What was believed at this time; also what is believed no longer when absent. */
+  /** Only memories valid at this time; when absent, superseded ones too. */
   validAt?: number;
   category?: string;
   limit: number;
 }
 
-/** Memories of a scope that are believed now, and whose words may be as near to these as a cosine. */
+/** Finds currently valid memories of a scope whose words may reach a cosine with the given ones. */
 export interface NearDuplicateQuery {
   scope: string;
   words: readonly string[];
   cosine: number;
-  /** Also among memories that share nothing but common words with many others, which takes longer. */
+  /** Also checks many memories that share only common words, which is slower. */
   thorough?: boolean;
 }
 
@@ -138,20 +142,20 @@ export interface MemoryTextMatch {
 /** An entry ready to be written. */
 export interface EntryRow {
   id: string;
-  /** Absent: the head. Null: a new root. */
+  /** Absent: append to the head. Null: start a new root. */
   parentId?: string | null;
   kind: string;
   time: number;
   tokens: number;
   payload: string;
-  /** What the text index holds for it; empty for entries that are not searched. */
+  /** The text to index; empty for entries that are not searched. */
   words: string;
   countsAsMessage: boolean;
-  /** What was too large for the row, stored once by its content. */
+  /** Large content extracted from the entry, stored once by content hash. */
   files?: FileRow[];
 }
 
-/** Content beside an entry. `content` is its JSON string, so that it may hold any character. */
+/** Large content of an entry. `content` is encoded as a JSON string, so that it can hold any character. */
 export interface FileRow {
   id: string;
   name: string | null;
@@ -170,29 +174,29 @@ export interface AppendBatch {
   transcript: number;
   now: number;
   entries: EntryRow[];
-  /** When a person spoke last, where this batch brings it: an import's own past, for example. */
+  /** The time of the last message from a person, when this batch brings one (an import sets a past time). */
   interactionAt?: number;
-  /** Background work that this batch causes, written with it. */
+  /** Background jobs written in the same transaction. */
   jobs?: NewJob[];
-  /** As of a transaction: off for what is durable elsewhere. */
+  /** See `TransactionOptions.sync`. */
   sync?: boolean;
-  /** Names the batch: of two under one name in a conversation the second changes nothing and returns what the first did. */
+  /** A batch whose key was already used in this conversation changes nothing and returns the first result. */
   idempotencyKey?: string;
-  /** Statements that are written with the batch. */
+  /** Statements executed in the same transaction. */
   attached?: AttachedStatement[];
 }
 
 export interface AttachedStatement {
   sql: string;
   parameters: readonly unknown[];
-  /** Whether nothing of the batch is written, and `REFUSED` thrown, when it changes no row. */
+  /** When this statement changes no row, the whole batch is rolled back with `REFUSED`. */
   mustChange?: boolean;
 }
 
 export interface AppendedEntry {
   id: string;
   seq: number;
-  /** `orphan`: stored, but its parent is unknown, so it continues from the head. */
+  /** `orphan`: stored, but its parent is unknown, so it was appended to the head. */
   status: "appended" | "duplicate" | "orphan";
 }
 
@@ -200,7 +204,7 @@ export interface AppendResult {
   entries: AppendedEntry[];
   appended: number;
   duplicates: number;
-  /** It was written before, under the same name. */
+  /** The batch was already written under the same idempotency key. */
   repeated?: true;
 }
 
@@ -213,7 +217,7 @@ export interface NewJob {
   runAt: number;
 }
 
-/** A row of the log, as much of it as its words are made from. */
+/** The columns of a log row that its indexed words are computed from. */
 export interface LogRow {
   agent: string;
   kind: string;
@@ -222,46 +226,46 @@ export interface LogRow {
 
 export interface TextQuery {
   agent: string;
-  /** Only these; all of the agent's when neither this nor `spans` is given. */
+  /** Restricts the search to these conversations; absent together with `spans`, all conversations of the agent. */
   conversations?: readonly number[];
-  /** Parts of several conversations, such as a fork and what it was forked from. */
+  /** Restricts the search to parts of conversations, such as a fork and the part of its origin before the fork. */
   spans?: ConversationSpan[];
-  /** The best first, or the newest; the best when absent. */
+  /** Default: `rank`. */
   order?: "rank" | "recency";
-  /** Words as they were prepared for the index. */
+  /** Words prepared by `indexWords`. */
   words: string[];
-  /** Whether one matching word is enough; all must match when absent. */
+  /** Whether one matching word is enough; by default all must match. */
   any?: boolean;
-  /** Phrases that must be there, and words that must not. */
+  /** Phrases that must occur, and words that must not. */
   required?: string[];
   excluded?: string[];
-  /** The beginning of a word that is still being typed; it counts like one of `words`. */
+  /** The start of a word that is still being typed; treated like one of `words`. */
   prefix?: string;
   since?: number;
   before?: number;
-  /** How telling each of `words` is; an engine without ranks of its own orders by it. */
+  /** How informative each of `words` is; used for ordering by engines without BM25. */
   weights?: number[];
-  /** Of more matches than this, an engine may rank only the newest so many. */
+  /** Above this number of matches an engine may rank only the newest ones. */
   rankedMax?: number;
   limit: number;
 }
 
 export interface CountQuery {
   agent: string;
-  /** Where to count; everywhere when absent. An engine may count in a wider stretch of the log around it. */
+  /** Counts everywhere when absent. An engine may count over a larger range of the log that includes them. */
   conversations?: readonly number[];
   words: string[];
-  /** Counting stops here: what is in more is common. */
+  /** Counting stops here: a more frequent word is simply common. */
   countMax: number;
 }
 
-/** The entries of a conversation up to one of them. */
+/** The entries of a conversation, up to and including `upTo`. */
 export interface ConversationSpan {
   conversation: number;
   upTo?: number;
 }
 
-/** Where an entry stands, without what it says. */
+/** The position of an entry, without its content. */
 export interface PlacedEntry {
   seq: number;
   conversation: number;
@@ -281,7 +285,10 @@ export interface BackupResult {
   bytes: number;
 }
 
-/** Sees every call on its way to the engine; what it throws is what the call throws. For fault injection. */
+/**
+ * Observes every call before and after it reaches the engine; an error thrown here becomes the error of the call. For
+ * fault injection.
+ */
 export interface StoreTap {
   before?(call: StoreCall): void;
   after?(call: StoreCall): void;
@@ -290,18 +297,18 @@ export interface StoreTap {
 export type StoreCall = "begin" | "commit" | "rollback" | "read" | "write" | "append";
 
 export interface OpenStoreOptions {
-  /** A file name or a `postgres://` address. */
+  /** A file name or a `postgres://` URL. */
   database: string;
   clock: Clock;
   random: Random;
-  /** How long a write waits for other processes before it gives up. */
+  /** How long a write waits for other processes before it fails with `STORE_BUSY`. */
   busyTimeoutMs?: number;
   readers?: number;
   cacheMiB?: number;
   poolSize?: number;
-  /** Where backups before a migration go; beside the database when absent. */
+  /** Where backups before a migration are written; next to the database when absent. */
   backupFolder?: string;
-  /** Open what is there and change nothing; for `doctor` on a database that must not be touched. */
+  /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */
   readOnly?: boolean;
   tap?: StoreTap;
 }

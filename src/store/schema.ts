@@ -14,8 +14,8 @@ import type {
 } from "./memory-schema.ts";
 
 /**
- * The tables, the same on every engine. Times are milliseconds since 1970; JSON is text, so that what is read is
- * byte for byte what was written. Every large table's key starts with the tenant, `agent`.
+ * The tables, identical on every engine. Times are milliseconds since 1970. JSON is stored as text, so that it is read
+ * back byte for byte. The key of every large table starts with the tenant, `agent`.
  */
 export interface Schema {
   meta: MetaTable;
@@ -72,7 +72,7 @@ export interface MetaTable {
   value: string;
 }
 
-/** The lossless record behind a session key: it outlives session ids. */
+/** The lossless record of a session key; it outlives session ids. */
 export interface ConversationTable {
   agent: string;
   id: number;
@@ -104,7 +104,10 @@ export interface TranscriptTable {
   title: string | null;
 }
 
-/** A branch continues its parent behind `fork_seq`; the parent may lie in another conversation (a fork points). */
+/**
+ * A branch continues its parent after `fork_seq`. The parent may be in another conversation: a fork refers to it
+ * instead of copying.
+ */
 export interface BranchTable {
   agent: string;
   conversation: number;
@@ -129,7 +132,7 @@ export interface EntryTable {
   payload: string;
 }
 
-/** What a session key points at now, and what is known of it. One row per agent and key. */
+/** The current state of a session key. One row per agent and key. */
 export interface SessionTable {
   agent: string;
   key: string;
@@ -165,7 +168,7 @@ export interface SessionTable {
   metadata: string;
 }
 
-/** Something to tell a session at its next turn; belongs to one session id and dies with it. */
+/** A message for the next turn of one session id; deleted with it. */
 export interface NoticeTable {
   agent: string;
   key: string;
@@ -194,7 +197,7 @@ export interface CheckpointTable {
   data: string;
 }
 
-/** How far a file was imported. */
+/** The import progress of a file. */
 export interface ImportFileTable {
   agent: string;
   path: string;
@@ -205,7 +208,7 @@ export interface ImportFileTable {
   position: number;
   records: number;
   messages: number;
-  /** Hash of the last record that was read, to tell a grown file from a rewritten one. */
+  /** Hash of the last record read; distinguishes a file that grew from one that was rewritten. */
   last_hash: string;
   last_start: number;
   state: string | null;
@@ -243,11 +246,11 @@ export interface LeaseTable {
   name: string;
   owner: string;
   until: number;
-  /** Rises with every new owner, so that a late writer of the old one can be told apart. */
+  /** Incremented with every new owner, so that a late write of the previous owner can be rejected. */
   fence: number;
 }
 
-/** A node of the summary DAG, with the span of the log it stands for. */
+/** A node of the summary DAG, with the span of the log it summarises. */
 export interface SummaryTable {
   agent: string;
   conversation: number;
@@ -268,12 +271,12 @@ export interface SummaryTable {
   model: string | null;
   prompt_version: number;
   level: string;
-  /** What the quality guard found. */
+  /** The findings of the quality guard. */
   quality: string;
   created_at: number;
 }
 
-/** What a summary was made from, in order: entries for a leaf, summaries for a condensed one. */
+/** The sources of a summary, in order: entries for a leaf, summaries for a condensed one. */
 export interface SummarySourceTable {
   agent: string;
   conversation: number;
@@ -283,7 +286,7 @@ export interface SummarySourceTable {
   source: string | null;
 }
 
-/** The summaries that stand in a conversation's context, in order. */
+/** The summaries in a conversation's context, in order. */
 export interface ContextItemTable {
   agent: string;
   conversation: number;
@@ -291,29 +294,31 @@ export interface ContextItemTable {
   summary: string;
 }
 
-/** How far the summaries reach; what comes behind is in the context message by message. */
+/** How far the summaries reach; later entries are in the context message by message. */
 export interface ContextStateTable {
   agent: string;
   conversation: number;
   covered_seq: number;
-  /** Rises with every change, so that a plan made on an older state is told apart. */
+  /** Incremented with every change, so that a plan based on an older state is rejected. */
   version: number;
   compacted_at: number;
-  /** Tool results up to this entry stand in the context cut short. */
+  /** Tool results up to this entry are truncated in the context. */
   pruned_seq: Generated<number>;
 }
 
-/** Content too large for a row, once by its hash. `content` is a JSON string, so that it may hold any character. */
+/**
+ * Content too large for a row, stored once by its hash. `content` is a JSON string, so that it can hold any character.
+ */
 export interface FileTable {
   agent: string;
-  /** `file_` and 16 hex digits of a SHA-256 over the content. */
+  /** `file_` and 16 hex digits of the SHA-256 of the content. */
   id: string;
   name: string | null;
   media_type: string | null;
   kind: string;
-  /** What the content is, in about 200 tokens. */
+  /** A description of the content in about 200 tokens. */
   summary: string;
-  /** The same by a model, when one was asked, and which. It comes later, so the context does not change by it. */
+  /** A description by a model, and that model. Written later and never used in the context, which must stay stable. */
   model_summary: string | null;
   model: string | null;
   bytes: number;
@@ -323,7 +328,7 @@ export interface FileTable {
   created_at: number;
 }
 
-/** Which entries hold a file. */
+/** Which entries reference a file. */
 export interface FileRefTable {
   agent: string;
   conversation: number;
@@ -331,23 +336,23 @@ export interface FileRefTable {
   file: string;
 }
 
-/** A turn that was committed whole, by the caller's key. */
+/** A turn that was committed atomically, by the caller's idempotency key. */
 export interface TurnTable {
   agent: string;
   conversation: number;
   key: string;
-  /** What the first call returned, as JSON. */
+  /** The result of the first call, as JSON. */
   result: string;
   created_at: number;
 }
 
-/** A message that was accepted: it is answered once, whatever becomes of the process that took it. */
+/** An accepted message. It is answered exactly once, even if the process that accepted it dies. */
 export interface InboxTable {
-  /** In the order of acceptance. */
+  /** The order of acceptance. */
   num: Generated<number>;
   agent: string;
   id: string;
-  /** The channel's own name for it. */
+  /** The id that the channel gave it. */
   source: string;
   key: string;
   sender: string;
@@ -358,19 +363,19 @@ export interface InboxTable {
   /** The turn that answers it; several messages may share one. */
   turn: string | null;
   attempts: number;
-  /** When whoever wrote it may be taken to have finished. */
+  /** When the sender is presumed to have finished typing. */
   ready_at: number;
-  /** What an attempt did before it was cut off, as JSON. */
+  /** The progress of an interrupted attempt, as JSON. */
   progress: string | null;
   lease_owner: string | null;
   lease_until: number | null;
-  /** How the turn ended, as JSON. */
+  /** The outcome of the turn, as JSON. */
   result: string | null;
   accepted_at: number;
   updated_at: number;
 }
 
-/** What was asked of a model on one day. */
+/** Model usage of one day. */
 export interface ModelDayTable {
   /** `2026-11-16`, in UTC. */
   day: string;
@@ -381,13 +386,13 @@ export interface ModelDayTable {
   output_tokens: number;
 }
 
-/** What a delegated reader may see, and what it has read. */
+/** The rights of a delegated reader, and what it has read so far. */
 export interface GrantTable {
   agent: string;
   id: string;
-  /** The session that gave it. */
+  /** The session that issued it. */
   origin_key: string;
-  /** The conversations it opens, as a JSON list. */
+  /** The conversations it gives access to, as a JSON list. */
   conversations: string;
   token_cap: number;
   tokens_read: number;
@@ -398,9 +403,9 @@ export interface GrantTable {
   ended_at: number | null;
 }
 
-/** What is known of a model that is called: how often, how it fails, whether it is left alone for now. */
+/** Call statistics, failures and the circuit breaker of a model. */
 export interface ModelStateTable {
-  /** What it is called for and which one it is: `summary anthropic/claude-haiku-4-5`. */
+  /** Purpose and model: `summary anthropic/claude-haiku-4-5`. */
   name: string;
   calls: number;
   failures: number;
@@ -416,7 +421,7 @@ export interface ModelStateTable {
   last_ok_at: number | null;
 }
 
-/** How many tokens a model's provider counted for what was estimated. */
+/** Estimated and provider-reported tokens of a model, for calibration. */
 export interface TokenRatioTable {
   model: string;
   estimated: number;
@@ -424,14 +429,14 @@ export interface TokenRatioTable {
   updated_at: number;
 }
 
-/** A model's vectors: provider, model and dimensions. Vectors of two spaces are never compared. */
+/** An embedding space: provider, model and dimensions. Vectors of different spaces are never compared. */
 export interface VectorSpaceTable {
   id: number;
   name: string;
   created_at: number;
 }
 
-/** The vector of an entry, as signed bytes; derived, and made anew when it is lost. */
+/** The embedding of an entry, as signed bytes; derived, so it can be rebuilt. */
 export interface EntryVectorTable {
   agent: string;
   space: number;
@@ -441,7 +446,7 @@ export interface EntryVectorTable {
   vector: Uint8Array;
 }
 
-/** The states of an entry's telling tokens, for late interaction. */
+/** Token states of an entry, for late interaction reranking. */
 export interface EntryTokensTable {
   agent: string;
   space: number;
@@ -450,7 +455,7 @@ export interface EntryTokensTable {
   states: Uint8Array;
 }
 
-/** The same for what is no entry: summaries and files. */
+/** The same for summaries, files and chunks. */
 export interface DocumentVectorTable {
   agent: string;
   space: number;
@@ -461,7 +466,7 @@ export interface DocumentVectorTable {
   states: Uint8Array;
 }
 
-/** How far the vectors of a space follow the log. */
+/** Embedding coverage: how far the vectors of a space follow the log. */
 export interface SearchStateTable {
   agent: string;
   space: number;
@@ -470,23 +475,23 @@ export interface SearchStateTable {
   updated_at: number;
 }
 
-/** A file of the corpus as it was last read. */
+/** A file of the corpus, as last read. */
 export interface CorpusFileTable {
   agent: string;
   /** `memory` for the notes of the workspace, or the name of a folder. */
   corpus: string;
-  /** As it is cited: the folder's name, except for notes, and the path below it. */
+  /** The cited path: relative to the workspace for notes, else the folder's name and the path below it. */
   path: string;
   hash: string;
-  /** In microseconds: two versions within one millisecond are two. */
+  /** In microseconds, to distinguish two versions within one millisecond. */
   mtime_us: number;
   size: number;
-  /** What the file is about when its name is a date, else when it was changed. */
+  /** The date in the file name when it has one, else the modification time. */
   time: number;
   read_at: number;
 }
 
-/** Some lines of a file. Its vector is in `document_vectors` under its hash. */
+/** A range of lines of a file. Its vector is in `document_vectors` under its hash. */
 export interface CorpusChunkTable {
   agent: string;
   path: string;
@@ -501,7 +506,7 @@ export interface CorpusChunkTable {
   time: number;
 }
 
-/** Counts the changes to an agent's corpus, so that what is kept in memory knows when it is old. */
+/** Counts changes to an agent's corpus, so that caches notice them. */
 export interface CorpusStateTable {
   agent: string;
   revision: number;

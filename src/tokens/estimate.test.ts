@@ -19,13 +19,13 @@ const json = '{"id":"call_01","name":"read_file","input":{"path":"/srv/app/index
 const charsPerToken = (text: string) => text.length / estimateTokens(text);
 
 describe("the tokens of a text", () => {
-  test("are none for nothing, and at least one for something", () => {
+  test("are zero for an empty text, and at least one otherwise", () => {
     expect(estimateTokens("")).toBe(0);
     expect(estimateTokens("a")).toBe(1);
     expect(estimateTokens("\u0000")).toBe(1);
   });
 
-  test("are one for about four characters of prose, fewer of code, fewer still of JSON", () => {
+  test("are about one per four characters of prose, fewer characters of code, and fewer still of JSON", () => {
     expect(charsPerToken(prose)).toBeGreaterThan(3.7);
     expect(charsPerToken(prose)).toBeLessThan(4.4);
     expect(charsPerToken(code)).toBeGreaterThan(3.2);
@@ -34,7 +34,7 @@ describe("the tokens of a text", () => {
     expect(charsPerToken(json)).toBeLessThan(3.4);
   });
 
-  test("are one and a half for an ideograph, kana or syllable, two for an astral character", () => {
+  test("are one and a half per ideograph, kana or syllable, two per astral character", () => {
     expect(estimateTokens("今天天气很好")).toBe(9);
     expect(estimateTokens("かなカナ")).toBe(6);
     expect(estimateTokens("안녕")).toBe(3);
@@ -46,7 +46,7 @@ describe("the tokens of a text", () => {
     expect(estimateTokens(`x${" ".repeat(40)}y`)).toBeLessThan(4);
   });
 
-  test("grow with the text and never fail, whatever is in it", () => {
+  test("grow with the text and never fail, for any input", () => {
     const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) });
     fc.assert(
       fc.property(anyText, anyText, (a, b) => {
@@ -63,7 +63,7 @@ describe("the tokens of a message", () => {
   const countParts = (...content: Part[]) =>
     estimateMessageTokens({ content }) - estimateMessageTokens({ content: [] });
 
-  test("are those of its text, be it plain or a part, its speaker, and a little around it", () => {
+  test("are those of its text, plain or as a part, its speaker, and a small overhead", () => {
     expect(estimateMessageTokens({ content: prose })).toBe(estimateTokens(prose) + 4);
     expect(estimateMessageTokens({ content: [{ type: "text", text: prose }] })).toBe(estimateTokens(prose) + 4);
     expect(estimateMessageTokens({ content: prose, name: "Ada" })).toBe(estimateTokens(prose) + 5);
@@ -76,19 +76,19 @@ describe("the tokens of a message", () => {
     expect(countParts({ ...call, inputText: "" })).toBe(50 + estimateTokens("read"));
   });
 
-  test("count reasoning by its text, and by its size when it is encrypted", () => {
+  test("count reasoning by its text, or by its size when it is encrypted", () => {
     expect(countParts({ type: "reasoning", text: prose, signature: "x".repeat(900) })).toBe(estimateTokens(prose));
     expect(countParts({ type: "reasoning", text: "", encrypted: "x".repeat(500) })).toBe(100);
   });
 
-  test("count results with what is inside them, however deep", () => {
+  test("count results with nested parts at any depth", () => {
     expect(countParts({ type: "tool_result", callId: "1", output: prose })).toBe(estimateTokens(prose));
     let nested: Part = { type: "text", text: prose };
     for (let depth = 0; depth < 50_000; depth += 1) nested = { type: "tool_result", callId: "1", output: [nested] };
     expect(countParts(nested)).toBe(estimateTokens(prose));
   });
 
-  test("do not count the letters of a picture, nor what is never sent", () => {
+  test("do not count the bytes of an image, nor parts that are never sent", () => {
     const data = "A".repeat(1_000_000);
     expect(countParts({ type: "image", source: { kind: "base64", data } })).toBe(1_600);
     expect(countParts({ type: "file", source: { kind: "text", text: prose } })).toBe(estimateTokens(prose));

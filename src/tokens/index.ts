@@ -1,2 +1,1 @@
-export { estimateMessageTokens } from "./estimate-message.ts";
-export { estimateTokens } from "./estimate-text.ts";
+export { estimateMessageTokens, estimateTokens } from "./estimate.ts";

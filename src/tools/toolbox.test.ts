@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { owner } from "../authorization/index.ts";
 import { openToolbox } from "./index.ts";
 import { type Stage, setStage } from "./stage.test-util.ts";
 
@@ -156,7 +157,7 @@ describe("in a session", () => {
 
 describe("bound to an agent", () => {
   it("sees nothing of another one", async () => {
-    const options = { agent: "other", onlyAgent: true };
+    const options = { agent: "other", principal: { ...owner, agents: ["other"] } };
     expect(await matches({ pattern: "ELSEWHERE|ZX-4711", allConversations: true }, options)).toHaveLength(0);
     const { structured } = await stage.call("session_list", {}, options);
     expect(structured).toMatchObject({ sessions: [{ key: "agent:other:main" }] });

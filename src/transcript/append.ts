@@ -1,16 +1,16 @@
 import { type Entry, type EntryDraft, type Message, VarveError } from "../domain/index.ts";
 import type { AppendBatch, AppendResult, Store, StoreTransaction } from "../store/index.ts";
-import { encodeEntry, type Sources } from "./codec.ts";
+import { type EncodeOptions, encodeEntry } from "./codec.ts";
 import { describeFileJobs } from "./large-content/describe-file.ts";
 
-/** Where a transcript is: what a resolved session knows of itself. */
+/** Identifies a transcript: the part of a resolved session that entries are appended to. */
 export interface TranscriptRef {
   agent: string;
   conversation: number;
   transcript: number;
 }
 
-/** Above this a batch would hold the write lock for too long; callers cut their work before. */
+/** A larger batch would hold the write lock for too long; callers split their work. */
 export const batchEntriesMax = 10_000;
 
 /** How text that is too large for an entry is stored; everything stays inside its entry when absent. */
@@ -28,8 +28,8 @@ export type AppendOptions = LargeContentPolicy &
   };
 
 /**
- * Appends entries as one batch: all of them or none, durable when it returns. Known ids are left alone, so a batch that
- * is sent twice is stored once.
+ * Appends entries atomically; they are durable when it returns. Entries with a known id are skipped, so a batch that is
+ * sent twice is stored once.
  */
 export async function appendEntries(
   store: Pick<Store | StoreTransaction, "append" | "clock" | "random">,
@@ -39,10 +39,10 @@ export async function appendEntries(
 ): Promise<AppendResult> {
   const isEmpty = drafts.length === 0 && options.idempotencyKey === undefined;
   if (isEmpty) return { entries: [], appended: 0, duplicates: 0 };
-  if (drafts.length > batchEntriesMax) throw new RangeError(`a batch holds at most ${batchEntriesMax} entries`);
+  if (drafts.length > batchEntriesMax) throw new RangeError(`a batch has at most ${batchEntriesMax} entries`);
   const { agent, conversation, transcript } = ref;
   const { clock, random } = store;
-  return insideWhenTaken({ clock, random, largeContentTokens }, async (sources) => {
+  return retryInlineOnCollision({ clock, random, largeContentTokens }, async (sources) => {
     const entries = drafts.map((draft) => encodeEntry(draft, sources));
     const jobs = [...(options.jobs ?? []), ...(describeFiles ? describeFileJobs(store, agent, entries) : [])];
     const batch = { agent, conversation, transcript, now: clock.now(), entries, ...options, jobs };
@@ -53,23 +53,26 @@ export async function appendEntries(
 }
 
 /**
- * Ids of large content are 64 bits of a hash. Should two contents ever share one, the later stays inside its message:
- * larger than it should be, and not lost.
+ * Ids of large content are 64 bits of a hash. When two contents collide, the write is retried with the later content
+ * stored inside its message: larger than it should be, but not lost.
  */
-export async function insideWhenTaken<T>(sources: Sources, write: (sources: Sources) => Promise<T>): Promise<T> {
+export async function retryInlineOnCollision<T>(
+  encoding: EncodeOptions,
+  write: (encoding: EncodeOptions) => Promise<T>,
+): Promise<T> {
   try {
-    return await write(sources);
+    return await write(encoding);
   } catch (error) {
     if (!(error instanceof VarveError) || error.code !== "FILE_ID_TAKEN") throw error;
-    return write({ ...sources, largeContentTokens: undefined });
+    return write({ ...encoding, largeContentTokens: undefined });
   }
 }
 
-export function messageDraft(message: Message): EntryDraft {
+export function toMessageDraft(message: Message): EntryDraft {
   return { type: "message", message };
 }
 
-/** The messages of some entries, in order. */
+/** The messages among some entries, in order. */
 export function listMessages(entries: Entry[]): Message[] {
   return entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
 }

@@ -5,7 +5,7 @@ import { findEntry } from "./read.ts";
 
 type ConversationRef = Omit<TranscriptRef, "transcript">;
 
-/** Makes an entry the head: the next append continues from there, on a branch of its own when others follow already. */
+/** Makes an entry the head: the next append continues from it, on a new branch if it already has successors. */
 export async function moveHead(store: Store, ref: ConversationRef, entryId: string): Promise<void> {
   const found = await findEntry(store, ref.agent, { conversation: ref.conversation, id: entryId });
   await store.transaction((tx) => setHead(tx, ref, { branch: found.branch, seq: found.entry.seq }));
@@ -55,7 +55,7 @@ export async function listBranches(store: Store, ref: ConversationRef): Promise<
   }));
 }
 
-/** Keeps the active branch under a name, with whatever the caller needs to restore what it is about to change. */
+/** Saves the head under a name, with the data that the caller needs to undo its change. */
 export async function saveCheckpoint(
   store: Store,
   ref: ConversationRef,
@@ -79,7 +79,7 @@ export async function saveCheckpoint(
   });
 }
 
-/** Makes the head what it was at the checkpoint; what came later stays readable on its branch. */
+/** Resets the head to the checkpoint; later entries stay readable on their branch. */
 export async function restoreCheckpoint(store: Store, ref: ConversationRef, name: string): Promise<JsonValue> {
   return store.transaction(async (tx) => {
     const found = await tx.db

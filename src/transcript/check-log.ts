@@ -4,23 +4,23 @@ import { decodeBody } from "./codec.ts";
 
 export interface Finding {
   check: string;
-  /** Empty when all is well. */
+  /** Empty when the check passed. */
   faults: string[];
-  /** How many things were looked at. */
+  /** The number of items checked. */
   checked: number;
-  /** Whether `doctor --fix` can mend it. */
+  /** Whether `doctor --fix` can repair it. */
   fixable: boolean;
 }
 
 const pageRows = 2000;
 const faultsShown = 20;
 
-/** Reads every entry back and follows every pointer of the log. */
+/** Decodes every entry and follows every reference of the log. */
 export async function checkLog(store: Store): Promise<Finding[]> {
-  return [await unreadable(store), await danglingRows(store), await countersOff(store)];
+  return [await checkReadable(store), await checkReferences(store), await checkCounters(store)];
 }
 
-async function unreadable(store: Store): Promise<Finding> {
+async function checkReadable(store: Store): Promise<Finding> {
   const faults: string[] = [];
   let checked = 0;
   for (let last = 0; ; ) {
@@ -45,7 +45,7 @@ async function unreadable(store: Store): Promise<Finding> {
   }
 }
 
-const pointers: [what: string, query: ReturnType<typeof sql>][] = [
+const referenceChecks: [what: string, query: ReturnType<typeof sql>][] = [
   [
     "entries without a conversation",
     sql`select e.seq as id from entries e where not exists
@@ -72,39 +72,39 @@ const pointers: [what: string, query: ReturnType<typeof sql>][] = [
       (select 1 from transcripts t where t.agent = s.agent and t.session_id = s.session_id) limit 20`,
   ],
   [
-    "conversations whose head is no entry",
+    "conversations whose head is not an entry",
     sql`select c.id as id from conversations c where c.head_seq is not null and not exists
       (select 1 from entries e where e.agent = c.agent and e.seq = c.head_seq) limit 20`,
   ],
 ];
 
-async function danglingRows(store: Store): Promise<Finding> {
+async function checkReferences(store: Store): Promise<Finding> {
   const faults: string[] = [];
-  for (const [what, query] of pointers) {
+  for (const [what, query] of referenceChecks) {
     const found = (await query.execute(store.db)).rows as { id: unknown }[];
     if (found.length > 0) faults.push(`${what}: ${found.map((row) => row.id).join(", ")}`);
   }
-  return { check: "every pointer leads somewhere", faults, checked: pointers.length, fixable: false };
+  return { check: "every reference has a target", faults, checked: referenceChecks.length, fixable: false };
 }
 
 const roleList = sql`('system', 'user', 'assistant', 'tool')`;
 
-async function countersOff(store: Store): Promise<Finding> {
+async function checkCounters(store: Store): Promise<Finding> {
   const wrong = await sql<{ id: number }>`select c.id as id from conversations c left join (
       select agent, conversation, count(*) as entries, sum(tokens) as tokens,
         sum(case when kind in ${roleList} then 1 else 0 end) as messages
       from entries group by agent, conversation) e on e.agent = c.agent and e.conversation = c.id
     where c.entry_count != coalesce(e.entries, 0) or c.message_count != coalesce(e.messages, 0)
       or c.tokens != coalesce(e.tokens, 0) limit 20`.execute(store.db);
-  const faults = wrong.rows.map((row) => `conversation ${row.id}: the counters do not add up`);
+  const faults = wrong.rows.map((row) => `conversation ${row.id}: its counters do not match the log`);
   const all = await store.db
     .selectFrom("conversations")
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .executeTakeFirst();
-  return { check: "counters add up", faults, checked: Number(all?.n ?? 0), fixable: true };
+  return { check: "counters match the log", faults, checked: Number(all?.n ?? 0), fixable: true };
 }
 
-/** Counts again from the log. */
+/** Recomputes the counters of conversations from the log. */
 export async function fixCounters(store: Store): Promise<void> {
   await store.transaction(async ({ db }) => {
     await sql`update conversations set

@@ -4,8 +4,8 @@ export {
   batchEntriesMax,
   type LargeContentPolicy,
   listMessages,
-  messageDraft,
   type TranscriptRef,
+  toMessageDraft,
 } from "./append.ts";
 export {
   type BranchInfo,
@@ -16,48 +16,41 @@ export {
   saveCheckpoint,
 } from "./branch.ts";
 export { checkLog, type Finding, fixCounters } from "./check-log.ts";
-export { decodeBody } from "./codec.ts";
-export { type ContentForm, indexWordsForRows } from "./decode.ts";
-export { type ExportFormat, exportConversation, exportFormats } from "./export/write.ts";
-export {
-  type Cleaned,
-  type CleanOptions,
-  cleanForProvider,
-  type HygieneChange,
-  type HygieneProvider,
-  type HygieneRule,
-  isSilentReply,
-  type SilentReplyGate,
-  silentReplyGate,
-} from "./hygiene/index.ts";
+export { type ContentForm, decodeBody, indexWordsForRows } from "./codec.ts";
+export { getEntryText, getPartsText } from "./entry-text.ts";
+export { type ExportFormat, exportConversation, exportFormats } from "./export/export-conversation.ts";
+export type { HygieneChange, HygieneProvider, HygieneRule } from "./hygiene/changes.ts";
+export { type CleanedMessages, type CleanOptions, cleanForProvider } from "./hygiene/clean.ts";
+export { createSilentReplyGate, isSilentReply, type SilentReplyGate } from "./hygiene/silent-reply.ts";
+export { importPaths } from "./import/import-paths.ts";
 export type {
-  ImportHost,
   ImportOptions,
   ImportProgress,
   ImportReport,
+  ImportTarget,
   OpenedSession,
 } from "./import/import-types.ts";
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
-export { importPaths } from "./import/run.ts";
 export {
+  type FileMetadata,
   findEntryFiles,
   findFile,
-  noteFile,
+  formatFileReference,
   readFileContents,
-  readFileHeads,
+  readFileMetadata,
   type StoredFile,
+  saveModelSummary,
 } from "./large-content/files.ts";
-export { type FileHead, fileReference } from "./large-content/reference.ts";
 export {
-  activePath,
+  findParentSegment,
+  headQuery,
   isInherited,
   listAncestors,
   listForkSpans,
-  parentSegment,
-  pathFrom,
-  placeQuery,
+  readActivePath,
   readHead,
+  readPathFrom,
   type Segment,
 } from "./path.ts";
 export {
@@ -70,8 +63,7 @@ export {
   walkBranch,
   walkConversation,
 } from "./read.ts";
-export { type ScannedMessage, scanMessages } from "./scan.ts";
-export { getEntryText, getPartsText } from "./text.ts";
+export { type ScannedMessage, scanMessages } from "./scan-messages.ts";
 export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";
 export {
   createTranscriptService,

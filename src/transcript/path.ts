@@ -2,15 +2,15 @@ import type { InferResult } from "kysely";
 import type { ConversationSpan, Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
 
-/** A stretch of the way from an entry to its root: one branch, up to an entry. */
+/** One step of the path from the root to an entry: a branch, up to one of its entries. */
 export interface Segment {
   conversation: number;
   branch: number;
   upTo: number;
 }
 
-/** Where a conversation stands, and what the branch of its head comes from. */
-export function placeQuery(db: Db, ref: Omit<TranscriptRef, "transcript">) {
+/** The head of a conversation, and the parent of the head's branch. */
+export function headQuery(db: Db, ref: Omit<TranscriptRef, "transcript">) {
   return db
     .selectFrom("conversations as c")
     .leftJoin("branches as b", (join) =>
@@ -25,25 +25,25 @@ export function placeQuery(db: Db, ref: Omit<TranscriptRef, "transcript">) {
     .where("c.id", "=", ref.conversation);
 }
 
-export type PlaceRow = InferResult<ReturnType<typeof placeQuery>>[number];
+export type HeadRow = InferResult<ReturnType<typeof headQuery>>[number];
 
-/** The way from the root to the head, oldest stretch first. */
-export async function activePath(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<Segment[]> {
-  return pathFrom(store, ref, await placeQuery(store.db, ref).executeTakeFirst());
+/** The path from the root to the head, oldest segment first. */
+export async function readActivePath(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<Segment[]> {
+  return readPathFrom(store, ref, await headQuery(store.db, ref).executeTakeFirst());
 }
 
-/** The same from where a conversation stands. */
-export async function pathFrom(
+/** Builds the path from a row that `headQuery` returned. */
+export async function readPathFrom(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
-  place: PlaceRow | undefined,
+  place: HeadRow | undefined,
 ): Promise<Segment[]> {
   if (place?.head_branch == null || place.head_seq === null) return [];
   const head = { conversation: ref.conversation, branch: place.head_branch, upTo: place.head_seq };
   const path: Segment[] = [head];
-  for (let segment = segmentBefore(place, head); segment; ) {
+  for (let segment = toParentSegment(place, head); segment; ) {
     path.unshift(segment);
-    segment = await parentSegment(store.db, ref.agent, segment);
+    segment = await findParentSegment(store.db, ref.agent, segment);
   }
   return path;
 }
@@ -61,7 +61,7 @@ export async function readHead(
   return row?.head_branch == null || row.head_seq === null ? undefined : { branch: row.head_branch, seq: row.head_seq };
 }
 
-/** Whether a conversation is this one, or one that it was forked from. */
+/** Whether `from` is this conversation or one that it was forked from. */
 export async function isInherited(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
@@ -70,7 +70,7 @@ export async function isInherited(
   return ref.conversation === from || (await listAncestors(store, ref)).includes(from);
 }
 
-/** The conversations that one was forked from, the nearest first. */
+/** The conversations that this one was forked from, nearest first. */
 export async function listAncestors(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<number[]> {
   return (await listForkSpans(store, ref)).slice(1).map(({ conversation }) => conversation);
 }
@@ -96,7 +96,7 @@ export async function listForkSpans(
   }
 }
 
-export async function parentSegment(db: Db, agent: string, segment: Segment): Promise<Segment | undefined> {
+export async function findParentSegment(db: Db, agent: string, segment: Segment): Promise<Segment | undefined> {
   const row = await db
     .selectFrom("branches")
     .select(["parent_conversation", "parent_branch", "fork_seq"])
@@ -104,12 +104,12 @@ export async function parentSegment(db: Db, agent: string, segment: Segment): Pr
     .where("conversation", "=", segment.conversation)
     .where("branch", "=", segment.branch)
     .executeTakeFirst();
-  return row && segmentBefore(row, segment);
+  return row && toParentSegment(row, segment);
 }
 
-type ParentRow = Pick<PlaceRow, "parent_conversation" | "parent_branch" | "fork_seq">;
+type ParentRow = Pick<HeadRow, "parent_conversation" | "parent_branch" | "fork_seq">;
 
-function segmentBefore(row: ParentRow, { upTo }: Segment): Segment | undefined {
+function toParentSegment(row: ParentRow, { upTo }: Segment): Segment | undefined {
   const { parent_conversation: conversation, parent_branch: branch, fork_seq: forkSeq } = row;
   if (conversation === null || branch === null || forkSeq === null) return undefined;
   return { conversation, branch, upTo: Math.min(forkSeq, upTo) };

@@ -1,29 +1,28 @@
 import { type Entry, VarveError } from "../domain/index.ts";
 import type { Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
-import { decodeEntry, type StoredEntry } from "./codec.ts";
-import { type ContentForm, readPayloads } from "./decode.ts";
-import { activePath, parentSegment, readHead, type Segment } from "./path.ts";
+import { type ContentForm, decodeEntry, readPayloads, type StoredEntry } from "./codec.ts";
+import { findParentSegment, readActivePath, readHead, type Segment } from "./path.ts";
 
 export type Row = StoredEntry & { transcript: number; conversation: number; branch: number };
 
 export interface TailOptions {
-  /** How many entries at most. */
+  /** The maximum number of entries. */
   limit: number;
-  /** Only entries before this one: the cursor of the page before. */
+  /** Only entries before this sequence number: the cursor of the previous page. */
   before?: number;
-  /** Only what one session id holds; the whole conversation when absent. */
+  /** Only entries of one session id; absent, the whole conversation. */
   transcript?: number;
-  /** Where to start instead of the head of the active branch. */
+  /** Start here instead of at the head. */
   at?: { branch: number; seq: number };
-  /** How large content comes back: whole when absent. */
+  /** Default: `original`. */
   content?: ContentForm;
 }
 
 export interface Page {
   /** Oldest first. */
   entries: Entry[];
-  /** Pass as `before` for the page before; absent at the beginning. */
+  /** Pass as `before` to read the previous page; absent on the first page of the conversation. */
   before?: number;
 }
 
@@ -40,7 +39,7 @@ export const columns = [
   "branch",
 ] as const;
 
-/** The last entries of the active branch. Reads only what it returns, however long the history is. */
+/** Reads the last entries of the active branch. Its cost depends on `limit`, not on the length of the history. */
 export async function readTail(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
@@ -50,7 +49,7 @@ export async function readTail(
   if (!start) return { entries: [] };
   const upTo = options.before === undefined ? start.seq : Math.min(start.seq, options.before - 1);
   const rows: Row[] = [];
-  // One row more than asked tells the parent of the first, and whether there is a page before.
+  // One extra row gives the parent of the first entry, and tells whether there is a previous page.
   const wanted = options.limit + 1;
   let segment: Segment | undefined = { conversation: ref.conversation, branch: start.branch, upTo };
   while (segment && rows.length < wanted) {
@@ -68,12 +67,12 @@ export async function readTail(
         .limit(wanted - rows.length)
         .execute()),
     );
-    segment = rows.length < wanted ? await parentSegment(store.db, ref.agent, segment) : undefined;
+    segment = rows.length < wanted ? await findParentSegment(store.db, ref.agent, segment) : undefined;
   }
   return readPage(store, ref.agent, rows.reverse(), options.limit, options.content);
 }
 
-/** A page of rows of which there may be one too many, which tells the parent of the first. */
+/** Decodes rows into a page; a row beyond `limit` only supplies the parent of the first entry. */
 export async function readPage(
   store: Store,
   agent: string,
@@ -89,13 +88,13 @@ export async function readPage(
   return more && first ? { entries, before: first.seq } : { entries };
 }
 
-/** All entries of the active branch, oldest first, in pages: for exports and checks. */
+/** All entries of the active branch, oldest first, in pages; for exports and checks. */
 export async function* walkBranch(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
   pageSize = 500,
 ): AsyncGenerator<Entry[]> {
-  const path = await activePath(store, ref);
+  const path = await readActivePath(store, ref);
   let parentId: string | null = null;
   for (let last = 0; ; ) {
     const page: Entry[] = await readAfter(store, ref.agent, path, { after: last, limit: pageSize, parentId });
@@ -109,14 +108,14 @@ export async function* walkBranch(
 export interface AfterOptions {
   after: number;
   limit: number;
-  /** The parent of the first one, where the caller knows it. */
+  /** The parent of the first entry, if the caller knows it. */
   parentId?: string | null;
   content?: ContentForm;
-  /** The session ids of all transcripts on the path, where the caller knows them. */
+  /** The session ids of all transcripts on the path, if the caller knows them. */
   sessions?: ReadonlyMap<number, string>;
 }
 
-/** Entries of a path behind one of its entries, oldest first. */
+/** Entries of a path after a sequence number, oldest first. */
 export async function readAfter(
   store: Store,
   agent: string,
@@ -143,7 +142,7 @@ export async function readAfter(
   return decodeAscending(store, agent, rows, decoding);
 }
 
-/** All entries of a conversation in the order they were written, other branches included. */
+/** All entries of a conversation in the order of writing, including inactive branches. */
 export async function* walkConversation(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
@@ -172,7 +171,7 @@ export async function* walkConversation(
       .execute();
     if (rows.length === 0) return;
     last = rows.at(-1)?.seq ?? last;
-    const sessions = await sessionIds(store.db, ref.agent, rows);
+    const sessions = await readSessionIds(store.db, ref.agent, rows);
     const payloads = await readPayloads(store, ref.agent, rows, "original");
     yield rows.map((row, index) => {
       const fork = forks.get(row.branch);
@@ -195,7 +194,7 @@ export async function findEntry(
   const row = await query.executeTakeFirst();
   if (!row) {
     const name = "seq" in by ? `msg#${by.seq}` : by.id;
-    throw new VarveError("ENTRY_NOT_FOUND", `There is no entry ${name} here.`, {
+    throw new VarveError("ENTRY_NOT_FOUND", `There is no entry ${name}.`, {
       remedy: "Take an id from `varve sessions show` or from a search result.",
     });
   }
@@ -205,11 +204,11 @@ export async function findEntry(
     { limit: 1, at: { branch: row.branch, seq: row.seq } },
   );
   const entry = before.entries[0];
-  if (!entry) throw new VarveError("ENTRY_NOT_FOUND", `The entry ${row.id} was removed while it was read.`);
+  if (!entry) throw new VarveError("ENTRY_NOT_FOUND", `The entry ${row.id} was deleted while it was being read.`);
   return { entry, conversation: row.conversation, branch: row.branch };
 }
 
-/** Entries by their numbers, in the order of the log; those that are not there are left out. Parents are not told. */
+/** Reads entries by sequence number, in log order. Missing ones are skipped, and `parentId` is not set. */
 export async function readEntries(
   store: Store,
   agent: string,
@@ -218,7 +217,7 @@ export async function readEntries(
 ): Promise<(Entry & { conversation: number })[]> {
   const rows: Row[] = [];
   for (let from = 0; from < seqs.length; from += seqsAtOnce) {
-    // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+    // By number alone: with the agent in the query, SQLite would scan all of its entries for every page.
     const found = await store.db
       .selectFrom("entries")
       .select([...columns, "agent"])
@@ -227,7 +226,7 @@ export async function readEntries(
     rows.push(...found.filter((row) => row.agent === agent));
   }
   rows.sort((a, b) => a.seq - b.seq);
-  const sessions = await sessionIds(store.db, agent, rows);
+  const sessions = await readSessionIds(store.db, agent, rows);
   const payloads = await readPayloads(store, agent, rows, content);
   return rows.map((row, index) => ({
     ...decodeEntry(row, payloads[index] ?? {}, null, sessions.get(row.transcript) ?? ""),
@@ -241,7 +240,7 @@ async function decodeAscending(
   rows: Row[],
   options: { parentId?: string | null; content?: ContentForm; sessions?: ReadonlyMap<number, string> },
 ): Promise<Entry[]> {
-  const sessions = options.sessions ?? (await sessionIds(store.db, agent, rows));
+  const sessions = options.sessions ?? (await readSessionIds(store.db, agent, rows));
   const payloads = await readPayloads(store, agent, rows, options.content ?? "original");
   let parent = options.parentId ?? null;
   return rows.map((row, index) => {
@@ -251,7 +250,7 @@ async function decodeAscending(
   });
 }
 
-async function sessionIds(db: Db, agent: string, rows: Row[]): Promise<Map<number, string>> {
+async function readSessionIds(db: Db, agent: string, rows: Row[]): Promise<Map<number, string>> {
   const ids = [...new Set(rows.map((row) => row.transcript))];
   if (ids.length === 0) return new Map();
   const found = await db

@@ -1,9 +1,9 @@
 import type { Db, Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
-import { type PlaceRow, pathFrom, type Segment } from "./path.ts";
+import { type HeadRow, readPathFrom, type Segment } from "./path.ts";
 import { columns, type Page, type Row, readPage, readTail } from "./read.ts";
 
-/** The newest rows of the branch the head is on, the newest first. */
+/** The newest rows of the head's branch, newest first. */
 export function tipQuery(db: Db, ref: Omit<TranscriptRef, "transcript">, limit: number) {
   const head = (column: "head_branch" | "head_seq") =>
     db.selectFrom("conversations").select(column).where("agent", "=", ref.agent).where("id", "=", ref.conversation);
@@ -18,7 +18,7 @@ export function tipQuery(db: Db, ref: Omit<TranscriptRef, "transcript">, limit: 
     .limit(limit);
 }
 
-/** The session ids of a conversation's own transcripts: few, however long it is. */
+/** The session ids of a conversation's own transcripts. */
 export function transcriptsQuery(db: Db, ref: Omit<TranscriptRef, "transcript">) {
   return db
     .selectFrom("transcripts")
@@ -27,26 +27,29 @@ export function transcriptsQuery(db: Db, ref: Omit<TranscriptRef, "transcript">)
     .where("conversation", "=", ref.conversation);
 }
 
-/** What those three found. */
+/** The path to the head, and the last entries on it. */
 export interface Tip {
   path: Segment[];
-  /** The last entries of the active branch, as `readTail` gives them. */
+  /** The last entries of the active branch, like `readTail` returns them. */
   page: Page;
 }
 
-/** Puts together what was read at once; only what a branch or another conversation holds of it is read beside. */
+/**
+ * Combines rows that were read in one batch. Only entries inherited from another branch or conversation need further
+ * reads.
+ */
 export async function readTip(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,
-  place: PlaceRow | undefined,
+  place: HeadRow | undefined,
   newest: readonly Row[],
   transcripts: readonly { id: number; session_id: string }[],
   limit: number,
 ): Promise<Tip> {
-  const path = await pathFrom(store, ref, place);
+  const path = await readPathFrom(store, ref, place);
   const head = path.at(-1);
   if (!head) return { path, page: { entries: [] } };
-  // What was written between two of the reads is no part of this.
+  // Rows written between two reads of the batch are ignored.
   const rows = newest.filter((row) => row.branch === head.branch && row.seq <= head.upTo);
   if (path.length > 1 && rows.length < limit + 1) {
     const at = { branch: head.branch, seq: head.upTo };

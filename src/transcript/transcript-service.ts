@@ -11,7 +11,7 @@ import {
   restoreCheckpoint,
   saveCheckpoint,
 } from "./branch.ts";
-import { type ExportFormat, exportConversation } from "./export/write.ts";
+import { type ExportFormat, exportConversation } from "./export/export-conversation.ts";
 import { describeFileHandler, describeFileKind } from "./large-content/describe-file.ts";
 import { isInherited } from "./path.ts";
 import { findEntry, type Page, readEntries, readTail, walkBranch } from "./read.ts";

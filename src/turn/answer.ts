@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { VarveError } from "../domain/index.ts";
-import { classify, type Failure, isContextOverflow, overflowLimit } from "../models/index.ts";
+import { classifyFailure, type Failure, isContextOverflow, parseOverflowLimit } from "../models/index.ts";
 import { chooseRunners } from "./runners/choose.ts";
 import type { Runner } from "./runners/port.ts";
 import { toolLoop } from "./tool-loop.ts";
@@ -28,7 +28,7 @@ export async function answerTurn(services: TurnServices, turn: Turn, live: TurnR
       return await askRunner(services, turn, runner, live, notes);
     } catch (error) {
       live.signal.throwIfAborted();
-      const failure = classify(error, services.store.clock.now());
+      const failure = classifyFailure(error, services.store.clock.now());
       failures.push({ runner, failure, error });
       notes.push(`${runner.model ?? runner.name} gave no answer: ${failure.message}`);
       live.emit({ type: "restarted", because: failure.message });
@@ -63,13 +63,16 @@ async function askRunner(
       signal.throwIfAborted();
       if (isContextOverflow(error) && !recovered) {
         recovered = true;
-        facts = { ...facts, windowTokens: Math.min(facts.windowTokens, overflowLimit(error) ?? facts.windowTokens) };
+        facts = {
+          ...facts,
+          windowTokens: Math.min(facts.windowTokens, parseOverflowLimit(error) ?? facts.windowTokens),
+        };
         const result = await services.context.recoverFromOverflow(turn.session, error, { ...facts, signal });
         notes.push(`The prompt was too long for ${runner.model ?? runner.name}; ${shrunk(result)}.`);
         live.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
         continue;
       }
-      const failure = classify(error, services.store.clock.now());
+      const failure = classifyFailure(error, services.store.clock.now());
       if (runner.model !== undefined) {
         services.usage.record("chat", runner.model, { error: failure.message, isAuth: failure.kind === "auth" });
       }

@@ -1,7 +1,7 @@
 import { accessSync, appendFileSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { dayIn, getToolCalls, type Message, toVarveError } from "../domain/index.ts";
-import { chatModel } from "../models/index.ts";
+import { formatDay, getToolCalls, type Message, toVarveError } from "../domain/index.ts";
+import { openChatModel } from "../models/index.ts";
 import { markMemoryFlush, type Session } from "../session/index.ts";
 import { chatSources } from "./runners/choose.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
@@ -41,7 +41,7 @@ function isDue({ config }: TurnServices, session: Session, { facts }: Answered):
 async function ask(services: TurnServices, session: Session, name: string): Promise<void> {
   const { config } = services;
   const { flush } = config.turn;
-  const model = chatModel(name, chatSources(services, session));
+  const model = openChatModel(name, chatSources(services, session));
   const { tokens } = resolveWindow(config, name);
   const view = await services.context.assemble(session, {
     windowTokens: tokens,
@@ -89,9 +89,9 @@ function notesTool({ config, store: { clock } }: TurnServices): TurnTool[] {
         if (typeof text !== "string" || text.trim() === "" || text.length > noteMax) {
           throw toVarveError(new RangeError(`Send {"text": "…"} with 1 to ${noteMax} characters.`));
         }
-        const file = join(folder, `${dayIn(clock.now(), config.timezone)}.md`);
+        const file = join(folder, `${formatDay(clock.now(), config.timezone)}.md`);
         appendFileSync(file, `${text.trim()}\n\n`);
-        return { markdown: `Added to memory/${dayIn(clock.now(), config.timezone)}.md.` };
+        return { markdown: `Added to memory/${formatDay(clock.now(), config.timezone)}.md.` };
       },
     },
   ];

@@ -10,7 +10,7 @@ import {
 } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import { messageDraft, silentReplyGate } from "../transcript/index.ts";
+import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
 import { withGroupHistory } from "./group-history.ts";
 import { toMessage } from "./inbound.ts";
 import type { Runner } from "./runners/port.ts";
@@ -57,7 +57,7 @@ export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, l
   let counted = false;
   for (let step = 1; ; step += 1) {
     live.signal.throwIfAborted();
-    const gate = silentReplyGate();
+    const gate = createSilentReplyGate();
     const show = (text: string): void => {
       if (text !== "") live.emit({ type: "text", text });
     };
@@ -107,7 +107,7 @@ export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, l
     const joined = (await live.steer()).map(({ row, inbound }) =>
       toMessage(inbound, inbound.text, { id: row.id, time: row.accepted_at }),
     );
-    await services.transcripts.write(session, [...said, ...joined].map(messageDraft));
+    await services.transcripts.write(session, [...said, ...joined].map(toMessageDraft));
     prompt = await extendPrompt(services, turn, plan, prompt, [...said, ...joined], live);
   }
 }

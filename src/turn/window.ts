@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
-import { knownWindow } from "../models/index.ts";
+import { findKnownWindow } from "../models/index.ts";
 
 /** How much a model takes, and who says so. */
 export interface Window {
@@ -28,7 +28,7 @@ export function resolveWindow({ models, turn }: Config, model: string | undefine
   function choose(): Window {
     const set = model === undefined ? undefined : models.windows[model];
     if (set !== undefined) return { tokens: set, because: `models.windows says so for ${model}` };
-    const known = model === undefined ? undefined : knownWindow(model);
+    const known = model === undefined ? undefined : findKnownWindow(model);
     if (known !== undefined) return { tokens: known, because: `the catalogue says so for ${model}` };
     if (turn.contextTokens !== undefined) return { tokens: turn.contextTokens, because: "turn.contextTokens says so" };
     return { tokens: defaultTokens, because: "nothing says otherwise" };

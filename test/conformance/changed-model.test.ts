@@ -61,7 +61,9 @@ onEveryEngine(
       expect((await varve.status()).search).toMatchObject({ model: youngName, serving: oldName, vectors: 0 });
       await indexSome(varve, "main");
       expect(await find(), "what the new model made changes nothing").toEqual(before);
-      expect(await varve.search.findMessages({ visibility: { agent: "main" }, prompt: "feline", limit: 1 })).toHaveLength(1);
+      expect(
+        await varve.search.findMessages({ visibility: { agent: "main" }, prompt: "feline", limit: 1 }),
+      ).toHaveLength(1);
       expect(asked()).toEqual({ old: 3, young: 0 });
       await say(varve, "main", "late", "An automobile stands in the yard.");
       expect((await varve.search.find("yard", { kinds: ["message"] })).results[0]).toMatchObject({ id: "late" });

@@ -171,7 +171,9 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     await store.transaction(({ db }) =>
       db.insertInto("meta").values({ name: "text_rebuild", value: "begun" }).execute(),
     );
-    expect((await varve.doctor()).findings.flatMap((finding) => finding.faults).join()).toContain("never ended");
+    expect((await varve.doctor()).findings.flatMap((finding) => finding.faults).join()).toContain(
+      "rebuild was interrupted",
+    );
     expect((await varve.doctor({ fix: true })).healthy).toBe(true);
     expect(await found("flight friday")).toEqual([0]);
     expect(await found("北京")).toEqual([1]);

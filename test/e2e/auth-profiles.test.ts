@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ConfigInput, listConfig, loadConfig } from "../../src/config/index.ts";
 import { openVarve } from "../../src/engine.ts";
-import { configuredEmbedder, configuredModel, configuredReranker } from "../../src/models/index.ts";
+import { openConfiguredEmbedder, openConfiguredModel, openConfiguredReranker } from "../../src/models/index.ts";
 import type { Seen } from "../support/model-server/dialect.ts";
 import { startModelServer } from "../support/model-server/server.ts";
 import { sha256 } from "./gateway-stage.ts";
@@ -76,7 +76,7 @@ describe.each(["anthropic", "openai", "google"] as const)("a model of %s", (kind
     const { models } = settings({
       models: { summary: "lab/m", auth: login("lab"), providers: { lab: { kind, baseUrl } } },
     });
-    const generate = configuredModel(models, "summary", { home, env: {} });
+    const generate = openConfiguredModel(models, "summary", { home, env: {} });
     const request = { purpose: "summary" as const, system: "s", user: "u", temperature: 0, maxTokens: 10 };
     await expect(generate?.(request)).rejects.toThrow(/HTTP 422/);
     revoke();
@@ -107,8 +107,8 @@ test("embedders and rerankers are given them too", async () => {
     search: { embedder: "voyage/tiny", embedderDimensions: 3, reranker: "voyage" },
     models: { auth: login("voyage"), providers: { voyage: { baseUrl } } },
   });
-  const embedder = configuredEmbedder(config, { home, env: {} });
-  const reranker = configuredReranker(config, { home, env: {} });
+  const embedder = openConfiguredEmbedder(config, { home, env: {} });
+  const reranker = openConfiguredReranker(config, { home, env: {} });
   expect((await embedder.embedQuery("a")).vector).toHaveLength(3);
   revoke();
   expect(await reranker?.rerank("a", ["b"])).toEqual([{ index: 0, score: 0.5 }]);

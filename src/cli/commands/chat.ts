@@ -4,7 +4,7 @@ import { VarveError } from "../../domain/index.ts";
 import { openVarve, type TurnResult, type Varve, version } from "../../engine.ts";
 import { readHistory, writeHistory } from "../chat/history.ts";
 import { plainScreen, type Screen, terminalScreen } from "../chat/screen.ts";
-import { type CommonOptions, openOptions } from "../context.ts";
+import { type CommonOptions, openOptions, printWarnings } from "../context.ts";
 import { outputFor } from "../output.ts";
 
 export interface ChatFlags extends CommonOptions {
@@ -23,6 +23,7 @@ const leaving = new Set(["/quit", "/exit"]);
 /** Talks: one message from the command line, a terminal, or lines from a pipe. */
 export async function chatCommand(words: string[], flags: ChatFlags): Promise<void> {
   const varve = await openVarve({ ...openOptions(flags), background: true });
+  printWarnings(varve);
   const output = outputFor(flags);
   try {
     const { config } = varve.settings;

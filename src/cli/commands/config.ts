@@ -1,5 +1,6 @@
 import {
   checkConfig,
+  findConfigWarnings,
   listConfig,
   loadConfig,
   printFault,
@@ -55,7 +56,9 @@ export function checkCommand(flags: CommonOptions): void {
   const output = outputFor(flags);
   const home = resolveHome(flags);
   const faults = checkConfig(home, process.env);
-  output.show(faults.length === 0 ? "The settings are right." : faults.map(printFault).join("\n"));
-  output.result({ faults });
+  const warnings = findConfigWarnings(home, process.env);
+  for (const warning of warnings) process.stderr.write(`varve: warning: ${printFault(warning)}\n`);
+  output.show(faults.length === 0 ? "The settings are valid." : faults.map(printFault).join("\n"));
+  output.result({ faults, warnings });
   if (faults.length > 0) process.exitCode = 2;
 }

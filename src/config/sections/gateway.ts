@@ -7,7 +7,7 @@ const token = z.strictObject({
     .string()
     .regex(
       /^(sha256:[0-9a-f]{64}|env:[A-Za-z_][A-Za-z0-9_]*)$/,
-      "must be sha256: and the token's SHA-256 in hex (printf %s TOKEN | sha256sum), or env: and the variable that holds it",
+      "must be sha256: and the token's SHA-256 in hex (printf %s TOKEN | sha256sum), or env: and the variable that holds the token",
     ),
   agent: z.string().min(1).optional(),
   scopes: z.array(z.string().min(1)).optional(),
@@ -26,32 +26,28 @@ export const gatewaySection = z.strictObject({
     .string()
     .min(1)
     .default("127.0.0.1")
-    .describe("The address the gateway listens on. Any other than loopback needs tokens."),
-  port: z.int().min(0).max(65_535).default(7411).describe("The port the gateway listens on; 0 takes any free one."),
+    .describe("The address the gateway listens on. Any address other than loopback requires tokens."),
+  port: z.int().min(0).max(65_535).default(7411).describe("The port the gateway listens on; 0 chooses a free one."),
   tokens: z
     .array(token)
     .default([])
-    .describe(
-      "Who may come in, each with name, token, rights and, if less than everything, agent, scopes and expiresAt.",
-    )
+    .describe("Access tokens, each with name, token, rights and optionally agent, scopes and expiresAt to restrict it.")
     .register(secrets, { mask: maskTokens }),
   allowedHosts: z
     .array(z.string().min(1))
     .default([])
-    .describe("Names the gateway may be called by, beside its own address and the loopback names."),
+    .describe(
+      "Additional host names that requests may use, in addition to the gateway's own address and the loopback names.",
+    ),
   allowedOrigins: z
     .array(z.string().min(1))
     .default([])
-    .describe("Origins of web pages that may call the gateway, beside its own console."),
+    .describe("Additional origins of web pages that may call the gateway, in addition to its own console."),
   bodyLimitBytes: z
     .int()
     .min(1024)
     .default(32 * 1024 * 1024)
-    .describe("The largest request the gateway reads, in bytes."),
-  requestsPerMinute: z.int().min(1).default(600).describe("How many requests a token may make in a minute."),
-  requestTimeoutMs: z
-    .int()
-    .min(100)
-    .default(120_000)
-    .describe("How long a request may take before it is given up, in milliseconds."),
+    .describe("The maximum request size, in bytes."),
+  requestsPerMinute: z.int().min(1).default(600).describe("The maximum requests per minute and token."),
+  requestTimeoutMs: z.int().min(100).default(120_000).describe("The time limit of a request, in milliseconds."),
 });

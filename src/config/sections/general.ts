@@ -1,32 +1,30 @@
 import { z } from "zod";
 import { maskDatabase, secrets } from "../secrets.ts";
 
-/** The settings that stand alone, outside any section. */
-export const general = {
+/** Settings outside any section. */
+export const generalSettings = {
   database: z
     .string()
     .min(1)
     .refine((text) => !/^(?!postgres(ql)?:)[a-z][a-z0-9+.-]+:\/\//i.test(text), "must be a path or a postgres:// URL")
     .default("varve.db")
-    .describe(
-      "Where everything is kept: an SQLite file, or a postgres:// URL. A relative path starts at the home folder.",
-    )
+    .describe("The database: a SQLite file or a postgres:// URL. A relative path starts at the home folder.")
     .register(secrets, { mask: maskDatabase }),
   agent: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be lower-case letters, digits, - and _, at most 64 of them")
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be at most 64 lower-case letters, digits, - and _")
     .default("main")
-    .describe("The agent whose memory is used when none is named."),
+    .describe("The default agent."),
   timezone: z
     .string()
     .refine(isTimezone, "must be the name of a time zone, such as Europe/Berlin or UTC")
     .default(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
-    .describe("The time zone of daily resets and of times shown to people. The machine's own when not set."),
+    .describe("The time zone of daily resets and of times shown to people. Default: the time zone of the machine."),
   redact: z
     .boolean()
     .default(true)
     .describe(
-      "Whether secrets of well-known kinds are blacked out in what people read: logs, Markdown and HTML exports. JSON lines stay exact.",
+      "Whether well-known kinds of secrets are removed from logs and from Markdown and HTML exports. JSON lines stay exact.",
     ),
 };
 

@@ -8,61 +8,59 @@ const scope = z
     "must be global, agent:<id>, user:<id>, project:<id>, custom:<name> or reflection:agent:<id>",
   );
 
-/** What is drawn from conversations and kept, and what of it comes back into a turn. */
+/** Which memories are extracted from conversations, and which are recalled in a turn. */
 export const memorySection = z.strictObject({
-  extract: z.boolean().default(true).describe("Whether memories are drawn from conversations after their turns."),
+  extract: z.boolean().default(true).describe("Whether memories are extracted from conversations after turns."),
   extractEveryMessages: z
     .int()
     .min(1)
     .max(1_000)
     .default(5)
-    .describe("How many new messages it takes; what somebody asks to remember is not put off."),
+    .describe(
+      "How many new messages trigger an extraction; an explicit request to remember something is processed immediately.",
+    ),
   extractionByScope: z
     .record(scope, z.enum(["full", "episodic", "none"]))
     .default({})
-    .describe("What is drawn into a scope: full, episodic (only events and cases) or none. full when not set."),
+    .describe("What is extracted into a scope: full (default), episodic (only events and cases) or none."),
   admission: z
     .enum(["off", "balanced", "conservative", "high-recall"])
     .default("off")
-    .describe("How strict the gate before the store is; what is doubtful waits in a list for a person to decide."),
-  callsPerHour: z.int().min(0).default(60).describe("How often a model is asked about memories in an hour, per agent."),
-  tokensPerDay: z
-    .int()
-    .min(0)
-    .default(500_000)
-    .describe("How many tokens models may use for memories in a day, per agent."),
+    .describe("How strictly new memories are filtered; doubtful ones wait for review by a person."),
+  callsPerHour: z.int().min(0).default(60).describe("The maximum model calls for memories per hour and agent."),
+  tokensPerDay: z.int().min(0).default(500_000).describe("The maximum model tokens for memories per day and agent."),
   agentScopes: z
     .record(z.string().min(1).max(64), z.array(scope).max(100))
     .default({})
     .describe(
-      "What an agent sees instead of global and its own scope, by agent; its reflection stays. An empty list denies everything.",
+      "The scopes each agent can see instead of global and its own; its reflection scope is always included. An empty list denies everything.",
     ),
   mirror: z
     .string()
     .min(1)
     .optional()
     .describe(
-      "A folder in which memories stand as Markdown, a file a day; edits there come back as new versions. A relative path starts at the home folder. No mirror when not set.",
+      "A folder where memories are mirrored as Markdown, one file per day; edits there become new versions. A relative path starts at the home folder. Default: no mirror.",
     ),
-  recall: z.boolean().default(true).describe("Whether memories and notes that fit a prompt are put beside it."),
-  recallMaxItems: z.int().min(1).max(100).default(5).describe("How many memories come with a prompt at most."),
-  recallMaxTokens: z.int().min(50).max(100_000).default(1_500).describe("How many tokens they may have together."),
+  recall: z.boolean().default(true).describe("Whether memories and notes relevant to a prompt are added to it."),
+  recallMaxItems: z.int().min(1).max(100).default(5).describe("The maximum number of memories added to a prompt."),
+  recallMaxTokens: z.int().min(50).max(100_000).default(1_500).describe("The maximum total tokens of those memories."),
   recallNotesMaxItems: z
     .int()
     .min(0)
     .max(100)
     .default(3)
-    .describe("How many parts of notes and files come with a prompt at most; 0 for none."),
+    .describe("The maximum number of note and file excerpts added to a prompt; 0 for none."),
   recallNotesMaxTokens: z
     .int()
     .min(50)
     .max(10_000)
     .default(10_000)
-    .describe("How many tokens those may have together."),
+    .describe("The maximum total tokens of those excerpts."),
   recallRepeatTurns: z
     .int()
     .min(0)
     .max(1_000)
     .default(8)
-    .describe("For how many turns what was shown is not shown again, unless it changed."),
+    .describe("For how many turns a memory is not shown again, unless it changed."),
 });

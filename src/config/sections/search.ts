@@ -3,8 +3,11 @@ import { z } from "zod";
 const folder = z.strictObject({
   name: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "must be letters, digits, - and _, at most 64 of them")
-    .refine((name) => name.toLowerCase() !== "memory", "memory is the name of the workspace's own notes"),
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "must be at most 64 letters, digits, - and _")
+    .refine(
+      (name) => name.toLowerCase() !== "memory",
+      "must not be memory, which is the name of the workspace's own notes",
+    ),
   path: z.string().min(1),
   include: z.array(z.string().min(1)).min(1).max(50).optional(),
   agent: z.string().min(1).max(64).optional(),
@@ -15,7 +18,7 @@ export const searchSection = z.strictObject({
     .enum(["tuned", "classic"])
     .default("tuned")
     .describe(
-      "How results are scored: tuned weighs words, meaning, surroundings and who spoke; classic is 0.7 vector and 0.3 BM25.",
+      "How results are scored: tuned combines words, embeddings, context and speaker; classic is 0.7 vector and 0.3 BM25.",
     ),
   embedder: z
     .string()
@@ -25,7 +28,7 @@ export const searchSection = z.strictObject({
     )
     .default("local")
     .describe(
-      "What makes vectors: the model that comes with the package (local), nothing, for words alone (none), or a model as provider/model: openai, google, ollama, voyage, mistral, cohere, or any of models.providers.",
+      "What computes embeddings: the model included in the package (local), nothing (none, for search by words only), or a model as provider/model: openai, google, ollama, voyage, mistral, cohere, or any of models.providers.",
     ),
   embedderFallbacks: z
     .array(
@@ -33,80 +36,79 @@ export const searchSection = z.strictObject({
     )
     .max(8)
     .default([])
-    .describe("Other providers of the same embedding model, asked in this order when the first one cannot."),
+    .describe("Other providers of the same embedding model, tried in this order."),
   embedderDimensions: z
     .int()
     .min(1)
     .max(16_384)
     .optional()
-    .describe("How many numbers a vector of that model has; needed for models that are not well known."),
+    .describe("The number of dimensions of the embedding model; required for models that Varve does not know."),
   embedderCache: z
     .int()
     .min(0)
     .max(100_000_000)
     .default(50_000)
     .describe(
-      "How many vectors of models over a network are remembered on disk, in cache/embeddings.db, so that the same text is paid for once; 0 turns it off.",
+      "How many embeddings of remote models are cached on disk, in cache/embeddings.db, so that the same text is paid for once; 0 turns the cache off.",
     ),
   reranker: z
     .string()
     .regex(
       /^(?:none|(?:jina|siliconflow|voyage|pinecone|dashscope|tei)(?:\/\S+)?)$/,
-      "must be none or a reranker: jina, siliconflow, voyage, pinecone, dashscope or tei, with /model behind it or not",
+      "must be none or a reranker: jina, siliconflow, voyage, pinecone, dashscope or tei, optionally followed by /model",
     )
     .default("none")
     .describe(
-      "What reads the best results together with the question and orders them anew: none, or jina, siliconflow, voyage, pinecone, dashscope, tei, each with /model behind it for another than its usual one.",
+      "The model that reranks the best results: none, or jina, siliconflow, voyage, pinecone, dashscope or tei, optionally followed by /model.",
     ),
   rerankerTimeoutMs: z
     .int()
     .min(100)
     .max(60_000)
     .default(5_000)
-    .describe("How long a search waits for the reranker before it goes on without, in milliseconds."),
+    .describe("How long a search waits for the reranker before it continues without it, in milliseconds."),
   workspace: z
     .string()
     .min(1)
     .optional()
     .describe(
-      "A folder with notes that are searched too: MEMORY.md and memory/**/*.md in it. A relative path starts at the home folder.",
+      "A folder with notes to search: its MEMORY.md and memory/**/*.md. A relative path starts at the home folder.",
     ),
   corpus: z
     .array(folder)
     .max(100)
     .refine((all) => new Set(all.map(({ name, agent }) => `${agent}/${name}`)).size === all.length, {
-      error: "must not name two folders alike",
+      error: "must not have two folders with the same name",
     })
     .default([])
     .describe(
-      "Folders that are searched too, each with name, path, include (globs; Markdown and plain text when absent) and agent (whose they are).",
+      "Folders to search, each with name, path, include (globs; default: Markdown and plain text) and agent (the owner).",
     ),
-  chunkTokens: z.int().min(50).max(4_000).default(400).describe("About how many tokens of a file are found as one."),
+  chunkTokens: z
+    .int()
+    .min(50)
+    .max(4_000)
+    .default(400)
+    .describe("The approximate size of a chunk of a file, in tokens."),
   chunkOverlap: z
     .int()
     .min(0)
     .max(1_000)
     .default(80)
-    .describe("How many tokens of it the next one repeats, at most half of chunkTokens."),
+    .describe("How many tokens consecutive chunks share; at most half of chunkTokens."),
   watchDebounceMs: z
     .int()
     .min(50)
     .max(60_000)
     .default(1_500)
     .describe("How long the gateway waits after a change in these folders before it reads them, in milliseconds."),
-  limit: z.int().min(1).max(1000).default(10).describe("How many results a search gives when it does not say."),
+  limit: z.int().min(1).max(1000).default(10).describe("The number of results, when a search does not specify it."),
   freshMax: z
     .int()
     .min(0)
     .max(100_000)
     .default(100)
     .describe(
-      "Up to this many messages without a vector are embedded before a search; more are left to `varve index` and the gateway.",
+      "Up to this many messages without an embedding are embedded before a search; more are left to `varve index` and the gateway.",
     ),
-  followMs: z
-    .int()
-    .min(100)
-    .max(3_600_000)
-    .default(2_000)
-    .describe("How long the gateway waits before it looks again for messages without a vector, in milliseconds."),
 });

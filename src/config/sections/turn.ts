@@ -11,81 +11,74 @@ export const turnSection = z.strictObject({
     .enum(["auto", "ai-sdk", "claude-cli", "command", "offline"])
     .default("auto")
     .describe(
-      "What answers: a model through the AI SDK, the installed Claude Code, a program, or memory alone; auto takes the AI SDK where a model can be reached, and memory alone otherwise.",
+      "What replies: a model through the AI SDK (ai-sdk), the installed Claude Code (claude-cli), a program (command), or search without a model (offline). auto uses the AI SDK when a model is available, otherwise offline.",
     ),
-  systemPrompt: z
-    .string()
-    .max(100_000)
-    .default(systemPrompt)
-    .describe("What the model is told before everything else."),
+  systemPrompt: z.string().max(100_000).default(systemPrompt).describe("The system prompt."),
   debounceMs: z
     .int()
     .min(0)
     .max(60_000)
     .default(1_500)
-    .describe("Messages of one sender that follow each other within this time are one turn, in milliseconds."),
-  maxConcurrent: z.int().min(1).max(1_000).default(3).describe("How many turns run at once in one process."),
+    .describe("Messages of the same sender within this time form one turn, in milliseconds."),
+  maxConcurrent: z.int().min(1).max(1_000).default(3).describe("How many turns run concurrently in one process."),
   whileBusy: z
     .enum(["queue", "steer", "interrupt"])
     .default("queue")
     .describe(
-      "What a message does that comes during a turn: wait for its own (queue), join the running one at its next step (steer), or end it (interrupt).",
+      "What happens to a message that arrives during a turn: it waits for its own turn (queue), joins the running turn at its next step (steer), or aborts it (interrupt).",
     ),
   names: z
     .array(z.string().min(1).max(100))
     .default([])
-    .describe("What the agent is called in groups. A message there that names none of them is heard and not answered."),
+    .describe("The agent's names in groups. A group message that mentions none of them is recorded but not answered."),
   groupHistoryLimit: z
     .int()
     .min(0)
     .max(1_000)
     .default(50)
-    .describe("How many messages of a group since the last reply the model sees."),
+    .describe("How many group messages since the last reply the model sees."),
   historyLimit: z
     .int()
     .min(0)
     .max(1_000)
     .default(20)
-    .describe("How many messages of history runners get that take one prompt."),
+    .describe("How many messages of history are included for runners that take a single prompt."),
   contextTokens: tokens
     .optional()
-    .describe("The window where neither models.windows nor the catalogue knows the model, in tokens."),
-  maxSteps: z.int().min(1).max(1_000).default(24).describe("How often a model may use tools in one turn."),
-  maxOutputTokens: tokens.optional().describe("The longest answer asked for, in tokens; the model's own when not set."),
-  temperature: z
-    .number()
-    .min(0)
-    .max(2)
-    .optional()
-    .describe("The temperature of replies; the model's own when not set."),
-  timeoutMs: z.int().min(1_000).default(600_000).describe("How long a turn may take, in milliseconds."),
+    .describe("The context window, in tokens, for models that neither models.windows nor the catalogue knows."),
+  maxSteps: z.int().min(1).max(1_000).default(24).describe("The maximum number of tool steps in one turn."),
+  maxOutputTokens: tokens.optional().describe("The maximum tokens of a reply. Default: the model's own limit."),
+  temperature: z.number().min(0).max(2).optional().describe("The temperature of replies. Default: the model's own."),
+  timeoutMs: z.int().min(1_000).default(600_000).describe("The time limit of a turn, in milliseconds."),
   leaseMs: z
     .int()
     .min(200)
     .default(30_000)
-    .describe("How long after its last sign of life another process takes over a turn, in milliseconds."),
+    .describe("How long after the last sign of life of its process a turn is taken over by another, in milliseconds."),
   attemptsMax: z
     .int()
     .min(1)
     .max(20)
     .default(3)
-    .describe("How often a turn is begun when the processes that run it end before it does."),
+    .describe("How many times a turn is started when its process dies before it is finished."),
   graceMs: z
     .int()
     .min(0)
     .default(10_000)
-    .describe("How long running turns may take to end when the gateway stops, in milliseconds; then others go on."),
+    .describe(
+      "How long running turns may take to finish when the gateway stops, in milliseconds; then other processes continue them.",
+    ),
   claude: z
     .strictObject({
       program: z.string().min(1).default("claude").describe("The Claude Code program."),
-      args: z.array(z.string()).default([]).describe("What it is given beside what Varve gives it."),
-      model: z.string().min(1).optional().describe("The model it is asked to use; its own choice when not set."),
+      args: z.array(z.string()).default([]).describe("Additional arguments for the program."),
+      model: z.string().min(1).optional().describe("The model it should use. Default: its own choice."),
     })
     .prefault({}),
   command: z
     .strictObject({
       program: z.string().min(1).optional().describe("The program that reads a prompt and writes a reply."),
-      args: z.array(z.string()).default([]).describe("What the program is given."),
+      args: z.array(z.string()).default([]).describe("The arguments of the program."),
     })
     .prefault({}),
   flush: z
@@ -93,23 +86,23 @@ export const turnSection = z.strictObject({
       enabled: z
         .boolean()
         .default(true)
-        .describe("Whether the model is asked to write down what lasts before the conversation is compacted."),
+        .describe("Whether the model is asked to save lasting facts to memory before the conversation is compacted."),
       model: z
         .string()
         .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/\S+$/, "must be a provider and a model with a / between them")
         .optional()
-        .describe("The model that is asked; the one of the conversation when not set. There is no fallback."),
+        .describe("The model that is asked; default: the model of the conversation. There is no fallback."),
       softThresholdTokens: z
         .int()
         .min(0)
         .default(4_000)
-        .describe("How long before the window is full it is asked, in tokens."),
-      prompt: z.string().min(1).max(20_000).default(flushPrompt).describe("What it is asked."),
+        .describe("How many tokens before the compaction threshold the model is asked."),
+      prompt: z.string().min(1).max(20_000).default(flushPrompt).describe("The prompt of this request."),
       systemPrompt: z
         .string()
         .max(20_000)
         .optional()
-        .describe("What it is told before everything else; that of the conversation when not set."),
+        .describe("The system prompt of this request. Default: the one of the conversation."),
     })
     .prefault({}),
 });

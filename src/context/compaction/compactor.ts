@@ -80,6 +80,8 @@ const tailShareOfWindow = 0.35;
 /** The largest share of a budget that one leaf stands for, so that small budgets still get several. */
 const leafShareOfBudget = 0.5;
 const leafTokensMin = 1_000;
+/** How many times the passes of one sweep a compaction to a budget may take. */
+const budgetRounds = 10;
 const busyWaitMs = 30_000;
 const busyPollMs = 100;
 /** How often one job continues a sweep that was cut short. */
@@ -131,7 +133,7 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
         ),
       },
       targetTokens: Math.floor(budgetTokens * (isEmergency ? emergencyShare : targetShare)),
-      rounds: settings.compactUntilUnderRounds,
+      rounds: budgetRounds,
       deadlineMs: settings.compactUntilUnderDeadlineMs,
       mustProgress: true,
       request,

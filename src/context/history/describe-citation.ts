@@ -1,7 +1,7 @@
 import type { Visibility } from "../../authorization/index.ts";
 import { type Entry, VarveError } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { type FileHead, findFile, readEntries, readFileContents, type StoredFile } from "../../transcript/index.ts";
+import { type FileMetadata, findFile, readEntries, readFileContents, type StoredFile } from "../../transcript/index.ts";
 import { describeSummary, findSummary, type SummaryDescription } from "./describe-summary.ts";
 
 /** Lines of a file, counted from 1. */
@@ -19,7 +19,7 @@ export type Description =
   | {
       kind: "file";
       conversation: number;
-      file: FileHead & Pick<StoredFile, "byModel">;
+      file: FileMetadata & Pick<StoredFile, "byModel">;
       entries: string[];
       lines?: FileLines;
     }

@@ -1,6 +1,6 @@
 import type { Entry } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { findEntryFiles, readEntries, readFileHeads } from "../../transcript/index.ts";
+import { findEntryFiles, readEntries, readFileMetadata } from "../../transcript/index.ts";
 import { type ConversationRef, readSources, readSummaries, type StoredSummary } from "../dag.ts";
 
 export interface ExpandOptions {
@@ -107,7 +107,7 @@ async function openMessages(walk: Walk, sources: Awaited<ReturnType<typeof readS
 async function openWhole(walk: Walk, entry: Entry): Promise<Entry | undefined> {
   const { store, ref } = walk;
   const files = [
-    ...(await readFileHeads(store.db, ref.agent, await findEntryFiles(store, ref.agent, [entry.seq]))).values(),
+    ...(await readFileMetadata(store.db, ref.agent, await findEntryFiles(store, ref.agent, [entry.seq]))).values(),
   ];
   const tokens = files.reduce((sum, file) => sum + file.tokens, entry.tokens);
   if (files.length > 0 && take(walk, tokens)) {

@@ -1,6 +1,6 @@
 import type { Message } from "../../domain/index.ts";
 import { type BatchRows, type Db, prepareQuery, type Store } from "../../store/index.ts";
-import { type Page, placeQuery, readTip, type Segment, tipQuery, transcriptsQuery } from "../../transcript/index.ts";
+import { headQuery, type Page, readTip, type Segment, tipQuery, transcriptsQuery } from "../../transcript/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import { type StateRow, stateQuery } from "../frontier.ts";
 import { getEntryMessage } from "../window.ts";
@@ -17,7 +17,7 @@ export interface ViewSnapshot {
 /** How many of the newest entries are read. */
 export const viewSnapshotEntries = 136;
 
-const place = prepareQuery(placeQuery);
+const place = prepareQuery(headQuery);
 // One more shows the parent of the first, and whether there is a page before.
 const tip = prepareQuery((db, ref: ConversationRef) => tipQuery(db, ref, viewSnapshotEntries + 1));
 const transcripts = prepareQuery(transcriptsQuery);

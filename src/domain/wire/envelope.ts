@@ -1,19 +1,19 @@
 import { type JsonObject, type JsonValue, jsonEqual } from "../json.ts";
+import type { Part, WireFormat } from "../message.ts";
 import { getParts, type Message } from "../message.ts";
-import type { Part, WireFormat } from "../part.ts";
 
-/** Names the rebuilt fields that must not appear: the original has none, or another one that takes its place for good. */
+/** Lists rebuilt fields that must be omitted, because the original does not have them or has another value. */
 const omitKey = "varve:omit";
-/** Varve's own marks share the object with the provider's fields, so a provider's field that looks like one is renamed. */
+/** Varve's own keys share an object with the provider's fields, so provider fields with this prefix are escaped. */
 const markPrefix = "varve:";
 const escapedPrefix = "varve:key:";
 
-/** Puts a message into a format's shape; fields that only the original knows are not its business. */
+/** Writes a message in a format from its typed fields only. */
 export type Rebuild = (message: Message) => JsonObject[];
 
 /**
- * Completes a message that was read from the wire: whatever `rebuild` cannot make from the typed fields is noted in
- * `wire`. The note is the difference itself, so applying it to the rebuilt message gives the original, always.
+ * Completes a message that was read from the wire: `wire` records the difference between the original and what
+ * `rebuild` produces, so that both together always reproduce the original.
  */
 export function finishMessage(format: WireFormat, draft: Message, original: JsonObject, rebuild: Rebuild): Message {
   if (!isSigned(draft)) {
@@ -21,19 +21,19 @@ export function finishMessage(format: WireFormat, draft: Message, original: Json
     if (plain.length === 1 && jsonEqual(plain[0], original)) return draft;
   }
   const marked: Message = { ...draft, wire: { format, fields: draft.wire?.fields ?? {} } };
-  const fields = { ...marked.wire?.fields, ...difference(original, rebuild(marked)[0] ?? {}) };
+  const fields = { ...marked.wire?.fields, ...computeDifference(original, rebuild(marked)[0] ?? {}) };
   return { ...marked, wire: { format, fields } };
 }
 
-/** Writes a message: rebuilt from its typed fields, with the original's other fields put back. */
+/** Writes a message: rebuilt from its typed fields, with the recorded original fields restored. */
 export function writeMessage(format: WireFormat, message: Message, rebuild: Rebuild): JsonObject[] {
   const rebuilt = rebuild(message);
   const first = rebuilt[0];
   if (message.wire?.format !== format || rebuilt.length !== 1 || first === undefined) return rebuilt;
-  return [withFields(first, message.wire.fields)];
+  return [restoreFields(first, message.wire.fields)];
 }
 
-function difference(original: JsonObject, rebuilt: JsonObject): JsonObject {
+function computeDifference(original: JsonObject, rebuilt: JsonObject): JsonObject {
   const kept = Object.entries(original)
     .filter(([key, value]) => !(Object.hasOwn(rebuilt, key) && jsonEqual(rebuilt[key], value)))
     .map(([key, value]): [string, JsonValue] => [key.startsWith(markPrefix) ? escapedPrefix + key : key, value]);
@@ -45,7 +45,7 @@ function difference(original: JsonObject, rebuilt: JsonObject): JsonObject {
   return Object.fromEntries(omitted.length === 0 ? kept : [...kept, [omitKey, omitted]]);
 }
 
-function withFields(rebuilt: JsonObject, fields: JsonObject): JsonObject {
+function restoreFields(rebuilt: JsonObject, fields: JsonObject): JsonObject {
   const omit = fields[omitKey];
   const omitted = new Set(Array.isArray(omit) ? omit : []);
   const base = Object.entries(rebuilt).filter(([key]) => !omitted.has(key));
@@ -60,8 +60,8 @@ function withFields(rebuilt: JsonObject, fields: JsonObject): JsonObject {
 }
 
 /**
- * An odd content (a number, `null`) is noted like any other field, but only stands while there is no typed content:
- * parts that were put in later must not be hidden by it.
+ * Unusual content (a number, `null`) is recorded like any other field, but applies only while there is no typed
+ * content: it must not hide parts that were added later.
  */
 function isContent(key: string): boolean {
   return key === "content" || key === "parts";
@@ -71,7 +71,7 @@ function isEmpty(value: JsonValue | undefined): boolean {
   return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-/** Signatures are only good at the provider that made them, so a message that has one must say where it came from. */
+/** Signatures are valid only at the provider that made them, so a signed message must record its origin. */
 function isSigned(message: Message): boolean {
   return getParts(message).some(isSignedPart);
 }
@@ -82,10 +82,10 @@ function isSignedPart(part: Part): boolean {
 }
 
 /**
- * Whether a format's provider will know the signatures in a message. A pi message names the API it came through;
- * a message without any origin was made by hand, and whoever made it knows.
+ * Whether the provider of a format can verify the signatures in a message. A pi message names the API it came through.
+ * A message without an origin was created by the caller, who is trusted.
  */
-export function trustsSignatures(format: WireFormat, message: Message): boolean {
+export function canVerifySignatures(format: WireFormat, message: Message): boolean {
   if (message.wire === undefined) return true;
   if (message.wire.format === format) return true;
   if (message.wire.format !== "pi") return false;

@@ -1,8 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../json.ts";
-import type { Message } from "../message.ts";
-import type { WireFormat } from "../part.ts";
+import type { Message, WireFormat } from "../message.ts";
 import { wireFormats } from "./index.ts";
 
 interface Example {
@@ -42,7 +41,7 @@ const examples: Example[] = [
     },
   },
   {
-    name: "Anthropic tool results as a message of the role tool",
+    name: "Anthropic tool results as a message with the role tool",
     format: "anthropic",
     wire: {
       role: "user",
@@ -54,7 +53,7 @@ const examples: Example[] = [
     },
   },
   {
-    name: "an Anthropic block with a field nobody models",
+    name: "an Anthropic block with an unknown field",
     format: "anthropic",
     wire: { role: "user", content: [{ type: "text", text: "hi", cache_control: { type: "ephemeral" } }] },
     reads: {
@@ -92,7 +91,7 @@ const examples: Example[] = [
     },
   },
   {
-    name: "a Chat Completions answer with reasoning beside the text",
+    name: "a Chat Completions answer with reasoning and text",
     format: "openai-chat",
     wire: { role: "assistant", content: "Yes.", reasoning_content: "Is it?", refusal: null },
     reads: {
@@ -111,7 +110,7 @@ const examples: Example[] = [
     reads: { role: "system", content: "Be brief.", wire: { format: "openai-chat", fields: { role: "developer" } } },
   },
   {
-    name: "a Chat Completions picture as bytes",
+    name: "a Chat Completions image as bytes",
     format: "openai-chat",
     wire: { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] },
     reads: {
@@ -152,7 +151,7 @@ const examples: Example[] = [
     },
   },
   {
-    name: "a Responses item of a type from the future",
+    name: "a Responses item of an unknown type",
     format: "openai-responses",
     wire: { type: "dream", id: "dr_1", images: [] },
     reads: {
@@ -256,7 +255,7 @@ describe("a message of one provider sent to another", () => {
     ],
   });
 
-  it("turns an Anthropic call into tool_calls and leaves the signed thinking at home", () => {
+  it("turns an Anthropic call into tool_calls and omits the signed thinking", () => {
     expect(chat.to(asked)).toEqual([
       {
         role: "assistant",
@@ -276,7 +275,7 @@ describe("a message of one provider sent to another", () => {
     ]);
   });
 
-  it("turns results into one tool message each, with what the user added behind them", () => {
+  it("turns results into one tool message each, followed by user content", () => {
     expect(chat.to(answered)).toEqual([
       { role: "tool", tool_call_id: "t1", content: "A" },
       { role: "tool", tool_call_id: "t2", content: [{ type: "text", text: "B" }] },
@@ -293,7 +292,7 @@ describe("a message of one provider sent to another", () => {
     ]);
   });
 
-  it("gives an Anthropic call an object even where the arguments were broken", () => {
+  it("gives an Anthropic call an object even when the arguments are invalid", () => {
     const call = { id: "c1", type: "function", function: { name: "f", arguments: "{oops" } };
     const message = chat.from({ role: "assistant", content: null, tool_calls: [call] });
     expect(anthropic.to(message)).toEqual([
@@ -301,7 +300,7 @@ describe("a message of one provider sent to another", () => {
     ]);
   });
 
-  it("sends a pi message's signature back to the API that made it, and to no other", () => {
+  it("returns a pi message's signature only to the API that made it", () => {
     const content = [{ type: "thinking", thinking: "hm", thinkingSignature: "c2ln" }];
     const signed = pi.from({ role: "assistant", content, api: "anthropic-messages", timestamp: 1 });
     expect(anthropic.to(signed)).toEqual([
@@ -310,7 +309,7 @@ describe("a message of one provider sent to another", () => {
     expect(google.to(signed)).toEqual([]);
   });
 
-  it("leaves out what only the first provider can run", () => {
+  it("omits calls of hosted tools", () => {
     const searched = anthropic.from({
       role: "assistant",
       content: [
@@ -323,7 +322,7 @@ describe("a message of one provider sent to another", () => {
     expect(responses.to(searched)).toHaveLength(1);
   });
 
-  it("splits an answer that has a result in its middle", () => {
+  it("splits an answer that contains a result", () => {
     const mixed: Message = {
       role: "assistant",
       content: [
@@ -338,7 +337,7 @@ describe("a message of one provider sent to another", () => {
     expect(responses.to(mixed).map((wire) => wire.type)).toEqual(["function_call", "function_call_output", "message"]);
   });
 
-  it("fills in for pi what pi cannot do without", () => {
+  it("adds the fields that pi requires", () => {
     expect(pi.to({ role: "assistant", content: "hi", time: 7 })).toMatchObject([
       {
         role: "assistant",

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import type { Message } from "../message.ts";
-import type { WireFormat } from "../part.ts";
+import type { Message, WireFormat } from "../message.ts";
 import { fromAnthropic, toAnthropic } from "./anthropic.ts";
 import { fromGoogle, toGoogle } from "./google.ts";
 import { fromOpenaiChat, toOpenaiChat } from "./openai-chat.ts";
@@ -8,8 +7,8 @@ import { fromOpenaiResponses, toOpenaiResponses } from "./openai-responses.ts";
 import { fromPi, toPi } from "./pi.ts";
 
 /**
- * One provider's messages. `to(from(m))` is `[m]`, for every object that looks like one of its messages. `to` turns a
- * message of another format into as many as the format needs, which may be none when nothing of it has a place there.
+ * The codec of one provider's messages. `to(from(m))` is `[m]` for every object that resembles one of its messages.
+ * `to` converts a message of another format into as many messages as needed, possibly none.
  */
 export interface WireCodec {
   from(wire: unknown): Message;
@@ -24,8 +23,8 @@ export const wireFormats: Readonly<Record<WireFormat, WireCodec>> = {
   pi: { from: fromPi, to: toPi },
 };
 
-export { trustsSignatures } from "./envelope.ts";
-export { isHosted } from "./exact.ts";
+export { isHosted } from "./blocks.ts";
+export { canVerifySignatures } from "./envelope.ts";
 export {
   fromAnthropic,
   fromGoogle,

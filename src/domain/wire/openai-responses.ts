@@ -1,19 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import type { Message } from "../message.ts";
-import type { Part } from "../part.ts";
-import { finishMessage, trustsSignatures, writeMessage } from "./envelope.ts";
-import { expectObject, isHosted, writeBlock, writeBlocks } from "./exact.ts";
-import { responsesBlocks } from "./openai-responses-blocks.ts";
-import { itemMark, readItem } from "./openai-responses-items.ts";
-import { inputAsText, json } from "./shared.ts";
+import type { Message, Part } from "../message.ts";
+import { checkMessageObject, isHosted, writeBlock, writeBlocks } from "./blocks.ts";
+import { canVerifySignatures, finishMessage, writeMessage } from "./envelope.ts";
+import { formatInput, toJsonObject } from "./fields.ts";
+import { itemMark, readItem, selectBlockCodec } from "./openai-responses-items.ts";
 
-/** Reads one item of the Responses API, sent or answered: a message, a call, a result, reasoning, a compaction. */
+/** Reads one item of the Responses API: a message, call, result, reasoning or compaction. */
 export function fromOpenaiResponses(wire: unknown): Message {
-  const original = expectObject("openai-responses", wire);
+  const original = checkMessageObject("openai-responses", wire);
   return finishMessage("openai-responses", readItem(original), original, rebuild);
 }
 
-/** Writes a message as items: a run of text and pictures is one message item, every call and result its own. */
+/** Writes a message as items: consecutive text and images form one message item; every call and result is its own. */
 export function toOpenaiResponses(message: Message): JsonObject[] {
   return writeMessage("openai-responses", message, rebuild);
 }
@@ -22,7 +20,7 @@ function rebuild(message: Message): JsonObject[] {
   const own = message.wire?.format === "openai-responses";
   const role = message.role === "tool" ? "user" : message.role;
   if (typeof message.content === "string") return [{ type: "message", role, content: message.content }];
-  const trusted = trustsSignatures("openai-responses", message);
+  const trusted = canVerifySignatures("openai-responses", message);
   const items: JsonObject[] = [];
   let run: JsonValue[] | undefined;
   for (const part of message.content) {
@@ -32,7 +30,7 @@ function rebuild(message: Message): JsonObject[] {
       run = undefined;
       continue;
     }
-    const block = isItemOnly(part) ? undefined : writeBlock(responsesBlocks(role), part, trusted);
+    const block = isItemOnly(part) ? undefined : writeBlock(selectBlockCodec(role), part, trusted);
     if (block === undefined) continue;
     if (run === undefined) {
       run = [];
@@ -54,25 +52,25 @@ function writeItem(part: Part, message: Message, trusted: boolean): JsonObject |
   if (isHosted(part)) return undefined;
   switch (part.type) {
     case "tool_call":
-      return { type: "function_call", call_id: part.callId, name: part.name, arguments: inputAsText(part) };
+      return { type: "function_call", call_id: part.callId, name: part.name, arguments: formatInput(part) };
     case "tool_result":
       return {
         type: "function_call_output",
         call_id: part.callId,
         output:
-          typeof part.output === "string" ? part.output : writeBlocks(responsesBlocks("tool"), part.output, trusted),
+          typeof part.output === "string" ? part.output : writeBlocks(selectBlockCodec("tool"), part.output, trusted),
       };
     case "reasoning": {
       if (!trusted || (part.encrypted === undefined && !own)) return undefined;
       const summary = part.text === "" ? [] : [{ type: "summary_text", text: part.text }];
-      return json({ type: "reasoning", summary, encrypted_content: part.encrypted });
+      return toJsonObject({ type: "reasoning", summary, encrypted_content: part.encrypted });
     }
     case "compaction":
       return trusted && part.encrypted !== undefined
         ? { type: "compaction", encrypted_content: part.encrypted }
         : undefined;
     case "image":
-      // A picture that the model made is an item; one that it was shown is a block.
+      // An image that the model generated is an item; one that it was shown is a block.
       return own && message.role === "assistant" && part.source.kind === "base64" && block === undefined
         ? { type: "image_generation_call", result: part.source.data }
         : undefined;
@@ -81,7 +79,7 @@ function writeItem(part: Part, message: Message, trusted: boolean): JsonObject |
   }
 }
 
-/** Whether a kept block is a whole item, not a block of a message item's content. */
+/** Whether a stored block is a complete item, not a block of a message item. */
 function isItem(part: Part, block: JsonObject, message: Message): boolean {
   if (part.type === "tool_call" || part.type === "tool_result") return true;
   if (part.type !== "opaque") return false;

@@ -1,25 +1,25 @@
 import type { JsonObject, JsonValue } from "../json.ts";
-import type { Message } from "../message.ts";
-import type { Part, ToolResultPart } from "../part.ts";
-import { finishMessage, trustsSignatures, writeMessage } from "./envelope.ts";
-import { expectObject, readBlock, writeBlocks } from "./exact.ts";
-import { piBlocks } from "./pi-blocks.ts";
-import { type Segment, splitSegments } from "./segments.ts";
-import { arrayField, defined, json, objectField, stringField } from "./shared.ts";
+import type { Message, Part, ToolResultPart } from "../message.ts";
+import { type BlockCodec, checkMessageObject, readBlock, type Segment, splitSegments, writeBlocks } from "./blocks.ts";
+import { canVerifySignatures, finishMessage, writeMessage } from "./envelope.ts";
+import { getArray, getObject, getString, omitUndefined, toInputObject, toJsonObject } from "./fields.ts";
 
 /**
- * Reads a message of pi's agent, which OpenClaw shares. Its own kinds beside the three of every provider (shell
- * commands of the user, messages of extensions, summaries) become what pi makes of them for a model: a user's message.
+ * Reads a message of pi's agent, which OpenClaw shares. Its additional kinds (shell commands of the user, messages of
+ * extensions, summaries) become user messages, as pi sends them to a model.
  */
 export function fromPi(wire: unknown): Message {
-  const original = expectObject("pi", wire);
+  const original = checkMessageObject("pi", wire);
   const time = typeof original.timestamp === "number" ? original.timestamp : undefined;
-  const draft = defined({ ...readByRole(original), time });
+  const draft = omitUndefined({ ...readByRole(original), time });
   const settled: Message = draft.role === "assistant" ? { ...draft, wire: { format: "pi", fields: {} } } : draft;
   return finishMessage("pi", settled, original, rebuild);
 }
 
-/** Writes a message for pi: an assistant's, a result each, a user's. What pi must have and nobody knows is filled in. */
+/**
+ * Writes a message for pi: one per assistant turn, result and user turn. Required fields without a known value get
+ * defaults.
+ */
 export function toPi(message: Message): JsonObject[] {
   return writeMessage("pi", message, rebuild);
 }
@@ -30,23 +30,23 @@ function readByRole(original: JsonObject): Message {
       return {
         role: "assistant",
         content: readContent(original),
-        provider: stringField(original, "provider"),
-        model: stringField(original, "model"),
-        usage: objectField(original, "usage"),
-        stopReason: stringField(original, "stopReason"),
+        provider: getString(original, "provider"),
+        model: getString(original, "model"),
+        usage: getObject(original, "usage"),
+        stopReason: getString(original, "stopReason"),
       };
     case "toolResult":
       return { role: "tool", content: [readResult(original)] };
     case "bashExecution": {
-      const command = stringField(original, "command") ?? "";
-      const output = stringField(original, "output") ?? "";
+      const command = getString(original, "command") ?? "";
+      const output = getString(original, "output") ?? "";
       return { role: "user", content: `$ ${command}\n${output}` };
     }
     case "branchSummary":
     case "compactionSummary":
       return {
         role: "user",
-        content: [defined({ type: "compaction", summary: stringField(original, "summary") } as const)],
+        content: [omitUndefined({ type: "compaction", summary: getString(original, "summary") } as const)],
       };
     case "system":
       return { role: "system", content: readContent(original) };
@@ -56,15 +56,15 @@ function readByRole(original: JsonObject): Message {
 }
 
 function readContent(original: JsonObject): string | Part[] {
-  const text = stringField(original, "content");
-  return text ?? (arrayField(original, "content") ?? []).map((block) => readBlock(piBlocks, block));
+  const text = getString(original, "content");
+  return text ?? (getArray(original, "content") ?? []).map((block) => readBlock(piBlocks, block));
 }
 
 function readResult(original: JsonObject): ToolResultPart {
-  return defined({
+  return omitUndefined({
     type: "tool_result",
-    callId: stringField(original, "toolCallId") ?? "",
-    name: stringField(original, "toolName"),
+    callId: getString(original, "toolCallId") ?? "",
+    name: getString(original, "toolName"),
     output: readContent(original),
     isError: typeof original.isError === "boolean" ? original.isError : undefined,
   } as const);
@@ -72,8 +72,8 @@ function readResult(original: JsonObject): ToolResultPart {
 
 function rebuild(message: Message): JsonObject[] {
   const own = message.wire?.format === "pi";
-  const trusted = trustsSignatures("pi", message);
-  if (typeof message.content === "string") return [writeSpoken(message, message.content, own)];
+  const trusted = canVerifySignatures("pi", message);
+  if (typeof message.content === "string") return [writeMessageBody(message, message.content, own)];
   const segments = splitSegments(message);
   if (segments.length === 0 && own && message.role !== "tool") segments.push({ role: message.role, parts: [] });
   return segments.flatMap((segment) => writeSegment(segment, message, own, trusted));
@@ -82,7 +82,7 @@ function rebuild(message: Message): JsonObject[] {
 function writeSegment(segment: Segment, message: Message, own: boolean, trusted: boolean): JsonObject[] {
   if (segment.role === "tool") {
     return segment.results.map((part) =>
-      json({
+      toJsonObject({
         role: "toolResult",
         toolCallId: part.callId,
         toolName: part.name ?? (own ? undefined : ""),
@@ -93,7 +93,7 @@ function writeSegment(segment: Segment, message: Message, own: boolean, trusted:
     );
   }
   const blocks = writeBlocks(piBlocks, segment.parts, trusted);
-  return blocks.length === 0 && !own ? [] : [writeSpoken({ ...message, role: segment.role }, blocks, own)];
+  return blocks.length === 0 && !own ? [] : [writeMessageBody({ ...message, role: segment.role }, blocks, own)];
 }
 
 function writeOutput(part: ToolResultPart, own: boolean, trusted: boolean): JsonValue {
@@ -101,18 +101,18 @@ function writeOutput(part: ToolResultPart, own: boolean, trusted: boolean): Json
   return own ? part.output : [{ type: "text", text: part.output }];
 }
 
-function writeSpoken(message: Message, content: JsonValue, own: boolean): JsonObject {
+function writeMessageBody(message: Message, content: JsonValue, own: boolean): JsonObject {
   const timestamp = message.time;
   if (message.role !== "assistant") {
-    return json({ role: message.role === "system" ? "system" : "user", content, timestamp });
+    return toJsonObject({ role: message.role === "system" ? "system" : "user", content, timestamp });
   }
   if (own) {
     const { provider, model, usage, stopReason } = message;
-    return json({ role: "assistant", content, provider, model, usage, stopReason, timestamp });
+    return toJsonObject({ role: "assistant", content, provider, model, usage, stopReason, timestamp });
   }
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   const calls = typeof message.content !== "string" && message.content.some((part) => part.type === "tool_call");
-  return json({
+  return toJsonObject({
     role: "assistant",
     content: blocks,
     api: "unknown",
@@ -124,7 +124,7 @@ function writeSpoken(message: Message, content: JsonValue, own: boolean): JsonOb
   });
 }
 
-/** pi adds these numbers up without asking whether they are there. */
+/** pi sums these numbers without checking that they exist. */
 const noUsage: JsonObject = {
   input: 0,
   output: 0,
@@ -133,3 +133,67 @@ const noUsage: JsonObject = {
   totalTokens: 0,
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
+
+const piBlocks: BlockCodec = { format: "pi", read: readPiBlock, write: writePiBlock };
+
+function readPiBlock(block: JsonObject): Part | undefined {
+  switch (block.type) {
+    case "text": {
+      const text = getString(block, "text");
+      return text === undefined ? undefined : { type: "text", text };
+    }
+    case "thinking": {
+      const text = getString(block, "thinking");
+      const signature = getString(block, "thinkingSignature");
+      if (text === undefined) return undefined;
+      // Redacted thinking has no text; its signature is the provider's encrypted block.
+      if (block.redacted === true) return omitUndefined({ type: "reasoning", text: "", encrypted: signature } as const);
+      return omitUndefined({ type: "reasoning", text, signature } as const);
+    }
+    case "toolCall": {
+      const callId = getString(block, "id");
+      const name = getString(block, "name");
+      if (callId === undefined || name === undefined) return undefined;
+      return { type: "tool_call", callId, name, input: block.arguments ?? null };
+    }
+    case "image": {
+      const data = getString(block, "data");
+      if (data === undefined) return undefined;
+      return omitUndefined({
+        type: "image",
+        source: { kind: "base64", data },
+        mediaType: getString(block, "mimeType"),
+      } as const);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function writePiBlock(part: Part, trusted: boolean): JsonValue | undefined {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "reasoning":
+      if (trusted && part.encrypted !== undefined && part.text === "") {
+        return { type: "thinking", thinking: "", thinkingSignature: part.encrypted, redacted: true };
+      }
+      if (!trusted && part.text === "") return undefined;
+      return toJsonObject({
+        type: "thinking",
+        thinking: part.text,
+        thinkingSignature: trusted ? part.signature : undefined,
+      });
+    case "tool_call":
+      return { type: "toolCall", id: part.callId, name: part.name, arguments: toInputObject(part.input) };
+    case "image":
+      if (part.source.kind !== "base64") return undefined;
+      return { type: "image", data: part.source.data, mimeType: part.mediaType ?? "image/png" };
+    case "file":
+      return part.source.kind === "text" ? { type: "text", text: part.source.text } : undefined;
+    case "compaction":
+      return part.summary === undefined ? undefined : { type: "text", text: part.summary };
+    default:
+      return undefined;
+  }
+}

@@ -1,6 +1,6 @@
 import type { Entry } from "../../domain/index.ts";
 import { type Db, prepareQuery, type Store, type Tx } from "../../store/index.ts";
-import { pathFrom, placeQuery, readAfter, transcriptsQuery } from "../../transcript/index.ts";
+import { headQuery, readAfter, readPathFrom, transcriptsQuery } from "../../transcript/index.ts";
 
 export interface ConversationRef {
   agent: string;
@@ -24,11 +24,11 @@ const bytesMax = 60_000;
 export async function readUnseen(store: Store, ref: ConversationRef): Promise<Unseen> {
   const { db } = store;
   const [[place], [cursor], ids] = await store.readBatch([
-    placeQuery(db, ref),
+    headQuery(db, ref),
     cursorQuery(db, ref),
     transcriptsQuery(db, ref),
   ]);
-  const path = await pathFrom(store, ref, place);
+  const path = await readPathFrom(store, ref, place);
   const inherited = Math.max(0, ...path.filter((one) => one.conversation !== ref.conversation).map((one) => one.upTo));
   const from = cursor?.seq ?? inherited;
   const page = await readAfter(store, ref.agent, path, {

@@ -75,7 +75,10 @@ describe("a block of memories", () => {
       "",
       "- sail on &lt;Monday&gt;",
     ]);
-    expect(shown).toMatchObject([{ kind: "memory" }, { kind: "note", id: expect.stringMatching(/^memory\/plan\.md#L3-L9@[0-9a-f]{12}$/) }]);
+    expect(shown).toMatchObject([
+      { kind: "memory" },
+      { kind: "note", id: expect.stringMatching(/^memory\/plan\.md#L3-L9@[0-9a-f]{12}$/) },
+    ]);
     expect(parseRecallBlock(text)).toEqual(["The gate opens at 6.", "# Plan", "- sail on <Monday>"]);
   });
 

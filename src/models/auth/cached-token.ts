@@ -1,13 +1,13 @@
 import type { Clock } from "../../domain/index.ts";
-import { untilAborted } from "../wait.ts";
+import { rejectOnAbort } from "../wait.ts";
 import type { Token, TokenSource } from "./port.ts";
 
-/** After a failure nothing is asked for this long: what is down or locked is not to be asked by every request. */
-const restMs = 10_000;
-/** A token that is refused so soon after it replaced a refused one is refused for another reason. */
-const againMs = 60_000;
+/** After a failure no token is requested for this long, so that not every request hits a server that is down. */
+const pauseMs = 10_000;
+/** A token rejected this soon after it replaced a rejected one is rejected for another reason. */
+const repeatedRejectionMs = 60_000;
 
-/** Keeps a token as long as it holds. Whoever needs another one at the same time waits for the same. */
+/** Caches a token while it is valid. Concurrent callers share one request for a new one. */
 export class CachedToken implements TokenSource {
   readonly #make: (refused: string | undefined) => Promise<Token>;
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class CachedToken implements TokenSource {
       return (await this.#another(undefined, signal)).value;
     } catch (error) {
       signal?.throwIfAborted();
-      // It was asked for ahead of time: the old one is still good.
+      // Renewal starts ahead of time: the old token is still valid.
       if (current?.expiresAt !== undefined && this.#clock.now() < current.expiresAt) return current.value;
       throw error;
     }
@@ -40,25 +40,25 @@ export class CachedToken implements TokenSource {
     const current = this.#current;
     if (current !== undefined && current.value !== refused) return current.value;
     const now = this.#clock.now();
-    if (this.#renewed?.value === refused && now - this.#renewed.at < againMs) return undefined;
+    if (this.#renewed?.value === refused && now - this.#renewed.at < repeatedRejectionMs) return undefined;
     const { value } = await this.#another(refused, signal);
     if (value === refused) return undefined;
     this.#renewed = { value, at: now };
     return value;
   }
 
-  /** One caller that gives up must not take the token from the others: the making goes on without it. */
+  /** The request continues when one caller gives up, because others may wait for it. */
   async #another(refused: string | undefined, signal: AbortSignal | undefined): Promise<Token> {
     if (this.#making !== undefined) {
-      const made = await waited(this.#making, signal);
-      // What was being made may still be the one that was refused.
+      const made = await waitFor(this.#making, signal);
+      // The request in progress may return the same token that was rejected.
       if (made.value !== refused) return made;
     }
     if (this.#failed !== undefined && this.#clock.now() < this.#failed.until) throw this.#failed.error;
     this.#making ??= this.#makeOnce(refused).finally(() => {
       this.#making = undefined;
     });
-    return waited(this.#making, signal);
+    return waitFor(this.#making, signal);
   }
 
   async #makeOnce(refused: string | undefined): Promise<Token> {
@@ -67,12 +67,12 @@ export class CachedToken implements TokenSource {
       this.#failed = undefined;
       return this.#current;
     } catch (error) {
-      this.#failed = { until: this.#clock.now() + restMs, error };
+      this.#failed = { until: this.#clock.now() + pauseMs, error };
       throw error;
     }
   }
 }
 
-function waited<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return signal === undefined ? promise : untilAborted(promise, signal);
+function waitFor<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return signal === undefined ? promise : rejectOnAbort(promise, signal);
 }

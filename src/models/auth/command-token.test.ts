@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 import { CachedToken } from "./cached-token.ts";
-import { type CommandSettings, tokenByCommand } from "./command-token.ts";
+import { type CommandSettings, runTokenCommand } from "./command-token.ts";
 
 const clock = { time: 1_700_000_000_000, now: () => clock.time };
 const program = (code: string) => [process.execPath, "-e", code];
 const ask = (command: CommandSettings["command"], rest: Partial<CommandSettings> = {}) =>
-  tokenByCommand({ name: "vault", command, timeoutMs: 10_000, env: process.env, clock, ...rest });
+  runTokenCommand({ name: "vault", command, timeoutMs: 10_000, env: process.env, clock, ...rest });
 
-test("what a program prints is the key, without the space around it", async () => {
+test("the trimmed output of a program is the key", async () => {
   expect(await ask(program("console.log('  key-1  ')"))).toEqual({ value: "key-1" });
-  // A text is split at its blanks; no shell reads it.
+  // The text is split at whitespace; no shell is involved.
   expect((await ask(`${process.execPath} -p process.version`)).value).toBe(process.version);
   expect((await ask([process.execPath, "-p", "process.argv[1]", "$HOME;ls"])).value).toBe("$HOME;ls");
 });
 
-test("an answer in JSON says how long it holds, and another one is asked for ahead of that", async () => {
+test("a JSON answer states its expiry, and is renewed ahead of it", async () => {
   const at = clock.time + 1_000_000;
   const say = (expiresAt: unknown) => program(`console.log(JSON.stringify({token:"t",expiresAt:${expiresAt}}))`);
   const wanted = { value: "t", expiresAt: at, renewAt: at - 100_000 };
@@ -39,25 +39,25 @@ test.each([
     "a failure",
     `console.log('secret-1'); console.error('locked: sk-ant-${"aB3dE6".repeat(5)} ${"aB3dE6".repeat(4)}'); process.exit(3)`,
     "MODEL_FAILED",
-    /ended with 3\. It said: locked: \[Anthropic key removed\] \[removed\]/,
+    /exited with 3\. Its error output: locked: \[Anthropic key removed\] \[removed\]/,
   ],
-])("%s in place of a key is an error that tells no secret", async (_, code, errorCode, message) => {
+])("%s instead of a key is an error that reveals no secret", async (_, code, errorCode, message) => {
   const error = await ask(program(code)).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: errorCode, message: expect.stringMatching(message), remedy: expect.any(String) });
   expect(JSON.stringify([error, String((error as Error).cause)])).not.toMatch(/secret-1|aB3dE6/);
 });
 
-test("a program that is not there, or not done in time, is named", async () => {
+test("a program that is missing or too slow is named", async () => {
   await expect(ask(["/nonexistent/vault"])).rejects.toMatchObject({
     code: "BAD_CONFIG",
     message: expect.stringContaining("There is no program /nonexistent/vault"),
   });
   await expect(ask(program("setTimeout(() => 0, 60000)"), { timeoutMs: 200 })).rejects.toThrow(
-    /not done within 200 ms/,
+    /did not finish within 200 ms/,
   );
 });
 
-test("a key is kept until its time or a refusal, and whoever waits at the same time waits for the same", async () => {
+test("a key is cached until it expires or is rejected, and concurrent callers share one request", async () => {
   let asked = 0;
   const source = new CachedToken(async () => ({ value: `key-${++asked}`, renewAt: clock.time + 1_000 }), clock);
   expect(await Promise.all([source.token(), source.token()])).toEqual(["key-1", "key-1"]);
@@ -65,12 +65,12 @@ test("a key is kept until its time or a refusal, and whoever waits at the same t
   expect(await source.token()).toBe("key-2");
   expect(await source.renew("key-1")).toBe("key-2");
   expect(await source.renew("key-2")).toBe("key-3");
-  expect(await source.renew("key-3"), "what replaced a refused key is refused for another reason").toBeUndefined();
+  expect(await source.renew("key-3"), "a replacement that is rejected soon is not renewed again").toBeUndefined();
   clock.time += 60_001;
   expect(await source.renew("key-3")).toBe("key-4");
 });
 
-test("whoever was refused what is just being made anew waits for it, and asks again where it is the same", async () => {
+test("a caller whose key was rejected waits for the request in progress, and asks again when it returns the same key", async () => {
   const makings: ((value: string) => void)[] = [];
   const make = () => new Promise<{ value: string }>((resolve) => makings.push((value) => resolve({ value })));
   const source = new CachedToken(make, clock);
@@ -83,7 +83,7 @@ test("whoever was refused what is just being made anew waits for it, and asks ag
   expect(await again).toBe("key-2");
 });
 
-test("after a failure it rests; a key that still holds serves meanwhile", async () => {
+test("after a failure it pauses; a key that is still valid is used meanwhile", async () => {
   let asked = 0;
   let failing = true;
   const make = async () => {
@@ -105,7 +105,7 @@ test("after a failure it rests; a key that still holds serves meanwhile", async 
   await expect(source.token()).rejects.toThrow("locked");
 });
 
-test("one who gives up takes the key from nobody", async () => {
+test("a caller that gives up does not cancel the request for others", async () => {
   const { promise, resolve } = Promise.withResolvers<{ value: string }>();
   const source = new CachedToken(() => promise, clock);
   const impatient = new AbortController();

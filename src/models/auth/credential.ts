@@ -3,8 +3,8 @@ import type { Access, ProviderKind } from "../providers.ts";
 
 type Credentials = Pick<Access, "apiKey" | "tokens">;
 
-/** Sends with the credential of a provider; once more with another where the first was refused and there is one. */
-export async function withCredential(
+/** Sends a request with the credential of a provider; if it is rejected and can be renewed, sends it once more. */
+export async function sendWithCredential(
   { apiKey, tokens }: Credentials,
   signal: AbortSignal | undefined,
   send: (credential: string | undefined) => Promise<Response>,
@@ -19,8 +19,8 @@ export async function withCredential(
   return send(next);
 }
 
-/** The headers that show a credential to a provider. */
-export function credentialHeaders(
+/** The headers that carry a credential for a provider. */
+export function createCredentialHeaders(
   { kind, scheme }: Pick<Access, "kind" | "scheme">,
   credential: string,
 ): Record<string, string> {
@@ -29,20 +29,20 @@ export function credentialHeaders(
 }
 
 const keyHeaders: Partial<Record<ProviderKind, string>> = { anthropic: "x-api-key", google: "x-goog-api-key" };
-/** Whatever a package puts there stands for no key at all. */
-const replaced = ["authorization", "x-api-key", "x-goog-api-key"];
+/** Headers set by an SDK package with its placeholder key. */
+const credentialHeaderNames = ["authorization", "x-api-key", "x-goog-api-key"];
 
-/** What the packages of the AI SDK are told: a key that is known, or one that `fetch` puts in its place. */
-export function sdkAccess(access: Access): { apiKey?: string; baseURL?: string; fetch: typeof fetch } {
+/** Options for the AI SDK packages: a known key, or a `fetch` that inserts the current one. */
+export function toSdkOptions(access: Access): { apiKey?: string; baseURL?: string; fetch: typeof fetch } {
   const { apiKey, tokens, scheme, baseUrl } = access;
   if (tokens === undefined && scheme === "key") return { apiKey, baseURL: baseUrl, fetch: boundedFetch };
   const authorised: typeof fetch = (input, init) =>
-    withCredential(access, init?.signal ?? undefined, (credential) => {
+    sendWithCredential(access, init?.signal ?? undefined, (credential) => {
       const headers = new Headers(init?.headers);
-      for (const name of replaced) headers.delete(name);
-      const shown = credential === undefined ? {} : credentialHeaders(access, credential);
+      for (const name of credentialHeaderNames) headers.delete(name);
+      const shown = credential === undefined ? {} : createCredentialHeaders(access, credential);
       for (const [name, value] of Object.entries(shown)) headers.set(name, value);
       return boundedFetch(input, { ...init, headers });
     });
-  return { apiKey: "of a profile", baseURL: baseUrl, fetch: authorised };
+  return { apiKey: "placeholder", baseURL: baseUrl, fetch: authorised };
 }

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type OauthSettings, tokenByOauth } from "./oauth-token.ts";
-import { grantPath } from "./token-file.ts";
+import { type OauthSettings, requestOauthToken } from "./oauth-token.ts";
+import { tokenFilePath } from "./token-file.ts";
 
 interface Asked {
   form: Record<string, string>;
@@ -27,7 +27,7 @@ const answer = (response: ServerResponse, status: number, body: unknown) => {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 };
 
-/** A token server whose refresh tokens are good for one exchange, as `refresh-0`, `refresh-1` and so on. */
+/** A token server whose refresh tokens are valid for one exchange: `refresh-0`, `refresh-1` and so on. */
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "varve-oauth-"));
   [asked, used, rotates, instead] = [[], [], true, undefined];
@@ -73,11 +73,11 @@ const settings = (rest: Partial<OauthSettings> = {}): OauthSettings => ({
   ...rest,
 });
 const ask = async (rest: Partial<OauthSettings> = {}, refused?: string) =>
-  (await tokenByOauth(settings(rest), refused)).value;
+  (await requestOauthToken(settings(rest), refused)).value;
 
 describe("an access token", () => {
-  it("is exchanged for a refresh token, kept in a private file, and the next exchange takes what came with it", async () => {
-    expect(await tokenByOauth(settings({ scope: "chat" }), undefined)).toEqual({
+  it("is exchanged for a refresh token, stored in a private file, and the next exchange uses the new refresh token", async () => {
+    expect(await requestOauthToken(settings({ scope: "chat" }), undefined)).toEqual({
       value: "access-1",
       expiresAt: clock.time + 3_600_000,
       renewAt: clock.time + 3_300_000,
@@ -88,26 +88,26 @@ describe("an access token", () => {
       client_id: "varve client",
       scope: "chat",
     });
-    const path = grantPath(home, "login");
+    const path = tokenFilePath(home, "login");
     if (process.platform !== "win32") expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ refreshToken: "refresh-1" });
-    expect(await ask(), "a process that begins finds it").toBe("access-1");
+    expect(await ask(), "a new process finds it").toBe("access-1");
     clock.time += 3_300_001;
-    expect(await ask(), "ahead of its end").toBe("access-2");
-    expect(await ask({}, "access-2"), "when it is refused").toBe("access-3");
-    expect(await ask({}, "access-2"), "by another process, meanwhile").toBe("access-3");
+    expect(await ask(), "ahead of its expiry").toBe("access-2");
+    expect(await ask({}, "access-2"), "when it is rejected").toBe("access-3");
+    expect(await ask({}, "access-2"), "meanwhile, by another process").toBe("access-3");
     expect(asked.map(({ form }) => form.refresh_token)).toEqual(["refresh-0", "refresh-1", "refresh-2"]);
     expect(readdirSync(join(home, "auth")).sort()).toEqual(["login.json", "login.json.lock"]);
   });
 
-  it("may come from a refresh token that stays", async () => {
+  it("may come from a refresh token that stays valid", async () => {
     rotates = false;
     await ask();
     await ask({}, "access-1");
     expect(asked.map(({ form }) => form.refresh_token)).toEqual(["refresh-0", "refresh-0"]);
   });
 
-  it("begins anew with another refresh token in the settings", async () => {
+  it("starts over with another refresh token in the settings", async () => {
     await ask();
     expect(await ask({ refreshToken: "refresh-new" })).toBe("access-2");
     expect(asked[1]?.form.refresh_token).toBe("refresh-new");
@@ -116,18 +116,18 @@ describe("an access token", () => {
   it.each([
     ["basic", undefined, `Basic ${Buffer.from("varve+client:se%3Acret").toString("base64")}`],
     ["body", "se:cret", undefined],
-  ] as const)("is asked for with the client's secret in the %s", async (clientAuth, inBody, authorization) => {
+  ] as const)("is requested with the client secret in the %s", async (clientAuth, inBody, authorization) => {
     await ask({ clientAuth, clientSecret: "se:cret" });
     expect(asked[0]?.form.client_secret).toBe(inBody);
     expect(asked[0]?.headers.authorization).toBe(authorization);
   });
 
-  it("is asked for by one process at a time: none takes a refresh token that another one used", async () => {
+  it("is requested by one process at a time: no refresh token is used twice", async () => {
     const { clock: _, ...rest } = settings();
     const code = `
-      import { tokenByOauth } from ${JSON.stringify(new URL("./oauth-token.ts", import.meta.url).href)};
+      import { requestOauthToken } from ${JSON.stringify(new URL("./oauth-token.ts", import.meta.url).href)};
       const settings = { ...${JSON.stringify(rest)}, clock: { now: () => ${clock.time} } };
-      console.log((await tokenByOauth(settings, undefined)).value);`;
+      console.log((await requestOauthToken(settings, undefined)).value);`;
     const run = () => promisify(execFile)(process.execPath, ["--input-type=module", "-e", code]);
     const printed = await Promise.all([run(), run(), run()]);
     expect(printed.map(({ stdout }) => stdout.trim())).toEqual(["access-1", "access-1", "access-1"]);
@@ -135,14 +135,14 @@ describe("an access token", () => {
   });
 });
 
-describe("where no token is to be had", () => {
+describe("when no token is available", () => {
   const fails = async (wanted: object, rest: Partial<OauthSettings> = {}) => {
     const error = await ask(rest).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject(wanted);
     expect(JSON.stringify(error) + String(error)).not.toMatch(/refresh-|access-|cret-/);
   };
 
-  it("a refresh token that is used up is said, with what to do", async () => {
+  it("an expired refresh token is reported, with what to do", async () => {
     used.push("refresh-0");
     await fails({
       code: "MODEL_KEY_REFUSED",
@@ -156,16 +156,22 @@ describe("where no token is to be had", () => {
     ["a failure of the server", 500, "<html>access-7 refresh-7</html>", "MODEL_FAILED", /HTTP 500\./],
     ["too many requests", 429, '{"error":"slow_down"}', "MODEL_FAILED", /slow_down/],
     ["an answer without a token", 200, '{"refresh_token":"refresh-7"}', "MODEL_FAILED", /without a token/],
-    ["a token of another kind", 200, '{"access_token":"access-7","token_type":"mac"}', "BAD_CONFIG", /not understood/],
+    [
+      "a token of another kind",
+      200,
+      '{"access_token":"access-7","token_type":"mac"}',
+      "BAD_CONFIG",
+      /unsupported type/,
+    ],
     ["a token that is none", 200, '{"access_token":"access-7\\nx: y"}', "MODEL_FAILED", /without a token/],
-  ])("%s is told from the others", async (_, status, body, code, message) => {
+  ])("%s is distinguished from the others", async (_, status, body, code, message) => {
     instead = (response) => response.writeHead(status).end(body);
     await fails({ code, message: expect.stringMatching(message) }, { clientSecret: "cret-1" });
     const kind = code === "MODEL_FAILED" ? { retry: true, profile: "login" } : undefined;
     if (kind) await fails({ details: kind });
   });
 
-  it("a server that says nothing is not waited for, and one that sends elsewhere is not followed", async () => {
+  it("a silent server is not waited for, and a redirect is not followed", async () => {
     instead = () => undefined;
     await fails({ code: "MODEL_FAILED", message: expect.stringContaining("within 200 ms") }, { timeoutMs: 200 });
     instead = (response) => response.writeHead(307, { location: "/elsewhere" }).end();
@@ -173,11 +179,11 @@ describe("where no token is to be had", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("the old one serves for as long as it holds, and no longer", async () => {
+  it("the old token is used until it expires, and no longer", async () => {
     await ask();
     instead = (response) => response.writeHead(503).end();
     clock.time += 3_400_000;
-    expect(await tokenByOauth(settings(), undefined)).toMatchObject({
+    expect(await requestOauthToken(settings(), undefined)).toMatchObject({
       value: "access-1",
       renewAt: clock.time + 30_000,
     });
@@ -186,12 +192,12 @@ describe("where no token is to be had", () => {
     await expect(ask()).rejects.toThrow(/HTTP 503/);
   });
 
-  it("a file that is broken, or that others may read, is not used", async () => {
+  it("a file that is broken, or that others can read, is rejected", async () => {
     await ask();
-    const path = grantPath(home, "login");
+    const path = tokenFilePath(home, "login");
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.slice(0, -20));
-    await fails({ code: "BAD_FILE", remedy: expect.stringContaining("log in anew") });
+    await fails({ code: "BAD_FILE", remedy: expect.stringContaining("log in again") });
     writeFileSync(path, text);
     if (process.platform === "win32") return;
     chmodSync(path, 0o644);

@@ -4,25 +4,26 @@ import type { Database } from "better-sqlite3";
 import { VarveError } from "../../domain/index.ts";
 import { systemSleep } from "../wait.ts";
 
-const lookEveryMs = 25;
+const pollMs = 25;
 
 /**
- * Does something while no other process on this machine does. An empty SQLite file serves as the lock, for its lock is
- * one of the operating system: a process that is killed gives it back, and none has to be judged dead.
+ * Runs work while no other process on this machine does. The lock is an empty SQLite file: SQLite locks are held by the
+ * operating system, so a killed process releases its lock. Deliberately not a lock-file library: those judge by age
+ * whether the owner is dead.
  */
-export async function withProcessLock<T>(path: string, waitMsMax: number, work: () => Promise<T>): Promise<T> {
+export async function runLocked<T>(path: string, waitMsMax: number, work: () => Promise<T>): Promise<T> {
   const { default: SqliteFile } = await import("better-sqlite3");
   const file = openLock(path, (at) => new SqliteFile(at, { timeout: 0 }));
   try {
     const until = performance.now() + waitMsMax;
-    while (!taken(file)) {
+    while (!tryLock(file)) {
       if (performance.now() >= until) {
-        throw new VarveError("MODEL_FAILED", `Another process has held ${path} for ${waitMsMax} ms.`, {
-          remedy: "Look for a process of Varve that hangs, and end it.",
+        throw new VarveError("MODEL_FAILED", `Another process has held the lock ${path} for ${waitMsMax} ms.`, {
+          remedy: "Look for a Varve process that hangs, and end it.",
           details: { retry: true },
         });
       }
-      await systemSleep(lookEveryMs);
+      await systemSleep(pollMs);
     }
     return await work();
   } finally {
@@ -36,13 +37,13 @@ function openLock(path: string, open: (path: string) => Database): Database {
     return open(path);
   } catch (cause) {
     throw new VarveError("BAD_FILE", `${path} cannot be opened: ${cause instanceof Error ? cause.message : cause}.`, {
-      remedy: "Tokens that are renewed have to be kept: let Varve write to its home folder.",
+      remedy: "Renewed tokens must be stored: let Varve write to its home folder.",
       cause,
     });
   }
 }
 
-function taken(file: Database): boolean {
+function tryLock(file: Database): boolean {
   try {
     file.exec("begin exclusive");
     return true;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { loadConfig } from "../../config/index.ts";
-import { chatModelNames } from "../chat/choose.ts";
+import { listChatModels } from "../chat/catalogue.ts";
 import { type ProviderSources, resolveAccess } from "../providers.ts";
 import { checkProfile } from "./profiles.ts";
 
@@ -16,7 +16,7 @@ const auth = {
   other: { provider: "anthropic", command: [process.execPath, "-p", "'key-3'"], scheme: "bearer" },
 };
 
-test("a profile comes before everything else that holds a key", async () => {
+test("a profile takes precedence over all other keys", async () => {
   const env = { OPENAI_API_KEY: "of-the-environment", SECOND: "key-2" };
   const providers = { openai: { apiKey: "of-the-entry" } };
   expect(resolveAccess("openai", sources({ auth, providers }, { env }))).toMatchObject({
@@ -32,23 +32,23 @@ test("a profile comes before everything else that holds a key", async () => {
   expect(await access.tokens?.token()).toBe("key-3");
 });
 
-test("the one that somebody chose comes first, for its own provider and no other", () => {
+test("the chosen profile comes first, but only for its own provider", () => {
   const env = { SECOND: "key-2", ANTHROPIC_API_KEY: "k" };
   const chosen = sources({ auth: { first: auth.first, second: auth.second } }, { env, profile: "second" });
   expect(resolveAccess("openai", chosen).apiKey).toBe("key-2");
   expect(resolveAccess("anthropic", chosen).apiKey).toBe("k");
 });
 
-test("a profile that is not there, or another provider's, is said", () => {
+test("a profile that is missing or belongs to another provider is reported", () => {
   const wrong = (name: string) => sources({ auth, providers: { openai: { auth: name } } });
   expect(() => resolveAccess("openai", wrong("third"))).toThrow(
     expect.objectContaining({ code: "BAD_CONFIG", remedy: "Use one of first, second, other." }),
   );
-  expect(() => resolveAccess("openai", wrong("other"))).toThrow(/is of anthropic, not of openai/);
+  expect(() => resolveAccess("openai", wrong("other"))).toThrow(/belongs to anthropic, not to openai/);
   expect(() => checkProfile({}, "toString")).toThrow(/no auth profile toString/);
 });
 
-test("what a command printed is known to everybody who asks with the same settings", async () => {
+test("the output of a command is shared by all callers with the same settings", async () => {
   const counted = { provider: "anthropic", command: [process.execPath, "-p", "'key-' + process.pid"] };
   const one = sources({ auth: { counted } }, { env: process.env });
   const ask = (from: ProviderSources) => resolveAccess("anthropic", from).tokens?.token();
@@ -56,10 +56,10 @@ test("what a command printed is known to everybody who asks with the same settin
   expect(await ask(sources({ auth: { counted } }, { env: process.env }))).not.toBe(await ask(one));
 });
 
-test("a provider with a profile is one to talk to", () => {
+test("a provider with a profile counts as available", () => {
   const { config } = loadConfig({ home, env: {}, overrides: { models: { auth: { a: auth.other as never } } } });
   const { providers, auth: profiles } = config.models;
-  expect(chatModelNames(config.models, { providers, auth: profiles, env: {}, home })).toEqual([
+  expect(listChatModels(config.models, { providers, auth: profiles, env: {}, home })).toEqual([
     "anthropic/claude-sonnet-4-5",
   ]);
 });

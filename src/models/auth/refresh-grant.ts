@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { VarveError } from "../../domain/index.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
-import { isCredential, quote } from "./quote.ts";
+import { isCredential, quoteSafely } from "./quote.ts";
 
-export interface GrantRequest {
+export interface RefreshRequest {
   /** The name of the profile, for messages. */
   name: string;
   tokenUrl: string;
@@ -15,14 +15,14 @@ export interface GrantRequest {
   timeoutMs: number;
 }
 
-export interface Granted {
+export interface RefreshResult {
   accessToken: string;
-  /** Absent where the old one goes on. */
+  /** Absent when the old one stays valid. */
   refreshToken?: string;
   expiresInMs?: number;
 }
 
-const granted = z.object({
+const tokenResponse = z.object({
   access_token: z.string().refine(isCredential),
   token_type: z.string().optional(),
   expires_in: z.coerce.number().min(0).optional(),
@@ -33,25 +33,25 @@ const refusal = z.object({
   error_description: z.string().optional(),
 });
 
-/** Asks a token server for an access token in exchange for a refresh token (RFC 6749, section 6), once. */
-export async function refreshGrant(request: GrantRequest): Promise<Granted> {
+/** Exchanges a refresh token for an access token (RFC 6749, section 6), without retries. */
+export async function refreshAccessToken(request: RefreshRequest): Promise<RefreshResult> {
   const { name, tokenUrl, timeoutMs } = request;
   const signal = AbortSignal.timeout(timeoutMs);
   let status: number;
   let text: string;
   try {
-    const response = await boundedFetch(tokenUrl, { ...asForm(request), signal });
+    const response = await boundedFetch(tokenUrl, { ...toFormRequest(request), signal });
     status = response.status;
     text = await response.text();
   } catch (cause) {
     const { host } = new URL(tokenUrl);
-    const why = signal.aborted ? `gave no answer within ${timeoutMs} ms` : "cannot be reached";
-    throw notNow(name, `${host} ${why}`, cause);
+    const why = signal.aborted ? `did not answer within ${timeoutMs} ms` : "cannot be reached";
+    throw temporaryError(name, `${host} ${why}`, cause);
   }
-  return status >= 200 && status < 300 ? accepted(name, text) : refuse(request, status, text);
+  return status >= 200 && status < 300 ? parseTokens(name, text) : throwRejection(request, status, text);
 }
 
-function asForm({ clientId, clientSecret, clientAuth, scope, refreshToken }: GrantRequest): RequestInit {
+function toFormRequest({ clientId, clientSecret, clientAuth, scope, refreshToken }: RefreshRequest): RequestInit {
   const form = new URLSearchParams({ grant_type: "refresh_token", refresh_token: refreshToken });
   if (scope !== undefined) form.set("scope", scope);
   const headers: Record<string, string> = {
@@ -59,27 +59,27 @@ function asForm({ clientId, clientSecret, clientAuth, scope, refreshToken }: Gra
     "content-type": "application/x-www-form-urlencoded",
   };
   if (clientSecret !== undefined && clientAuth === "basic") {
-    const pair = [clientId, clientSecret].map((part) => formEncoded(part)).join(":");
+    const pair = [clientId, clientSecret].map((part) => encodeFormValue(part)).join(":");
     headers.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
   } else {
     form.set("client_id", clientId);
     if (clientSecret !== undefined) form.set("client_secret", clientSecret);
   }
-  // Tokens go where the settings say and nowhere else.
+  // Tokens are sent only to the configured server.
   return { method: "POST", headers, body: form.toString(), redirect: "error" };
 }
 
-function formEncoded(text: string): string {
+function encodeFormValue(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
-function accepted(name: string, text: string): Granted {
-  const known = granted.safeParse(parseJson(text));
-  if (!known.success) throw notNow(name, "the token server answered without a token");
+function parseTokens(name: string, text: string): RefreshResult {
+  const known = tokenResponse.safeParse(parseJson(text));
+  if (!known.success) throw temporaryError(name, "the token server answered without a token");
   const { access_token: accessToken, token_type: type, expires_in: seconds, refresh_token: next } = known.data;
   if (type !== undefined && type.toLowerCase() !== "bearer") {
-    throw new VarveError("BAD_CONFIG", `The token of the profile ${name} is of a kind that is not understood.`, {
-      remedy: "Only Bearer tokens can be used; see models.auth for a key or a command in its place.",
+    throw new VarveError("BAD_CONFIG", `The token of the profile ${name} has an unsupported type.`, {
+      remedy: "Only Bearer tokens are supported. Configure a key or a command in models.auth instead.",
     });
   }
   return {
@@ -89,29 +89,29 @@ function accepted(name: string, text: string): Granted {
   };
 }
 
-function refuse({ name, refreshToken, clientSecret }: GrantRequest, status: number, text: string): never {
+function throwRejection({ name, refreshToken, clientSecret }: RefreshRequest, status: number, text: string): never {
   const known = refusal.safeParse(parseJson(text)).data;
   const secrets = [refreshToken, ...(clientSecret === undefined ? [] : [clientSecret])];
-  const said = quote([known?.error, known?.error_description].filter(Boolean).join(": "), secrets);
-  const answered = `HTTP ${status}${said === "" ? "" : ` (${said})`}`;
-  if (status === 429 || status >= 500) throw notNow(name, `the token server answered ${answered}`);
+  const quoted = quoteSafely([known?.error, known?.error_description].filter(Boolean).join(": "), secrets);
+  const answered = `HTTP ${status}${quoted === "" ? "" : ` (${quoted})`}`;
+  if (status === 429 || status >= 500) throw temporaryError(name, `the token server answered ${answered}`);
   const isGrant = known?.error === "invalid_grant";
   throw new VarveError(
     "MODEL_KEY_REFUSED",
     `The profile ${name} gets no token: the token server answered ${answered}.`,
     {
       remedy: isGrant
-        ? `Its refresh token is used up or was taken back. Log in anew and set models.auth.${name}.oauth.refreshToken.`
+        ? `Its refresh token has expired or was revoked. Log in again and set models.auth.${name}.oauth.refreshToken.`
         : `Check clientId, clientSecret, clientAuth, scope and tokenUrl of models.auth.${name}.oauth.`,
       details: { profile: name, status },
     },
   );
 }
 
-/** A failure that may pass by itself. */
-function notNow(name: string, why: string, cause?: unknown): VarveError {
-  return new VarveError("MODEL_FAILED", `The profile ${name} gets no token now: ${why}.`, {
-    remedy: `If it stays so, check models.auth.${name}.oauth.tokenUrl.`,
+/** A failure that may be temporary. */
+function temporaryError(name: string, why: string, cause?: unknown): VarveError {
+  return new VarveError("MODEL_FAILED", `The profile ${name} gets no token at the moment: ${why}.`, {
+    remedy: `If this persists, check models.auth.${name}.oauth.tokenUrl.`,
     cause,
     details: { retry: true, profile: name },
   });
@@ -121,7 +121,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What is not JSON says nothing that could be shown.
+    // A response that is not JSON contains nothing that can be shown safely.
     return undefined;
   }
 }

@@ -1,6 +1,9 @@
+import type { Config } from "../../config/index.ts";
+import { type ProviderSources, resolveAccess } from "../providers.ts";
+
 /**
- * What models take, in tokens, by the beginning of their names: from the providers' public lists of models as of late
- * 2025. A model that is not here is found in the settings. Longer beginnings come first.
+ * Context windows in tokens by the beginning of the model name, from the providers' public lists as of late 2025. Other
+ * models need a setting. Longer prefixes come first.
  */
 const windows: readonly (readonly [RegExp, number])[] = [
   [/^anthropic\/claude/, 200_000],
@@ -9,21 +12,42 @@ const windows: readonly (readonly [RegExp, number])[] = [
   [/^openai\/gpt-4-32k/, 32_768],
   [/^openai\/gpt-4/, 8_192],
   [/^openai\/gpt-3\.5/, 16_385],
-  // 400,000 together with the answer, of which 272,000 may be asked.
+  // 400,000 in total, of which 272,000 may be input.
   [/^openai\/gpt-5/, 272_000],
   [/^openai\/o[134]/, 200_000],
   [/^google\/gemini-1\.5-pro/, 2_097_152],
   [/^google\/gemini/, 1_048_576],
 ];
 
-/** The window of a model that is known here. */
-export function knownWindow(model: string): number | undefined {
+/** The context window of a known model. */
+export function findKnownWindow(model: string): number | undefined {
   return windows.find(([pattern]) => pattern.test(model))?.[1];
 }
 
-/** What a person with a key and no settings talks to, one model a provider. */
-export const defaultModels: readonly (readonly [provider: string, model: string])[] = [
+/** The default model of each provider, for users with a key but without settings. */
+const defaultModels: readonly (readonly [provider: string, model: string])[] = [
   ["anthropic", "anthropic/claude-sonnet-4-5"],
   ["openai", "openai/gpt-5-mini"],
   ["google", "google/gemini-2.5-flash"],
 ];
+
+/**
+ * The models that reply, in order of preference. Without settings: the default model of the first provider with a key,
+ * or none.
+ */
+export function listChatModels(settings: Config["models"], sources: ProviderSources): string[] {
+  const named = [...(settings.chat === undefined ? [] : [settings.chat]), ...settings.chatFallbacks];
+  if (named.length > 0) return [...new Set(named)];
+  const usual = defaultModels.find(([provider]) => hasCredential(provider, sources));
+  return usual ? [usual[1]] : [];
+}
+
+function hasCredential(provider: string, sources: ProviderSources): boolean {
+  try {
+    const { apiKey, tokens } = resolveAccess(provider, sources);
+    return apiKey !== undefined || tokens !== undefined;
+  } catch {
+    // No key, or an invalid setting; calling that provider by name reports it.
+    return false;
+  }
+}

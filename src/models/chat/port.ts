@@ -1,7 +1,7 @@
 import type { JsonObject, Message } from "../../domain/index.ts";
 import type { TokenUsage } from "../generate.ts";
 
-/** A tool as a model is told of it. Whoever asks runs it. */
+/** A tool definition for a model; the caller executes the tool. */
 export interface ChatTool {
   name: string;
   description: string;
@@ -9,7 +9,7 @@ export interface ChatTool {
   input: JsonObject;
 }
 
-/** One step of a conversation: what was said so far, and what may be used. */
+/** One step of a conversation: the messages so far and the available tools. */
 export interface ChatRequest {
   system: string;
   messages: readonly Message[];
@@ -22,20 +22,20 @@ export interface ChatRequest {
 }
 
 export interface ChatAnswer {
-  /** What the model said: text, thoughts and calls of tools, in its own order. */
+  /** The reply: text, reasoning and tool calls, in order. */
   message: Message;
   /** `stop`, `tool-calls`, `length`, … */
   finishReason: string;
   usage?: TokenUsage;
-  /** What was degraded on the way. */
+  /** What was degraded. */
   notes: string[];
 }
 
-/** A model that talks. It is asked once a step; what failed is thrown as it came. */
+/** A chat model. It is called once per step; failures are thrown unchanged. */
 export interface ChatModel {
   /** `anthropic/claude-sonnet-4-5` */
   name: string;
-  /** How its provider wants a conversation to look. */
+  /** The message rules of its provider. */
   provider: "anthropic" | "openai" | "google" | "openai-compatible";
   ask(request: ChatRequest): Promise<ChatAnswer>;
 }

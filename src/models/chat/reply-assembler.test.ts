@@ -3,7 +3,7 @@ import { ReplyAssembler } from "./reply-assembler.ts";
 
 const from = { provider: "anthropic", model: "m" };
 
-it("puts what a model says together in its own order, with what its provider signed", () => {
+it("assembles a reply in order, with the signatures of its provider", () => {
   const said = new ReplyAssembler();
   said.add({ type: "reasoning-start", id: "0" });
   said.add({ type: "reasoning-delta", id: "0", delta: "First " });
@@ -22,7 +22,7 @@ it("puts what a model says together in its own order, with what its provider sig
     input: '{"at":1}',
     providerMetadata: { google: { thoughtSignature: "t" } },
   });
-  expect(said.message(from)).toEqual({
+  expect(said.toMessage(from)).toEqual({
     role: "assistant",
     content: [
       { type: "reasoning", text: "First a look.", signature: "s" },
@@ -34,13 +34,13 @@ it("puts what a model says together in its own order, with what its provider sig
   });
 });
 
-it("keeps thoughts that may not be read, and calls whose input is no JSON", () => {
+it("keeps redacted reasoning, and calls whose input is not JSON", () => {
   const said = new ReplyAssembler();
   said.add({ type: "reasoning-start", id: "0", providerMetadata: { anthropic: { redactedData: "x" } } });
   said.add({ type: "reasoning-end", id: "0" });
   said.add({ type: "tool-call", toolCallId: "c1", toolName: "look", input: "" });
   said.add({ type: "tool-call", toolCallId: "c2", toolName: "look", input: '{"at":' });
-  expect(said.message(from).content).toEqual([
+  expect(said.toMessage(from).content).toEqual([
     { type: "reasoning", text: "", encrypted: "x" },
     { type: "tool_call", callId: "c1", name: "look", input: {} },
     { type: "tool_call", callId: "c2", name: "look", input: {} },

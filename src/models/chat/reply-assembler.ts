@@ -15,7 +15,7 @@ interface Call {
   options?: JsonValue;
 }
 
-/** What a model says, put together from the parts of its stream, in its own order. */
+/** Assembles a reply from the parts of a stream, in order. */
 export class ReplyAssembler {
   readonly #pieces: (Piece | Call)[] = [];
   readonly #open = new Map<string, Piece>();
@@ -30,7 +30,7 @@ export class ReplyAssembler {
       case "reasoning-end": {
         const piece = this.#piece(part.type.startsWith("text") ? "text" : "reasoning", part.id);
         if ("delta" in part) piece.text += part.delta;
-        // What comes last of what a provider signs is what holds.
+        // The last signature of a part is the valid one.
         piece.options = (part.providerMetadata as JsonValue | undefined) ?? piece.options;
         if (part.type === "text-end" || part.type === "reasoning-end") this.#open.delete(`${piece.type} ${part.id}`);
         break;
@@ -54,17 +54,17 @@ export class ReplyAssembler {
     return piece;
   }
 
-  /** As a message of the log. What its provider signed is kept beside it, for that provider. */
-  message(from: { provider: string; model: string }): Message {
+  /** The reply as a message of the log. Signatures of the provider are stored with it. */
+  toMessage(from: { provider: string; model: string }): Message {
     const parts: Part[] = [];
     const signed: JsonObject = {};
     for (const piece of this.#pieces) {
       const { options } = piece;
       if (piece.type === "call") {
-        parts.push({ type: "tool_call", callId: piece.callId, name: piece.name, input: inputOf(piece.input) });
+        parts.push({ type: "tool_call", callId: piece.callId, name: piece.name, input: parseInput(piece.input) });
         if (options !== undefined) signed[piece.callId] = options;
       } else if (piece.type === "reasoning") {
-        parts.push(reasoningOf(piece.text, options));
+        parts.push(toReasoningPart(piece.text, options));
         if (options !== undefined && !isAnthropic(options)) signed[`reasoning ${piece.text}`] = options;
       } else if (piece.text !== "") parts.push({ type: "text", text: piece.text });
     }
@@ -73,8 +73,11 @@ export class ReplyAssembler {
   }
 }
 
-/** The input of a call. What is no JSON is no input: the tool says what it wants, and the model calls again. */
-function inputOf(text: string): JsonValue {
+/**
+ * Parses the input of a call. Invalid JSON becomes an empty input: the tool then reports what it needs, and the model
+ * calls again.
+ */
+function parseInput(text: string): JsonValue {
   if (text.trim() === "") return {};
   try {
     return (JSON.parse(text) as JsonValue) ?? {};
@@ -87,7 +90,7 @@ function isAnthropic(options: JsonValue): options is { anthropic: JsonObject } {
   return typeof options === "object" && options !== null && "anthropic" in options;
 }
 
-function reasoningOf(text: string, options: JsonValue | undefined): Part {
+function toReasoningPart(text: string, options: JsonValue | undefined): Part {
   if (options === undefined || !isAnthropic(options)) return { type: "reasoning", text };
   const { signature, redactedData } = options.anthropic as { signature?: string; redactedData?: string };
   return {

@@ -1,17 +1,15 @@
 import { type Message, VarveError } from "../../domain/index.ts";
-import { loadPackage } from "../packages.ts";
 import { type Access, type ProviderKind, type ProviderSources, resolveAccess } from "../providers.ts";
-import { type SdkModel, sdkModel } from "../sdk.ts";
-import { describeWarning } from "../warnings.ts";
+import { describeWarning, getSdkModel, type SdkModel } from "../sdk.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "./port.ts";
 import { ReplyAssembler } from "./reply-assembler.ts";
-import { toSdkMessages } from "./to-sdk.ts";
+import { toSdkPrompt } from "./sdk-prompt.ts";
 
-/** A model of the AI SDK that talks, by its name, `provider/model`. */
-export function chatModel(name: string, sources: ProviderSources): ChatModel {
+/** A chat model of the AI SDK by its name, `provider/model`. */
+export function openChatModel(name: string, sources: ProviderSources): ChatModel {
   const slash = name.indexOf("/");
   if (slash < 1 || slash === name.length - 1) {
-    throw new VarveError("BAD_CONFIG", `${name} does not name a model.`, {
+    throw new VarveError("BAD_CONFIG", `${name} is not the name of a model.`, {
       remedy: "Write provider/model, such as anthropic/claude-sonnet-4-5.",
     });
   }
@@ -24,40 +22,33 @@ export function chatModel(name: string, sources: ProviderSources): ChatModel {
   return {
     name,
     get provider() {
-      return wireOf(access().kind);
+      return toHygieneProvider(access().kind);
     },
-    ask: async (request) => askOnce(await sdkModel(access(), model), request, { provider, model }),
+    ask: async (request) => callModel(await getSdkModel(access(), model), request, { provider, model }),
   };
 }
 
-function wireOf(kind: ProviderKind): ChatModel["provider"] {
+function toHygieneProvider(kind: ProviderKind): ChatModel["provider"] {
   return kind === "ollama" ? "openai-compatible" : kind;
 }
 
 /**
- * One call of a provider's own model. The SDK's functions above it run tools, keep telemetry and check what comes in a
- * second time; here the tools are run by whoever asks, and a reply is read once.
+ * Calls the provider's model directly. The SDK's higher-level functions run tools, add telemetry and validate input
+ * again; here the caller runs the tools.
  */
-async function askOnce(
+async function callModel(
   model: SdkModel,
   request: ChatRequest,
   from: { provider: string; model: string },
 ): Promise<ChatAnswer> {
-  const { convertToLanguageModelPrompt } = await loadPackage("ai", () => import("ai/internal"));
   const { signal } = request;
   const notes: string[] = [];
-  const said = new ReplyAssembler();
+  const reply = new ReplyAssembler();
   let finish: { unified: string; raw: string | undefined } | undefined;
   let usage: ChatAnswer["usage"];
   try {
-    const prompt = await convertToLanguageModelPrompt({
-      prompt: { instructions: request.system, messages: toSdkMessages(request.messages) },
-      supportedUrls: await model.supportedUrls,
-      download: undefined,
-      abortSignal: signal,
-      provider: model.provider.split(".")[0],
-    });
-    const { stream } = await model.doStream({ prompt, ...callOptions(request) });
+    const prompt = await toSdkPrompt(request.system, request.messages, model, signal);
+    const { stream } = await model.doStream({ prompt, ...toCallOptions(request) });
     for await (const part of stream) {
       if (part.type === "error") throw part.error;
       if (part.type === "stream-start") notes.push(...part.warnings.map(describeWarning));
@@ -65,24 +56,25 @@ async function askOnce(
       else if (part.type === "reasoning-delta") request.onReasoning?.(part.delta);
       else if (part.type === "finish") {
         finish = part.finishReason;
-        usage = usageOf(part.usage.inputTokens.total, part.usage.outputTokens.total);
+        usage = toUsage(part.usage.inputTokens.total, part.usage.outputTokens.total);
       }
-      said.add(part);
+      reply.add(part);
     }
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
   }
-  // A stream that ends without its last word was cut, even if the connection was closed in good order.
-  if (finish?.raw === undefined) throw cut("The answer was cut before its end.", true);
-  if (finish.unified === "content-filter") throw cut("The provider's filter held the answer back.", false);
-  const message: Message = said.message(from);
-  if (message.content.length === 0) throw cut("The answer is empty.", true);
-  if (finish.unified === "length") notes.push("The answer reached its bound and was cut there by the provider.");
+  // A stream without a finish reason was interrupted, even if the connection closed normally.
+  if (finish?.raw === undefined) throw uselessAnswerError("The answer was interrupted.", true);
+  if (finish.unified === "content-filter")
+    throw uselessAnswerError("The provider's content filter blocked the answer.", false);
+  const message: Message = reply.toMessage(from);
+  if (message.content.length === 0) throw uselessAnswerError("The answer is empty.", true);
+  if (finish.unified === "length") notes.push("The answer reached its length limit and was truncated by the provider.");
   return { message, finishReason: finish.unified, notes, ...(usage ? { usage } : {}) };
 }
 
-function callOptions({ tools, maxOutputTokens, temperature, signal }: ChatRequest) {
+function toCallOptions({ tools, maxOutputTokens, temperature, signal }: ChatRequest) {
   const offered = tools.map(({ name, description, input }) => ({
     type: "function" as const,
     name,
@@ -97,11 +89,11 @@ function callOptions({ tools, maxOutputTokens, temperature, signal }: ChatReques
   };
 }
 
-function usageOf(inputTokens: number | undefined, outputTokens: number | undefined): ChatAnswer["usage"] {
+function toUsage(inputTokens: number | undefined, outputTokens: number | undefined): ChatAnswer["usage"] {
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
 }
 
-function cut(message: string, retry: boolean): VarveError {
+function uselessAnswerError(message: string, retry: boolean): VarveError {
   return new VarveError("MODEL_FAILED", message, { details: { retry } });
 }

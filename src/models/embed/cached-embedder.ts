@@ -5,11 +5,11 @@ import {
   type EmbeddedQuery,
   type Embedder,
   type EmbedText,
-  spaceName,
+  formatSpaceName,
   type VectorSpace,
 } from "./port.ts";
 
-/** An embedder that is asked once for a text, as long as its vector is remembered. */
+/** Wraps an embedder with a cache of its results. */
 export class CachedEmbedder implements Embedder {
   readonly space: VectorSpace;
   readonly #inner: Embedder;
@@ -24,7 +24,7 @@ export class CachedEmbedder implements Embedder {
   async embed(texts: EmbedText[], signal?: AbortSignal): Promise<Embedded[]> {
     const keys = texts.map(({ text, speaker = "" }) => this.#key("document", speaker, text));
     const known = await this.#known(keys);
-    // The same text twice in one call is asked for once.
+    // A text that occurs twice in one call is embedded once.
     const missing = new Map<string, number>();
     for (const [place, key] of keys.entries()) {
       if (!known.has(place) && !missing.has(key.toString("base64"))) missing.set(key.toString("base64"), place);
@@ -48,7 +48,7 @@ export class CachedEmbedder implements Embedder {
     const known = (await this.#known([key])).get(0);
     if (known !== undefined) return { vector: known.vector };
     const made = await this.#inner.embedQuery(text, signal);
-    // What was made of its words as well would come back without them.
+    // A query embedding with words is not cached, because the cache stores only vectors.
     if (made.words === undefined) await this.#cache.write([{ key, made: { vector: made.vector } }]);
     return made;
   }
@@ -68,10 +68,10 @@ export class CachedEmbedder implements Embedder {
     return known;
   }
 
-  /** Provider, model and dimensions, what it is for, who says it and what: another of any of them is another vector. */
+  /** The hash of everything the vector depends on: provider, model, dimensions, purpose, speaker and text. */
   #key(use: "document" | "query", speaker: string, text: string): Buffer {
     return createHash("sha256")
-      .update(JSON.stringify([spaceName(this.space), use, speaker, text]))
+      .update(JSON.stringify([formatSpaceName(this.space), use, speaker, text]))
       .digest();
   }
 }

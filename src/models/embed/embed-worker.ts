@@ -1,10 +1,10 @@
-/** The thread that owns the embedding model. It loads it at the first request and answers one after another. */
+/** The worker thread that owns the embedding model. It processes requests in order. */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { toVarveError } from "../../domain/index.ts";
 import { MiniLmSession } from "./minilm-session.ts";
 import type { EmbedReply, EmbedRequest, EmbedWorkerData } from "./worker-protocol.ts";
 
-if (!parentPort) throw new Error("this file is a worker thread");
+if (!parentPort) throw new Error("this file must run as a worker thread");
 const port: MessagePort = parentPort;
 const { cacheFolder } = workerData as EmbedWorkerData;
 const opened = MiniLmSession.open(cacheFolder);
@@ -18,7 +18,7 @@ async function answer(request: EmbedRequest): Promise<EmbedReply["value"]> {
   return results;
 }
 
-// One request at a time, in the order they come.
+// One request at a time, in order of arrival.
 let last: Promise<unknown> = Promise.resolve();
 port.on("message", (request: EmbedRequest) => {
   last = last.then(async () => {

@@ -9,7 +9,7 @@ import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../config/index.ts";
 import { CachedEmbedder } from "./cached-embedder.ts";
-import { configuredEmbedder } from "./configured-embedder.ts";
+import { openConfiguredEmbedder } from "./configured-embedder.ts";
 import { EmbeddingCache } from "./embedding-cache.ts";
 import type { Embedder, EmbedText } from "./port.ts";
 
@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Makes vectors of two numbers and some tokens, and counts what it is asked. */
+/** Returns vectors of two numbers and some tokens, and counts its calls. */
 function open(entriesMax = 100, model = "counting") {
   const asked: string[] = [];
   const inner: Embedder = {
@@ -44,7 +44,7 @@ function open(entriesMax = 100, model = "counting") {
       return { vector: Float32Array.of(0.2, text.length) };
     },
     async close() {
-      // Nothing is open.
+      // Nothing to close.
     },
   };
   const embedder = new CachedEmbedder(inner, new EmbeddingCache(file, entriesMax, clock));
@@ -59,19 +59,19 @@ const count = () => {
   return n;
 };
 
-describe("a cache of vectors", () => {
-  it("gives back what was made, exactly, to whoever asks again", async () => {
+describe("an embedding cache", () => {
+  it("returns stored results exactly", async () => {
     const first = open();
     const made = await first.embed("one", "two", "one", "a longer text");
     expect(first.asked).toEqual(["one", "two", "a longer text"]);
     const second = open();
     expect(await second.embed("a longer text", "one", "two", "one")).toEqual([made[3], made[0], made[1], made[0]]);
     expect(await second.embedder.embedQuery("one")).toEqual(await second.embedder.embedQuery("one"));
-    expect(second.asked, "a question is another thing than a text").toEqual(["? one"]);
+    expect(second.asked, "distinguishes queries from documents").toEqual(["? one"]);
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("tells speakers, models and dimensions apart", async () => {
+  it("distinguishes speakers, models and dimensions", async () => {
     const { embedder, asked } = open();
     await embedder.embed([{ text: "one" }, { text: "one", speaker: "Ann" }]);
     await embedder.embed([{ text: "one", speaker: "Ann" }]);
@@ -80,7 +80,7 @@ describe("a cache of vectors", () => {
     expect([asked, other.asked]).toEqual([["one", "one"], ["one"]]);
   });
 
-  it("holds no more than it may, and lets go of what was not used for longest", async () => {
+  it("stays within its limit, and evicts what was unused for longest", async () => {
     const { embed, asked } = open(20);
     const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
     for (const text of texts) {
@@ -96,7 +96,7 @@ describe("a cache of vectors", () => {
     expect(asked).toEqual(["text 1"]);
   });
 
-  it("is begun anew when its file is broken, and says so once", async () => {
+  it("is recreated when its file is broken, with one notice", async () => {
     const before = open();
     await before.embed("one");
     await before.embedder.close();
@@ -105,11 +105,11 @@ describe("a cache of vectors", () => {
     await embed("one");
     await embed("one");
     expect(asked).toEqual(["one"]);
-    expect(embedder.takeNotices()).toEqual([expect.stringMatching(/was broken and is begun anew/)]);
+    expect(embedder.takeNotices()).toEqual([expect.stringMatching(/was broken and has been recreated/)]);
     expect(embedder.takeNotices()).toEqual([]);
   });
 
-  it("is begun anew when it breaks under way, or is of another form", async () => {
+  it("is recreated when it breaks during use, or has another format", async () => {
     const { embed, embedder, asked } = open();
     await embed("one");
     const other = new Database(file);
@@ -128,7 +128,7 @@ describe("a cache of vectors", () => {
   });
 
   it.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
-    "does without where it may not write",
+    "does without a file where it cannot write",
     async () => {
       chmodSync(home, 0o500);
       const { embed, embedder, asked } = open();
@@ -141,7 +141,7 @@ describe("a cache of vectors", () => {
     },
   );
 
-  it("makes nobody wait for a process that writes on and on", async () => {
+  it("does not wait for a process that keeps writing", async () => {
     const { embed, asked } = open();
     await embed("one");
     const other = new Database(file);
@@ -159,10 +159,10 @@ describe("a cache of vectors", () => {
     const code = `
       import { EmbeddingCache } from ${JSON.stringify(new URL("./embedding-cache.ts", import.meta.url).href)};
       const cache = new EmbeddingCache(${JSON.stringify(file)}, 1000, { now: () => ${clock.time} });
-      const keyOf = (index) => new Uint8Array(32).fill(index);
+      const toKey = (index) => new Uint8Array(32).fill(index);
       for (let index = 0; index < 50; index += 1) {
-        await cache.write([{ key: keyOf(index), made: { vector: Float32Array.of(index, 1) } }]);
-        const found = (await cache.read([keyOf(index)])).get(0);
+        await cache.write([{ key: toKey(index), made: { vector: Float32Array.of(index, 1) } }]);
+        const found = (await cache.read([toKey(index)])).get(0);
         if (found !== undefined && found.vector[0] !== index) throw new Error("another vector");
       }
       console.log(JSON.stringify(cache.takeNotices()));
@@ -174,8 +174,8 @@ describe("a cache of vectors", () => {
   });
 });
 
-describe("a model over a network", () => {
-  it("is asked for a text once, also by the next process, unless the cache is turned off", async () => {
+describe("a remote model", () => {
+  it("is called once per text, also by the next process, unless the cache is turned off", async () => {
     let asked = 0;
     const server = createServer(async (request, response) => {
       let text = "";
@@ -202,7 +202,7 @@ describe("a model over a network", () => {
         env: {},
         overrides: { search, models: { providers: { here: { baseUrl } } } },
       });
-      const embedder = configuredEmbedder(config, { home, env: {} });
+      const embedder = openConfiguredEmbedder(config, { home, env: {} });
       closers.push(() => embedder.close());
       return embedder;
     };

@@ -4,13 +4,13 @@ import type { Database } from "better-sqlite3";
 import type { Clock } from "../../domain/index.ts";
 import type { Embedded } from "./port.ts";
 
-/** Another number makes every older file one that cannot be used. */
+/** Changing this number invalidates all existing files. */
 const formatVersion = 1;
-/** The event loop waits for another process no longer than this; what cannot be read or written is simply not cached. */
+/** How long to wait for another process; after that the entry is simply not cached. */
 const busyMs = 20;
-/** A use is written down again only when the last one is so long ago: reading is to stay reading. */
+/** The time of use is updated at most this often, so that reads rarely write. */
 const usedAgainMs = 3_600_000;
-/** How much is thrown away at once when there is too much. */
+/** The share of entries evicted at once. */
 const evictedShare = 0.1;
 const checksEveryMax = 512;
 
@@ -23,9 +23,8 @@ interface Row {
 }
 
 /**
- * Vectors by what they were made from, in a file of their own that several processes share. It is worth nothing that
- * cannot be made again: it is not flushed to disk, it can be deleted at any time, and whatever is wrong with it, whoever
- * asks just finds nothing.
+ * Embeddings by the hash of their input, in a file shared by several processes. Everything in it can be recomputed, so
+ * it is not flushed to disk and can be deleted at any time. Any fault of the file is a cache miss.
  */
 export class EmbeddingCache {
   readonly #path: string;
@@ -42,7 +41,7 @@ export class EmbeddingCache {
     this.#clock = clock;
   }
 
-  /** What is known of some keys, by their place in the list. */
+  /** The cached entries, by their index in `keys`. */
   async read(keys: readonly Uint8Array[]): Promise<Map<number, Embedded>> {
     return (await this.#use((file) => this.#readFrom(file, keys))) ?? new Map();
   }
@@ -51,7 +50,7 @@ export class EmbeddingCache {
     await this.#use((file) => this.#writeTo(file, entries));
   }
 
-  /** What went wrong since this was last asked. */
+  /** Returns the notices since the last call. */
   takeNotices(): string[] {
     return this.#notices.splice(0);
   }
@@ -67,18 +66,18 @@ export class EmbeddingCache {
     const now = this.#clock.now();
     const find = file.prepare<[Uint8Array], Row>("select key, vector, tokens, cut, used from vectors where key = ?");
     const stale: Uint8Array[] = [];
-    // One transaction for all of them: each by itself would take and give back a lock.
+    // One transaction for all keys, because each read alone would take a lock.
     file.transaction(() => {
       for (const [place, key] of keys.entries()) {
         const row = find.get(key);
         if (row === undefined) continue;
-        found.set(place, embeddedOf(row));
+        found.set(place, toEmbedded(row));
         if (now - row.used >= usedAgainMs) stale.push(key);
       }
     })();
     if (stale.length > 0) {
       const touch = file.prepare("update vectors set used = ? where key = ?");
-      attempt(file, () => {
+      tryWrite(file, () => {
         for (const key of stale) touch.run(now, key);
       });
     }
@@ -88,16 +87,16 @@ export class EmbeddingCache {
   #writeTo(file: Database, entries: readonly { key: Uint8Array; made: Embedded }[]): void {
     const now = this.#clock.now();
     const put = file.prepare("insert or replace into vectors (key, vector, tokens, cut, used) values (?, ?, ?, ?, ?)");
-    const isWritten = attempt(file, () => {
+    const isWritten = tryWrite(file, () => {
       for (const { key, made } of entries) {
-        put.run(key, bytesOf(made.vector), made.tokens ? bytesOf(made.tokens) : null, made.cut ? 1 : 0, now);
+        put.run(key, toBuffer(made.vector), made.tokens ? toBuffer(made.tokens) : null, made.cut ? 1 : 0, now);
       }
     });
     if (isWritten) this.#written += entries.length;
     const checksEvery = Math.min(checksEveryMax, Math.max(1, Math.floor(this.#entriesMax * evictedShare)));
     if (this.#written < checksEvery) return;
     this.#written = 0;
-    attempt(file, () => this.#evict(file));
+    tryWrite(file, () => this.#evict(file));
   }
 
   #evict(file: Database): void {
@@ -108,7 +107,7 @@ export class EmbeddingCache {
     file.prepare(`delete from vectors where rowid in (${oldest})`).run(count - left);
   }
 
-  /** Does something with the file; one that turns out to be broken is thrown away, once, and begun anew. */
+  /** Uses the file; a broken file is deleted and recreated once. */
   async #use<T>(work: (file: Database) => T): Promise<T | undefined> {
     this.#file ??= this.#open();
     const file = await this.#file;
@@ -133,7 +132,7 @@ export class EmbeddingCache {
       prepareFile(file);
       return file;
     } catch (error) {
-      // Another process may be making the file at this moment: the next use tries again.
+      // Another process may be creating the file: the next use tries again.
       if (isBusy(error)) {
         file?.close();
         this.#file = undefined;
@@ -147,15 +146,17 @@ export class EmbeddingCache {
     const reason = error instanceof Error ? error.message : String(error);
     file?.close();
     if (this.#rebuilt) {
-      this.#notices.push(`vectors are not cached in ${this.#path} (${reason})`);
+      this.#notices.push(`embeddings are not cached in ${this.#path} (${reason})`);
       return undefined;
     }
     this.#rebuilt = true;
     try {
       for (const suffix of ["", "-wal", "-shm"]) rmSync(`${this.#path}${suffix}`, { force: true });
-      this.#notices.push(`the cache of vectors in ${this.#path} was broken and is begun anew (${reason})`);
+      this.#notices.push(`the embedding cache ${this.#path} was broken and has been recreated (${reason})`);
     } catch (cause) {
-      this.#notices.push(`vectors are not cached in ${this.#path} (${cause instanceof Error ? cause.message : cause})`);
+      this.#notices.push(
+        `embeddings are not cached in ${this.#path} (${cause instanceof Error ? cause.message : cause})`,
+      );
       return undefined;
     }
     return this.#open();
@@ -163,7 +164,7 @@ export class EmbeddingCache {
 }
 
 function prepareFile(file: Database): void {
-  // Several processes read while one writes; nothing is lost by a crash that could not be made again.
+  // Several processes read while one writes; everything lost in a crash can be recomputed.
   file.pragma("journal_mode = wal");
   file.pragma("synchronous = off");
   const version = file.pragma("user_version", { simple: true });
@@ -179,8 +180,8 @@ function prepareFile(file: Database): void {
     .immediate();
 }
 
-/** Writes in one transaction; false when another process writes just now. */
-function attempt(file: Database, write: () => void): boolean {
+/** Writes in one transaction; false when another process is writing. */
+function tryWrite(file: Database, write: () => void): boolean {
   try {
     file.transaction(write).immediate();
     return true;
@@ -194,12 +195,12 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Int8Array): Buffer {
+function toBuffer({ buffer, byteOffset, byteLength }: Float32Array | Int8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
-/** Copied: what SQLite hands out need not begin where numbers may. */
-function embeddedOf({ vector, tokens, cut }: Row): Embedded {
+/** Copied, because the buffer from SQLite may not be aligned. */
+function toEmbedded({ vector, tokens, cut }: Row): Embedded {
   return {
     vector: new Float32Array(new Uint8Array(vector).buffer),
     ...(tokens === null ? {} : { tokens: new Int8Array(new Uint8Array(tokens).buffer) }),

@@ -18,7 +18,7 @@ describe("the offline embedder", () => {
   const cosine = (a: Float32Array, b: Float32Array) =>
     a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 
-  test("what means the same is near, whatever the words", async () => {
+  test("texts with the same meaning are similar, whatever their words", async () => {
     const [flight, cheese] = await embedder.embed([
       { text: "The plane leaves on Friday at seven.", speaker: "Ann" },
       { text: "I like cheese on bread." },
@@ -27,26 +27,26 @@ describe("the offline embedder", () => {
     expect(cosine(query.vector, flight!.vector)).toBeGreaterThan(cosine(query.vector, cheese!.vector) + 0.2);
   });
 
-  test("a vector does not depend on the texts beside it", async () => {
+  test("a vector does not depend on other texts in the batch", async () => {
     const [alone] = await embedder.embed([{ text: "A quiet evening." }]);
-    const [, beside] = await embedder.embed([
+    const [, batched] = await embedder.embed([
       { text: "Something long before it. ".repeat(30) },
       { text: "A quiet evening." },
     ]);
-    expect(beside).toEqual(alone);
+    expect(batched).toEqual(alone);
   });
 
-  test("a query comes with its words, and the parts of a rare word stay together", async () => {
+  test("a query returns its words, and the tokens of a rare word stay together", async () => {
     const query = await embedder.embedQuery("Reykjavik's fjordlands?");
     expect(query.words?.map((word) => word.text)).toEqual(["reykjavik", "'", "s", "fjordlands", "?"]);
   });
 
-  test("empty text and odd characters have a vector too", async () => {
+  test("empty text and unusual characters have a vector too", async () => {
     const results = await embedder.embed([{ text: "" }, { text: "\u0000\ud800 🙂" }]);
     expect(results.every(({ vector }) => vector.every(Number.isFinite))).toBe(true);
   });
 
-  test("closing one embedder leaves the others their model", async () => {
+  test("closing one embedder does not affect the others", async () => {
     const other = new LocalEmbedder({ cacheFolder });
     await other.embedQuery("here");
     await other.close();

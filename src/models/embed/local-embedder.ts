@@ -1,28 +1,29 @@
-import { VarveError } from "../../domain/index.ts";
-import { EmbedThread } from "./embed-thread.ts";
-import { miniLmSpace } from "./minilm-space.ts";
+import { Worker } from "node:worker_threads";
+import { LRUCache } from "lru-cache";
+import { type ErrorCode, VarveError } from "../../domain/index.ts";
 import type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "./port.ts";
+import { type EmbedCall, type EmbedReply, type EmbedWorkerData, miniLmSpace } from "./worker-protocol.ts";
 
 export interface LocalEmbedderOptions {
-  /** Where the converted model is kept. */
+  /** Where the converted model is cached. */
   cacheFolder: string;
 }
 
-const queriesKept = 200;
-/** Small enough that a query never waits long behind a batch. */
+const queriesMax = 200;
+/** Small enough that a query never waits long for a batch. */
 const batchTexts = 8;
 
 /**
- * The one thread of this process: the native runtime cannot be loaded again once the thread that loaded it has ended,
- * so that it stays, and all embedders share it. It does not keep a program alive.
+ * One thread per process: the native runtime cannot be loaded again after its thread has ended, so the thread stays and
+ * all embedders share it. It does not keep the process alive.
  */
 let thread: EmbedThread | undefined;
 
-/** MiniLM in a thread of its own, started when the first text comes. */
+/** MiniLM in a worker thread, started by the first text. */
 export class LocalEmbedder implements Embedder {
   readonly space = miniLmSpace;
   private readonly options: LocalEmbedderOptions;
-  private readonly queries = new Map<string, Promise<EmbeddedQuery>>();
+  private readonly queries = new LRUCache<string, Promise<EmbeddedQuery>>({ max: queriesMax });
   private closed = false;
 
   constructor(options: LocalEmbedderOptions) {
@@ -44,10 +45,6 @@ export class LocalEmbedder implements Embedder {
     const known = this.queries.get(text);
     if (known) return known;
     const made = this.opened().call({ op: "query", text }) as Promise<EmbeddedQuery>;
-    if (this.queries.size >= queriesKept) {
-      const oldest = this.queries.keys().next().value;
-      if (oldest !== undefined) this.queries.delete(oldest);
-    }
     this.queries.set(text, made);
     try {
       return await made;
@@ -59,13 +56,72 @@ export class LocalEmbedder implements Embedder {
 
   async close(): Promise<void> {
     this.closed = true;
-    // Nobody waits for what is still being made.
-    thread?.letGo();
+    // Unfinished calls do not delay the exit.
+    thread?.unref();
   }
 
   private opened(): EmbedThread {
     if (this.closed) throw new VarveError("INTERNAL", "The embedder is closed.");
     thread ??= new EmbedThread(this.options.cacheFolder);
     return thread;
+  }
+}
+
+interface Waiting {
+  resolve(value: EmbedReply["value"]): void;
+  reject(error: Error): void;
+}
+
+/** The main-thread side of the embedding thread: sends calls in order and resolves their promises. */
+class EmbedThread {
+  private readonly worker: Worker;
+  private readonly waiting = new Map<number, Waiting>();
+  private nextId = 1;
+  private ended: Error | undefined;
+
+  constructor(cacheFolder: string) {
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const workerData: EmbedWorkerData = { cacheFolder };
+    this.worker = new Worker(new URL(`./embed-worker.${extension}`, import.meta.url), { workerData });
+    this.worker.on("message", (reply: EmbedReply) => this.settle(reply));
+    this.worker.on("error", (error) => this.end(error));
+    this.worker.on("exit", () => this.end(new Error("its thread ended")));
+  }
+
+  call(request: EmbedCall): Promise<EmbedReply["value"]> {
+    if (this.ended) return Promise.reject(this.ended);
+    const id = this.nextId;
+    this.nextId += 1;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.worker.ref();
+      this.worker.postMessage({ ...request, id });
+    });
+  }
+
+  /** Lets the process exit even if calls are in progress; the next call keeps it alive again. */
+  unref(): void {
+    this.worker.unref();
+  }
+
+  private settle(reply: EmbedReply): void {
+    const waiting = this.waiting.get(reply.id);
+    this.waiting.delete(reply.id);
+    // A loaded model does not keep the process alive; a call in progress does.
+    if (this.waiting.size === 0) this.worker.unref();
+    if (!waiting) return;
+    if (reply.error) {
+      const { code, message, remedy } = reply.error;
+      waiting.reject(new VarveError(code as ErrorCode, message, { remedy }));
+    } else waiting.resolve(reply.value);
+  }
+
+  private end(cause: Error): void {
+    this.ended ??= new VarveError("INTERNAL", `The embedding model stopped: ${cause.message}.`, {
+      remedy: "Search continues with words only; restart the program to use the model again.",
+      cause,
+    });
+    for (const waiting of this.waiting.values()) waiting.reject(this.ended);
+    this.waiting.clear();
   }
 }

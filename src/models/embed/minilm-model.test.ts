@@ -7,7 +7,7 @@ import { loadMiniLm } from "./minilm-model.ts";
 const folder = mkdtempSync(join(tmpdir(), "varve-minilm-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the model is converted once, kept, and made anew when the kept file is damaged", () => {
+test("the model is converted once, cached, and rebuilt when the cached file is damaged", () => {
   const first = loadMiniLm(folder);
   const [file] = readdirSync(folder);
   expect(readdirSync(folder)).toHaveLength(1);

@@ -1,25 +1,25 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 import { loadMiniLm } from "./minilm-model.ts";
-import { miniLmSpace } from "./minilm-space.ts";
-import { tokenDimensions } from "./onnx/projection.ts";
 import { loadOnnxRuntime, type OnnxRuntime, type OnnxSession } from "./onnx/runtime.ts";
 import { splitPieces } from "./pieces.ts";
 import type { Embedded, EmbeddedQuery, QueryWord } from "./port.ts";
-import { isTelling, normalise, TokenStates } from "./token-states.ts";
+import { isInformative, normalise, TokenStates } from "./token-states.ts";
+import { miniLmSpace } from "./worker-protocol.ts";
 
 const startToken = 101;
 const endToken = 102;
-/** The model knows 512 places; two are for the marks at both ends. */
+/** The model has 512 positions; two are for the start and end tokens. */
 const tokensMax = 510;
 const textTokensMax = 2_000;
+const { tokenDimensions } = miniLmSpace;
 
-interface Run {
+interface ModelRun {
   ids: number[];
   states: Float32Array;
   tokens: Float32Array;
 }
 
-/** The model itself. It belongs in a worker thread: a run keeps its thread busy for some milliseconds. */
+/** Runs the model. Belongs in a worker thread, because a run blocks its thread for some milliseconds. */
 export class MiniLmSession {
   private readonly ort: OnnxRuntime;
   private readonly session: OnnxSession;
@@ -34,14 +34,17 @@ export class MiniLmSession {
   static async open(cacheFolder: string): Promise<MiniLmSession> {
     const ort = await loadOnnxRuntime();
     const files = loadMiniLm(cacheFolder);
-    // One thread: the machine belongs to the program, and one is half as fast as two.
+    // One thread: the CPU belongs to the host program, and two threads would only be twice as fast.
     const session = await ort.InferenceSession.create(files.model, { intraOpNumThreads: 1, interOpNumThreads: 1 });
-    // The file says to cut and to pad at 128 tokens; texts are cut here, at sentences, and never padded.
+    // The file configures truncation and padding to 128 tokens; here texts are split at sentences and never padded.
     const tokenizer = new Tokenizer({ ...files.tokenizer, truncation: null, padding: null }, {});
     return new MiniLmSession(ort, session, tokenizer);
   }
 
-  /** The vector of a text is the mean over its pieces; the name of who speaks goes into the vector, not the tokens. */
+  /**
+   * The vector of a text is the mean over its pieces. The speaker's name contributes to the vector but not to the token
+   * states.
+   */
   async embed(text: string, speaker?: string): Promise<Embedded> {
     const before = speaker ? this.encode(`${speaker}: `).ids : [];
     const { pieces, cut } = splitPieces(text, (part) => this.encode(part).ids.length);
@@ -51,10 +54,10 @@ export class MiniLmSession {
     for (const piece of pieces.length === 0 ? [""] : pieces) {
       const encoded = this.encode(piece);
       const run = await this.run([...before, ...encoded.ids]);
-      addTo(sum, normalise(meanOf(run)));
+      addVector(sum, normalise(computeMean(run)));
       const count = run.ids.length - 2 - before.length;
       for (let index = 0; index < count; index += 1) {
-        const keep = isTelling(encoded.tokens[index] ?? "") ? telling : rest;
+        const keep = isInformative(encoded.tokens[index] ?? "") ? telling : rest;
         if (telling.size >= textTokensMax) break;
         keep.add(encoded.ids[index] ?? 0, run.tokens, (index + 1 + before.length) * tokenDimensions);
       }
@@ -76,18 +79,18 @@ export class MiniLmSession {
       const last = words.at(-1);
       if (token.startsWith("##") && last) {
         last.text += token.slice(2);
-        addTo(last.state, state);
+        addVector(last.state, state);
         last.tokens.push(projected);
       } else words.push({ text: token, state, tokens: [projected] });
     }
-    return { vector: normalise(meanOf(run)), words };
+    return { vector: normalise(computeMean(run)), words };
   }
 
   private encode(text: string): { ids: number[]; tokens: string[] } {
     return this.tokenizer.encode(text, { add_special_tokens: false });
   }
 
-  private async run(text: number[]): Promise<Run> {
+  private async run(text: number[]): Promise<ModelRun> {
     const ids = [startToken, ...text.slice(0, tokensMax), endToken];
     const numbers = (values: number[]) =>
       new this.ort.Tensor(
@@ -100,7 +103,7 @@ export class MiniLmSession {
   }
 }
 
-function meanOf({ ids, states }: Run): Float32Array {
+function computeMean({ ids, states }: ModelRun): Float32Array {
   const sum = new Float32Array(miniLmSpace.dimensions);
   for (let token = 0; token < ids.length; token += 1) {
     for (let index = 0; index < sum.length; index += 1) {
@@ -110,6 +113,6 @@ function meanOf({ ids, states }: Run): Float32Array {
   return sum;
 }
 
-function addTo(sum: Float32Array, more: Float32Array): void {
+function addVector(sum: Float32Array, more: Float32Array): void {
   for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (more[index] ?? 0);
 }

@@ -11,7 +11,7 @@ describe("pieces of a long text", () => {
     });
   });
 
-  test("pieces end at sentences and together hold every word", () => {
+  test("pieces end at sentences and together contain every word", () => {
     const sentences = Array.from({ length: 60 }, (_, index) => `This is sentence number ${index} of the text.`);
     const { pieces } = splitPieces(sentences.join(" "), countWords);
     expect(pieces.length).toBeGreaterThan(1);
@@ -19,7 +19,7 @@ describe("pieces of a long text", () => {
     expect(pieces.join(" ")).toBe(sentences.join(" "));
   });
 
-  test("a sentence without end is cut by length, and what is too much is said", () => {
+  test("an overlong sentence is split by length, and truncation is reported", () => {
     const endless = "word ".repeat(160 * (piecesMax + 10));
     const { pieces, cut } = splitPieces(endless, countWords);
     expect(pieces).toHaveLength(piecesMax);

@@ -1,18 +1,18 @@
 /**
- * The embedder port. A vector belongs to a space, named by provider, model and dimensions; vectors of different spaces
- * are never compared. An embedder that knows its tokens also gives their states, for late interaction.
+ * The embedder port. A vector belongs to a space, identified by provider, model and dimensions; vectors of different
+ * spaces are never compared. An embedder that has access to its tokens also returns their states, for late interaction.
  */
 export interface Embedder {
   readonly space: VectorSpace;
-  /** One result a text, in their order. Long texts are cut into pieces whose vectors are averaged. */
+  /** One result per text, in order. Long texts are split, and the vectors of their pieces averaged. */
   embed(texts: EmbedText[], signal?: AbortSignal): Promise<Embedded[]>;
   embedQuery(text: string, signal?: AbortSignal): Promise<EmbeddedQuery>;
-  /** What people should hear of although nothing failed, each once. */
+  /** Returns messages for people about degraded operation, each once. */
   takeNotices?(): string[];
   close(): Promise<void>;
 }
 
-/** A text to embed, and who says it: a name is part of what a message means. */
+/** A text to embed and its speaker, whose name is part of the meaning of a message. */
 export interface EmbedText {
   text: string;
   speaker?: string;
@@ -22,32 +22,32 @@ export interface VectorSpace {
   provider: string;
   model: string;
   dimensions: number;
-  /** How many numbers are kept of each token; 0 where tokens are not known. */
+  /** Dimensions of a token state; 0 when tokens are not available. */
   tokenDimensions: number;
 }
 
 export interface Embedded {
   /** Of length one. */
   vector: Float32Array;
-  /** The states of the telling tokens, one after another, each scaled to the range of a signed byte. */
+  /** The states of informative tokens, concatenated, each scaled to the range of a signed byte. */
   tokens?: Int8Array;
-  /** The text was longer than what is embedded of one; its end is found by words alone. */
+  /** The text exceeded the embedding limit; its end is found by words only. */
   cut?: boolean;
 }
 
 export interface EmbeddedQuery {
   vector: Float32Array;
-  /** What the vector was made from, so that a caller can weigh the words by how rare they are. */
+  /** The words of the vector, so that a caller can weight them by rarity. */
   words?: QueryWord[];
 }
 
-/** One word of a query: its text, the sum of its tokens' states, and each token's projected state. */
+/** One word of a query: its text, the sum of its token states, and the projected state of each token. */
 export interface QueryWord {
   text: string;
   state: Float32Array;
   tokens: Float32Array[];
 }
 
-export function spaceName(space: VectorSpace): string {
+export function formatSpaceName(space: VectorSpace): string {
   return `${space.provider}/${space.model}/${space.dimensions}`;
 }

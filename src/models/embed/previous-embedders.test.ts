@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { loadConfig } from "../../config/index.ts";
 import { systemClock, systemRandom } from "../../domain/index.ts";
 import { LocalEmbedder } from "./local-embedder.ts";
-import { spaceName } from "./port.ts";
+import { formatSpaceName } from "./port.ts";
 import { PreviousEmbedders } from "./previous-embedders.ts";
 
 const opened: PreviousEmbedders[] = [];
@@ -28,7 +28,7 @@ test("a model over a network can while its provider is in the settings", () => {
   const providers = { lab: { baseUrl: "http://127.0.0.1:9/v1" } };
   const name = "lab/BAAI/bge-m3:latest/1024";
   const embedder = open({ providers }).open(name);
-  expect(embedder && spaceName(embedder.space)).toBe(name);
+  expect(embedder && formatSpaceName(embedder.space)).toBe(name);
   expect(open().open(name)).toBeUndefined();
 });
 

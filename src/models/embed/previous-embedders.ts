@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { LoadedConfig } from "../../config/index.ts";
 import type { Clock, Random } from "../../domain/index.ts";
-import { configuredEmbedder, hasEmbeddingAccess } from "./configured-embedder.ts";
+import { hasEmbeddingAccess, openConfiguredEmbedder } from "./configured-embedder.ts";
 import { LocalEmbedder } from "./local-embedder.ts";
-import { miniLmSpace as localSpace } from "./minilm-space.ts";
-import { type Embedder, spaceName } from "./port.ts";
+import { type Embedder, formatSpaceName } from "./port.ts";
+import { miniLmSpace as localSpace } from "./worker-protocol.ts";
 
 export interface EmbedderOptions {
   loaded: LoadedConfig;
@@ -17,7 +17,7 @@ export function createEmbedder({ loaded, clock, random }: EmbedderOptions): Embe
   const { embedder } = loaded.config.search;
   if (embedder === "none") return undefined;
   if (embedder === "local") return new LocalEmbedder({ cacheFolder: join(loaded.home, "cache") });
-  return configuredEmbedder(loaded.config, { home: loaded.home, clock, random });
+  return openConfiguredEmbedder(loaded.config, { home: loaded.home, clock, random });
 }
 
 /** The embedders of spaces that were used before, each opened when a search needs it. */
@@ -33,7 +33,7 @@ export class PreviousEmbedders {
 
   /** The embedder of a space; undefined when it is neither provided nor in the package, and its provider has no key. */
   open(name: string): Embedder | undefined {
-    const provided = this.#provided.find(({ space }) => spaceName(space) === name);
+    const provided = this.#provided.find(({ space }) => formatSpaceName(space) === name);
     if (provided) return provided;
     if (!this.#opened.has(name)) this.#opened.set(name, openSpace(name, this.#options));
     return this.#opened.get(name);
@@ -48,7 +48,7 @@ export class PreviousEmbedders {
 
 function openSpace(name: string, { loaded, clock, random }: EmbedderOptions): Embedder | undefined {
   const { config, home } = loaded;
-  if (name === spaceName(localSpace)) return new LocalEmbedder({ cacheFolder: join(home, "cache") });
+  if (name === formatSpaceName(localSpace)) return new LocalEmbedder({ cacheFolder: join(home, "cache") });
   const [provider = ""] = name.split("/");
   const end = name.lastIndexOf("/");
   const dimensions = Number(name.slice(end + 1));
@@ -60,5 +60,5 @@ function openSpace(name: string, { loaded, clock, random }: EmbedderOptions): Em
     embedderDimensions: dimensions,
   };
   if (!hasEmbeddingAccess(provider, config.models, home)) return undefined;
-  return configuredEmbedder({ ...config, search }, { home, clock, random });
+  return openConfiguredEmbedder({ ...config, search }, { home, clock, random });
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ConfigInput, loadConfig } from "../../config/index.ts";
-import { configuredEmbedder } from "./configured-embedder.ts";
+import { openConfiguredEmbedder } from "./configured-embedder.ts";
 import type { RemoteLimits } from "./remote-embedder.ts";
 
 interface Asked {
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A server that does these things in turn, the last one for ever. */
+/** A server that performs these actions in turn, repeating the last one. */
 async function serve(acts: Act[]) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -41,7 +41,7 @@ async function serve(acts: Act[]) {
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
 }
 
-/** Vectors of three numbers: the length of a text, one, and nothing. */
+/** Vectors of three numbers: the length of a text, one, and zero. */
 const answer: Act = (response, { body }) => {
   const input = body.input as string[];
   response.setHeader("content-type", "application/json");
@@ -65,7 +65,7 @@ function open(search: ConfigInput["search"], providers: object, limits: Partial<
       models: { providers: providers as NonNullable<ConfigInput["models"]>["providers"] },
     },
   });
-  const embedder = configuredEmbedder(config, {
+  const embedder = openConfiguredEmbedder(config, {
     home: "/nonexistent",
     env: {},
     limits,
@@ -79,7 +79,7 @@ function open(search: ConfigInput["search"], providers: object, limits: Partial<
 const unit = (...values: number[]) => values.map((value) => expect.closeTo(value / Math.hypot(...values), 5));
 
 describe("a remote embedder", () => {
-  it("sends texts in batches with their speakers, and gives vectors of length one in their order", async () => {
+  it("sends texts in batches with their speakers, and returns vectors of length one in order", async () => {
     const { asked, url } = await serve([answer]);
     const { embedder } = open({ embedder: "here/tiny" }, { here: { baseUrl: url, apiKey: "k1" } }, { batch: 2 });
     const made = await embedder.embed([{ text: "abc" }, { text: "ab", speaker: "Ann" }, { text: "abcdef" }]);
@@ -91,7 +91,7 @@ describe("a remote embedder", () => {
     expect((await embedder.embedQuery("what")).vector).toHaveLength(3);
   });
 
-  it("splits a long text and takes the mean of its parts", async () => {
+  it("splits a long text and averages its parts", async () => {
     const { asked, url } = await serve([answer]);
     const { embedder } = open({ embedder: "here/tiny" }, { here: { baseUrl: url } }, { pieceTokens: 10 });
     const [made] = await embedder.embed([{ text: "One sentence of some words here. ".repeat(4) }]);
@@ -100,7 +100,7 @@ describe("a remote embedder", () => {
     expect(Math.hypot(...(made?.vector ?? []))).toBeCloseTo(1, 5);
   });
 
-  it("waits as long as it is asked to and tries again", async () => {
+  it("waits as long as requested and retries", async () => {
     const { asked, url } = await serve([refuse(429, { "retry-after": "7" }), refuse(503), answer]);
     const { embedder, slept } = open({ embedder: "here/tiny" }, { here: { baseUrl: url } });
     await embedder.embed([{ text: "a" }]);
@@ -108,7 +108,7 @@ describe("a remote embedder", () => {
     expect(slept).toEqual([7_000, 1_000]);
   });
 
-  it("does not try again with a key that is refused, and rests after a failure", async () => {
+  it("does not retry with a rejected key, and pauses after a failure", async () => {
     const { asked, url } = await serve([refuse(401), answer]);
     const { embedder, clock } = open({ embedder: "here/tiny" }, { here: { baseUrl: url } });
     await expect(embedder.embedQuery("a")).rejects.toMatchObject({ code: "MODEL_KEY_REFUSED" });
@@ -119,7 +119,7 @@ describe("a remote embedder", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("asks another provider of the same model, and refuses another model", async () => {
+  it("calls another provider of the same model, and rejects another model", async () => {
     const broken = await serve([refuse(400)]);
     const whole = await serve([answer]);
     const providers = { one: { baseUrl: broken.url }, two: { baseUrl: whole.url } };
@@ -128,22 +128,22 @@ describe("a remote embedder", () => {
     expect(embedder.space.provider).toBe("one");
     expect(whole.asked[0]?.body.model).toBe("org/tiny:latest");
     expect(() => open({ embedder: "one/tiny", embedderFallbacks: ["two/other"] }, providers)).toThrow(
-      "two/other is another model than one/tiny",
+      "two/other is a different model from one/tiny",
     );
   });
 
   it.each<[string, Act, RegExp]>([
     ["of another size", (response) => response.end('{"data":[{"embedding":[1,2]}]}'), /2 dimensions, not 3/],
-    ["without direction", (response) => response.end('{"data":[{"embedding":[0,0,0]}]}'), /no direction/],
+    ["without direction", (response) => response.end('{"data":[{"embedding":[0,0,0]}]}'), /is zero or not finite/],
     ["too few", (response) => response.end('{"data":[]}'), /0 vectors came back|No model answered|Embedding failed/],
     ["no JSON", (response) => response.end("<html>"), /Embedding failed/],
-  ])("takes no vectors that are %s", async (_, act, message) => {
+  ])("rejects vectors that are %s", async (_, act, message) => {
     const { url } = await serve([act]);
     const { embedder } = open({ embedder: "here/tiny" }, { here: { baseUrl: url } });
     await expect(embedder.embedQuery("a")).rejects.toThrow(message);
   });
 
-  it("gives up a question that is not answered in time, and stops when it is told to", async () => {
+  it("abandons a query that is not answered in time, and stops on abort", async () => {
     const { url } = await serve([() => undefined]);
     const { embedder } = open({ embedder: "here/tiny" }, { here: { baseUrl: url } }, { queryTimeoutMs: 50 });
     await expect(embedder.embedQuery("a")).rejects.toThrow("no answer within 50 ms");
@@ -154,7 +154,7 @@ describe("a remote embedder", () => {
     await expect(asking).rejects.toMatchObject({ code: "ABORTED" });
   });
 
-  it("speaks as Voyage and Google do", async () => {
+  it("uses the formats of Voyage and Google", async () => {
     const voyage = await serve([
       (response) => response.end('{"data":[{"embedding":[1,2,3]}],"usage":{"total_tokens":1}}'),
     ]);
@@ -173,12 +173,12 @@ describe("a remote embedder", () => {
     expect(JSON.stringify(google.asked[0]?.body)).toContain("RETRIEVAL_QUERY");
   });
 
-  it("wants to know the dimensions of a model that is not well known", () => {
+  it("requires the dimensions of an unknown model", () => {
     const { config } = loadConfig({ home: "/nonexistent", env: {}, overrides: { search: { embedder: "here/tiny" } } });
-    expect(() => configuredEmbedder(config, { home: "/nonexistent", env: {} })).toThrow("how many dimensions");
+    expect(() => openConfiguredEmbedder(config, { home: "/nonexistent", env: {} })).toThrow("number of dimensions");
   });
 
-  it("says what is missing when a provider is not known or has no key", async () => {
+  it("reports an unknown provider or a missing key", async () => {
     const { embedder } = open({ embedder: "nobody/tiny" }, {});
     await expect(embedder.embedQuery("a")).rejects.toMatchObject({ code: "BAD_CONFIG" });
     const { embedder: keyless } = open({ embedder: "openai/text-embedding-3-small" }, {});

@@ -1,13 +1,13 @@
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { classify, type Failure } from "../failure.ts";
-import { backoffMs, type Sleep, systemSleep, throwIfAborted, untilAborted } from "../wait.ts";
+import { classifyFailure, type Failure } from "../failure.ts";
+import { computeBackoff, rejectOnAbort, type Sleep, systemSleep, throwIfAborted } from "../wait.ts";
 import { splitPieces } from "./pieces.ts";
 import type { Embedded, EmbeddedQuery, Embedder, EmbedText, VectorSpace } from "./port.ts";
 import type { EmbedCall, EmbedUse } from "./sdk-embedding.ts";
 import { normalise } from "./token-states.ts";
 
-/** One place that serves the model. */
+/** One server that offers the model. */
 export interface EmbeddingSource {
   /** `provider/model`, for messages. */
   name: string;
@@ -15,17 +15,17 @@ export interface EmbeddingSource {
 }
 
 export interface RemoteLimits {
-  /** How many texts go into one call. */
+  /** Texts per call. */
   batch: number;
-  /** What a model takes at once, with room to spare. */
+  /** The input limit of the model, with a margin. */
   pieceTokens: number;
   attemptsMax: number;
   backoffMs: number;
   retryAfterMaxMs: number;
   timeoutMs: number;
-  /** Somebody waits for a question. */
+  /** Shorter, because a search waits for it. */
   queryTimeoutMs: number;
-  /** After a failure nothing is asked for this long: a search must not wait for what is down, each time anew. */
+  /** After a failure no calls are made for this long, so that not every search waits for a server that is down. */
   pauseMs: number;
 }
 
@@ -42,9 +42,9 @@ export const defaultRemoteLimits: Readonly<RemoteLimits> = {
 
 export interface RemoteEmbedderOptions {
   space: VectorSpace;
-  /** The same model, wherever it is served: vectors of all of them are in one space. */
+  /** Servers of the same model: their vectors are in one space. */
   sources: readonly EmbeddingSource[];
-  /** Sent along where the model can make shorter vectors. */
+  /** Sent for models that support shorter vectors. */
   dimensions?: number;
   limits?: Partial<RemoteLimits>;
   clock?: Clock;
@@ -52,7 +52,10 @@ export interface RemoteEmbedderOptions {
   sleep?: Sleep;
 }
 
-/** A model behind a network. It fails aloud: nothing else may answer in its place, for that would be another space. */
+/**
+ * A remote embedding model. It fails instead of falling back to another model, because that would be a different vector
+ * space.
+ */
 export class RemoteEmbedder implements Embedder {
   readonly space: VectorSpace;
   private readonly options: RemoteEmbedderOptions;
@@ -73,11 +76,11 @@ export class RemoteEmbedder implements Embedder {
     const pieces = split.flatMap((one) => one.pieces);
     const vectors: Float32Array[] = [];
     for (let at = 0; at < pieces.length; at += this.limits.batch) {
-      vectors.push(...(await this.ask(pieces.slice(at, at + this.limits.batch), "document", signal)));
+      vectors.push(...(await this.callSources(pieces.slice(at, at + this.limits.batch), "document", signal)));
     }
     let at = 0;
     return split.map(({ pieces: own, cut }) => {
-      const vector = meanOf(vectors.slice(at, at + own.length), this.space.dimensions);
+      const vector = averageVectors(vectors.slice(at, at + own.length), this.space.dimensions);
       at += own.length;
       return { vector, ...(cut ? { cut } : {}) };
     });
@@ -85,7 +88,7 @@ export class RemoteEmbedder implements Embedder {
 
   async embedQuery(text: string, signal?: AbortSignal): Promise<EmbeddedQuery> {
     const { pieces } = this.split(text);
-    return { vector: meanOf(await this.ask(pieces, "query", signal), this.space.dimensions) };
+    return { vector: averageVectors(await this.callSources(pieces, "query", signal), this.space.dimensions) };
   }
 
   async close(): Promise<void> {
@@ -98,8 +101,8 @@ export class RemoteEmbedder implements Embedder {
     return splitPieces(text, estimateTokens, this.limits.pieceTokens);
   }
 
-  /** Asks each source in turn; the next one after a failure that does not pass. */
-  private async ask(texts: string[], use: EmbedUse, signal?: AbortSignal): Promise<Float32Array[]> {
+  /** Calls the sources in order, the next one after a lasting failure. */
+  private async callSources(texts: string[], use: EmbedUse, signal?: AbortSignal): Promise<Float32Array[]> {
     if (texts.length === 0) return [];
     if (this.paused && this.clock.now() < this.paused.until) throw this.paused.error;
     const failures: { name: string; failure: Failure; error: unknown }[] = [];
@@ -111,7 +114,7 @@ export class RemoteEmbedder implements Embedder {
       }
       failures.push({ name: source.name, ...outcome });
     }
-    const error = errorOf(failures);
+    const error = combineFailures(failures);
     this.paused = { until: this.clock.now() + this.limits.pauseMs, error };
     throw error;
   }
@@ -133,25 +136,25 @@ export class RemoteEmbedder implements Embedder {
       try {
         const { dimensions } = this.options;
         const call = source.call({ texts, use, signal: bounded, ...(dimensions === undefined ? {} : { dimensions }) });
-        return { vectors: this.checked(await untilAborted(call, bounded), texts.length) };
+        return { vectors: this.checkVectors(await rejectOnAbort(call, bounded), texts.length) };
       } catch (error) {
         throwIfAborted(stop);
         const isTimeout = bounded.aborted;
         const failure: Failure = isTimeout
           ? { kind: "transient", message: `no answer within ${timeoutMs} ms` }
-          : classify(error, this.clock.now());
+          : classifyFailure(error, this.clock.now());
         const isLast = attempt >= limits.attemptsMax || (isTimeout && use === "query");
         if (failure.kind !== "transient" || isLast) return { failure, error };
-        const asked = Math.min(failure.retryAfterMs ?? 0, limits.retryAfterMaxMs);
-        await sleep(Math.max(asked, backoffMs(attempt, limits.backoffMs, random)), stop);
+        const requestedMs = Math.min(failure.retryAfterMs ?? 0, limits.retryAfterMaxMs);
+        await sleep(Math.max(requestedMs, computeBackoff(attempt, limits.backoffMs, random)), stop);
       }
     }
   }
 
-  /** What comes back is used for ever after: a vector of another size, or of no direction, must not get in. */
-  private checked(embeddings: number[][], count: number): Float32Array[] {
+  /** Results are stored permanently, so vectors of a wrong size or without direction are rejected. */
+  private checkVectors(embeddings: number[][], count: number): Float32Array[] {
     if (embeddings.length !== count) {
-      throw new VarveError("MODEL_FAILED", `${count} texts were sent and ${embeddings.length} vectors came back.`);
+      throw new VarveError("MODEL_FAILED", `${count} texts were sent but ${embeddings.length} vectors returned.`);
     }
     return embeddings.map((values) => {
       if (values.length !== this.space.dimensions) {
@@ -163,14 +166,14 @@ export class RemoteEmbedder implements Embedder {
       }
       const vector = Float32Array.from(values);
       if (!vector.every(Number.isFinite) || vector.every((value) => value === 0)) {
-        throw new VarveError("MODEL_FAILED", "A vector came back that has no direction.");
+        throw new VarveError("MODEL_FAILED", "A returned vector is zero or not finite.");
       }
       return normalise(vector);
     });
   }
 }
 
-function meanOf(vectors: readonly Float32Array[], dimensions: number): Float32Array {
+function averageVectors(vectors: readonly Float32Array[], dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions);
   for (const vector of vectors) {
     for (let at = 0; at < dimensions; at += 1) sum[at] = (sum[at] as number) + (vector[at] as number);
@@ -178,13 +181,13 @@ function meanOf(vectors: readonly Float32Array[], dimensions: number): Float32Ar
   return normalise(sum);
 }
 
-function errorOf(failures: readonly { name: string; failure: Failure; error: unknown }[]): VarveError {
-  const said = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join("; ");
+function combineFailures(failures: readonly { name: string; failure: Failure; error: unknown }[]): VarveError {
+  const messages = failures.map(({ name, failure }) => `${name}: ${failure.message}`).join("; ");
   const [first] = failures;
   if (failures.length === 1 && first?.failure.kind === "setup" && first.error instanceof VarveError) return first.error;
   const refused = failures.find(({ failure }) => failure.kind === "auth");
   const remedy = first?.error instanceof VarveError ? first.error.remedy : undefined;
-  return new VarveError(refused ? "MODEL_KEY_REFUSED" : "MODEL_FAILED", `Embedding failed. ${said}`, {
+  return new VarveError(refused ? "MODEL_KEY_REFUSED" : "MODEL_FAILED", `Embedding failed. ${messages}`, {
     remedy: refused ? "Check the key of the provider." : remedy,
     cause: failures.at(-1)?.error,
   });

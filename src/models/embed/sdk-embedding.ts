@@ -1,25 +1,25 @@
-import { sdkAccess } from "../auth/credential.ts";
-import { loadPackage } from "../packages.ts";
+import { toSdkOptions } from "../auth/credential.ts";
 import type { Access } from "../providers.ts";
+import { loadPackage } from "../sdk.ts";
 
-/** What texts are embedded for; some models tell questions from what answers them. */
+/** The purpose of the embedding; some models distinguish queries from documents. */
 export type EmbedUse = "document" | "query";
 
 export interface EmbedCall {
   texts: string[];
   use: EmbedUse;
-  /** Asked for only where it is not the model's own number. */
+  /** Sent only when it differs from the model's default. */
   dimensions?: number;
   signal: AbortSignal;
 }
 
-/** One call to a provider through the AI SDK. Attempts and waits are the caller's. */
-export async function embedBySdk(access: Access, model: string, call: EmbedCall): Promise<number[][]> {
+/** One call to a provider through the AI SDK. The caller does retries. */
+export async function embedWithSdk(access: Access, model: string, call: EmbedCall): Promise<number[][]> {
   const { embedMany } = await loadPackage("ai", () => import("ai"));
   const { texts, use, dimensions, signal } = call;
   const taskType = use === "query" ? "RETRIEVAL_QUERY" : "RETRIEVAL_DOCUMENT";
   const { embeddings } = await embedMany({
-    model: await embeddingModel(access, model, use),
+    model: await createEmbeddingModel(access, model, use),
     values: texts,
     maxRetries: 0,
     abortSignal: signal,
@@ -29,9 +29,9 @@ export async function embedBySdk(access: Access, model: string, call: EmbedCall)
   return embeddings;
 }
 
-async function embeddingModel(access: Access, model: string, use: EmbedUse) {
+async function createEmbeddingModel(access: Access, model: string, use: EmbedUse) {
   const { provider, kind, baseUrl } = access;
-  const settings = sdkAccess(access);
+  const settings = toSdkOptions(access);
   if (kind === "openai") {
     const { createOpenAI } = await loadPackage("@ai-sdk/openai", () => import("@ai-sdk/openai"));
     return createOpenAI(settings).embeddingModel(model);
@@ -42,18 +42,18 @@ async function embeddingModel(access: Access, model: string, use: EmbedUse) {
   }
   const name = "@ai-sdk/openai-compatible";
   const { createOpenAICompatible } = await loadPackage(name, () => import("@ai-sdk/openai-compatible"));
-  const send = provider === "voyage" ? voyageFetch(use, settings.fetch) : settings.fetch;
+  const send = provider === "voyage" ? createVoyageFetch(use, settings.fetch) : settings.fetch;
   return createOpenAICompatible({ ...settings, fetch: send, name: provider, baseURL: baseUrl ?? "" }).embeddingModel(
     model,
   );
 }
 
-/** Voyage takes other names for two fields, wants to know what a text is for, and counts tokens its own way. */
-function voyageFetch(use: EmbedUse, send: typeof fetch): typeof fetch {
+/** Voyage has different names for two fields, needs the purpose of a text, and reports usage in another format. */
+function createVoyageFetch(use: EmbedUse, send: typeof fetch): typeof fetch {
   return async (input, init) => {
     const { encoding_format: _, dimensions, ...body } = JSON.parse(String(init?.body ?? "{}"));
-    const asked = { ...body, input_type: use, ...(dimensions === undefined ? {} : { output_dimension: dimensions }) };
-    const response = await send(input, { ...init, body: JSON.stringify(asked) });
+    const request = { ...body, input_type: use, ...(dimensions === undefined ? {} : { output_dimension: dimensions }) };
+    const response = await send(input, { ...init, body: JSON.stringify(request) });
     if (!response.ok) return response;
     const { data } = (await response.json()) as { data?: unknown };
     return Response.json({ data }, { status: response.status });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { isTelling, normalise, TokenStates, toBytes } from "./token-states.ts";
+import { isInformative, normalise, TokenStates, toBytes } from "./token-states.ts";
 
 describe("token states", () => {
-  test("stop words and punctuation are not telling, words and numbers are", () => {
-    expect(["the", "?", "flight", "2023"].map(isTelling)).toEqual([false, false, true, true]);
+  test("stop words and punctuation are not informative, words and numbers are", () => {
+    expect(["the", "?", "flight", "2023"].map(isInformative)).toEqual([false, false, true, true]);
   });
 
-  test("a token that comes twice is kept once, as the mean direction", () => {
+  test("a repeated token is stored once, as the mean direction", () => {
     const states = new TokenStates(2);
     states.add(7, Float32Array.of(2, 0), 0);
     states.add(7, Float32Array.of(0, 5), 0);
@@ -14,7 +14,7 @@ describe("token states", () => {
     expect([...states.encode()]).toEqual([127, 127, 0, 127]);
   });
 
-  test("bytes use their whole range and zero stays zero", () => {
+  test("bytes use their full range and zero stays zero", () => {
     expect([...toBytes(Float32Array.of(0.5, -0.25, 0))]).toEqual([127, -63, 0]);
     expect([...toBytes(Float32Array.of(0, 0))]).toEqual([0, 0]);
   });

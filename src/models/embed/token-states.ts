@@ -1,14 +1,14 @@
 import { isStopWord } from "../../domain/index.ts";
 
 /**
- * Which tokens of a text are worth keeping: stop words and punctuation say nothing alone, and a word that comes twice
- * is kept once, as the mean of its states. It halves what is stored and changes no measured result.
+ * Selects the tokens to store: stop words and punctuation carry no meaning alone. A repeated token is stored once, as
+ * the mean of its states. This halves the storage and changed no measured result.
  */
-export function isTelling(token: string): boolean {
+export function isInformative(token: string): boolean {
   return /[\p{L}\p{N}]/u.test(token) && !isStopWord(token);
 }
 
-/** Collects the states of one text, a mean for every token that is the same. */
+/** Collects the token states of one text, averaged per distinct token. */
 export class TokenStates {
   private readonly sums = new Map<number, Float32Array>();
   private readonly dimensions: number;
@@ -43,7 +43,7 @@ export class TokenStates {
   }
 }
 
-/** A vector as signed bytes that use their whole range; its length is lost and does not matter for a cosine. */
+/** Converts a vector to signed bytes over their full range. Its length is lost, which does not affect a cosine. */
 export function toBytes(vector: Float32Array): Int8Array {
   let largest = 0;
   for (const value of vector) largest = Math.max(largest, Math.abs(value));

@@ -1,4 +1,4 @@
-import type { Embedded, EmbeddedQuery, EmbedText } from "./port.ts";
+import type { Embedded, EmbeddedQuery, EmbedText, VectorSpace } from "./port.ts";
 
 export interface EmbedWorkerData {
   cacheFolder: string;
@@ -12,3 +12,11 @@ export interface EmbedReply {
   value?: Embedded[] | EmbeddedQuery;
   error?: { message: string; code: string; remedy?: string };
 }
+
+/** The vector space of all-MiniLM-L6-v2. */
+export const miniLmSpace: VectorSpace = {
+  provider: "local",
+  model: "minilm-l6-v2",
+  dimensions: 384,
+  tokenDimensions: 48,
+};

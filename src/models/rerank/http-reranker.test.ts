@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ConfigInput, loadConfig } from "../../config/index.ts";
-import { configuredReranker } from "./http-reranker.ts";
-import { scoresIn } from "./wire.ts";
+import { openConfiguredReranker } from "./http-reranker.ts";
+import { parseScores } from "./rerank-apis.ts";
 
 interface Asked {
   url: string;
@@ -42,7 +42,7 @@ function open(search: ConfigInput["search"], provider: string, baseUrl?: string,
     env: {},
     overrides: { search, models: { providers: baseUrl === undefined ? {} : { [provider]: { baseUrl, apiKey } } } },
   });
-  const reranker = configuredReranker(config, { home: "/nonexistent", env: {}, clock });
+  const reranker = openConfiguredReranker(config, { home: "/nonexistent", env: {}, clock });
   if (!reranker) throw new Error("there is no reranker");
   return { reranker, clock };
 }
@@ -86,7 +86,7 @@ describe("a reranker over HTTP", () => {
       { query: "q", texts: ["a", "b"], truncate: true },
       rows.map(({ index, relevance_score }) => ({ index, score: relevance_score })),
     ],
-  ])("speaks as %s does", async (named, path, body, answer) => {
+  ])("uses the format of %s", async (named, path, body, answer) => {
     const { asked, baseUrl } = await serve((response) => response.end(JSON.stringify(answer)));
     const { reranker } = open({ reranker: named }, named.split("/")[0] ?? "", baseUrl, "k1");
     expect(await reranker.rerank("q", ["a", "b"])).toEqual([
@@ -98,7 +98,7 @@ describe("a reranker over HTTP", () => {
     expect(named === "pinecone" ? apiKey : authorization).toMatch(/k1$/);
   });
 
-  it("gives up after the time it has, and rests for a while", async () => {
+  it("fails at its time limit, and pauses", async () => {
     const { asked, baseUrl } = await serve(() => undefined);
     const { reranker, clock } = open({ reranker: "tei", rerankerTimeoutMs: 100 }, "tei", baseUrl);
     await expect(reranker.rerank("q", ["a"])).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });
@@ -114,25 +114,25 @@ describe("a reranker over HTTP", () => {
     [500, "oops", "MODEL_FAILED"],
     [200, "<html>", "MODEL_FAILED"],
     [200, '{"scores":[1]}', "MODEL_FAILED"],
-  ])("fails aloud on HTTP %d with %s", async (status, text, code) => {
+  ])("fails on HTTP %d with %s", async (status, text, code) => {
     const { baseUrl } = await serve((response) => response.writeHead(status).end(text));
     const { reranker } = open({ reranker: "jina" }, "jina", baseUrl, "k");
     await expect(reranker.rerank("q", ["a"])).rejects.toMatchObject({ code });
   });
 
-  it("says that a key is missing, and which rerankers there are", async () => {
+  it("reports a missing key, and the available rerankers", async () => {
     await expect(open({ reranker: "jina" }, "jina").reranker.rerank("q", ["a"])).rejects.toThrow("no key for jina");
     expect(() => open({ reranker: "nobody" }, "nobody")).toThrow(/reranker/);
   });
 
-  it("takes each place once, from 0 to 1, and none that was not sent", () => {
+  it("accepts each index once, from 0 to 1, and none that was not sent", () => {
     const answer = [
       { index: 0, score: 7 },
       { index: 0, score: 0.1 },
       { index: 5, score: 0.5 },
       { index: 1, score: -1 },
     ];
-    expect(scoresIn(answer, 2)).toEqual([
+    expect(parseScores(answer, 2)).toEqual([
       { index: 0, score: 1 },
       { index: 1, score: 0 },
     ]);

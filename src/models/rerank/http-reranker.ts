@@ -1,10 +1,10 @@
 import type { Config, Environment } from "../../config/index.ts";
 import { type Clock, redactSecrets, systemClock, VarveError } from "../../domain/index.ts";
-import { withCredential } from "../auth/credential.ts";
+import { sendWithCredential } from "../auth/credential.ts";
 import { boundedFetch } from "../bounded-fetch.ts";
 import { type Access, resolveAccess } from "../providers.ts";
 import type { Reranker, RerankScore } from "./port.ts";
-import { type RerankProvider, rerankProviders, scoresIn, wires } from "./wire.ts";
+import { parseScores, type RerankProvider, rerankApis, rerankProviders } from "./rerank-apis.ts";
 
 export interface RerankerOptions {
   /** The folder with `credentials.yaml`. */
@@ -13,11 +13,11 @@ export interface RerankerOptions {
   clock?: Clock;
 }
 
-/** After a failure it is left alone for this long: not every search is to wait for what is down. */
+/** After a failure it is not called for this long, so that not every search waits for a server that is down. */
 const pauseMs = 30_000;
 
-/** The reranker that `search.reranker` names, as provider or provider/model; undefined for none. */
-export function configuredReranker(
+/** The reranker that `search.reranker` names, as provider or provider/model; `undefined` for none. */
+export function openConfiguredReranker(
   settings: Pick<Config, "models" | "search">,
   { home, env = process.env, clock = systemClock }: RerankerOptions,
 ): Reranker | undefined {
@@ -26,18 +26,18 @@ export function configuredReranker(
   const slash = named.indexOf("/");
   const provider = rerankProviders.find((one) => one === (slash < 0 ? named : named.slice(0, slash)));
   if (provider === undefined) {
-    throw new VarveError("BAD_CONFIG", `${named} is no reranker.`, {
-      remedy: `Set search.reranker to one of ${rerankProviders.join(", ")}, with /model behind it for another model.`,
+    throw new VarveError("BAD_CONFIG", `${named} is not a reranker.`, {
+      remedy: `Set search.reranker to one of ${rerankProviders.join(", ")}, optionally followed by /model.`,
     });
   }
-  const { model: usual = "" } = wires[provider];
+  const { model: usual = "" } = rerankApis[provider];
   const model = slash < 0 ? usual : named.slice(slash + 1);
   const providers = {
     ...settings.models.providers,
-    [provider]: { baseUrl: wires[provider].baseUrl, ...settings.models.providers[provider] },
+    [provider]: { baseUrl: rerankApis[provider].baseUrl, ...settings.models.providers[provider] },
   };
   const call = (query: string, texts: readonly string[], signal: AbortSignal) =>
-    post(
+    requestScores(
       provider,
       model,
       resolveAccess(provider, { providers, auth: settings.models.auth, env, home }),
@@ -45,10 +45,10 @@ export function configuredReranker(
       texts,
       signal,
     );
-  return resting(model === "" ? provider : `${provider}/${model}`, rerankerTimeoutMs, clock, call);
+  return createPausingReranker(model === "" ? provider : `${provider}/${model}`, rerankerTimeoutMs, clock, call);
 }
 
-function resting(
+function createPausingReranker(
   name: string,
   timeoutMs: number,
   clock: Clock,
@@ -77,7 +77,7 @@ function resting(
   };
 }
 
-async function post(
+async function requestScores(
   provider: RerankProvider,
   model: string,
   access: Access,
@@ -85,7 +85,7 @@ async function post(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<RerankScore[]> {
-  const wire = wires[provider];
+  const wire = rerankApis[provider];
   const { baseUrl } = access;
   if (access.apiKey === undefined && access.tokens === undefined && wire.needsKey) {
     throw new VarveError("BAD_CONFIG", `There is no key for ${provider}.`, {
@@ -93,7 +93,7 @@ async function post(
     });
   }
   const body = JSON.stringify(wire.body(model, query, texts));
-  const response = await withCredential(access, signal, (apiKey) =>
+  const response = await sendWithCredential(access, signal, (apiKey) =>
     boundedFetch(`${baseUrl ?? wire.baseUrl}${wire.path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...wire.headers(apiKey) },
@@ -103,17 +103,17 @@ async function post(
   );
   const text = await response.text();
   if (!response.ok) {
-    const said = redactSecrets(text.slice(0, 200).replaceAll(/\s+/g, " "));
+    const excerpt = redactSecrets(text.slice(0, 200).replaceAll(/\s+/g, " "));
     const code = response.status === 401 || response.status === 403 ? "MODEL_KEY_REFUSED" : "MODEL_FAILED";
-    throw new VarveError(code, `${provider} answered HTTP ${response.status}: ${said}`);
+    throw new VarveError(code, `${provider} answered HTTP ${response.status}: ${excerpt}`);
   }
-  return scoresIn(parsed(text, provider), texts.length);
+  return parseScores(parseJson(text, provider), texts.length);
 }
 
-function parsed(text: string, provider: string): unknown {
+function parseJson(text: string, provider: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new VarveError("MODEL_FAILED", `${provider} answered something that is not JSON.`, { cause });
+    throw new VarveError("MODEL_FAILED", `${provider} returned a response that is not JSON.`, { cause });
   }
 }

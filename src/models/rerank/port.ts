@@ -1,8 +1,8 @@
-/** The reranker port: reads a question together with each text, and says how well it answers. */
+/** The reranker port: scores how well each text answers a query. */
 export interface Reranker {
   /** `provider/model`, for messages. */
   readonly name: string;
-  /** What it scored, by place in the list, from 0 to 1; it may leave texts out. Fails rather than answer late. */
+  /** Scores from 0 to 1 by index in `texts`; texts may be missing. Fails instead of answering late. */
   rerank(query: string, texts: readonly string[], signal?: AbortSignal): Promise<RerankScore[]>;
 }
 

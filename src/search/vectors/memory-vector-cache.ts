@@ -1,4 +1,4 @@
-import { spaceName, type VectorSpace } from "../../models/index.ts";
+import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
 import { signed } from "./math.ts";
@@ -28,7 +28,7 @@ export class MemoryVectorCache {
 
   /** The id of this space in the database; undefined while nothing is embedded in it. */
   async id(): Promise<number | undefined> {
-    this.spaceId ??= await findSpace(this.store, spaceName(this.space));
+    this.spaceId ??= await findSpace(this.store, formatSpaceName(this.space));
     return this.spaceId;
   }
 

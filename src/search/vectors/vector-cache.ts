@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { spaceName, type VectorSpace } from "../../models/index.ts";
+import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { ConversationSpan, Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
 import { signed } from "./math.ts";
@@ -32,7 +32,7 @@ export class VectorCache {
   /** The number of this space in the database; nothing while nothing was embedded. */
   async id(): Promise<number | undefined> {
     if (this.spaceId !== undefined) return this.spaceId;
-    this.spaceId = await findSpace(this.store, spaceName(this.space));
+    this.spaceId = await findSpace(this.store, formatSpaceName(this.space));
     return this.spaceId;
   }
 

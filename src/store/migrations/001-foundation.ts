@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-/** The log, what points at it, and the rows that background work and imports need. */
+/** The log, what refers to it, and the tables of jobs and imports. */
 export const foundation: Migration = {
   version: 1,
   name: "foundation",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
-    // SQLite keeps a row's number as the table's own key; PostgreSQL's keys start with the tenant, for partitioning.
+    // SQLite uses the row number as the table's key; on PostgreSQL keys start with the tenant, for partitioning.
     const numbered = (column: string, tenantKey: string) =>
       engine === "postgres"
         ? { column: sql.raw(`${column} bigint not null`), key: sql.raw(`, primary key (${tenantKey})`) }
@@ -92,7 +92,7 @@ export const foundation: Migration = {
       for (const name of ["conversation_id", "transcript_id", "entry_seq"]) {
         await sql`create sequence ${sql.raw(name)}`.execute(db);
       }
-      // English stems without a list of stop words, as SQLite's porter tokenizer does it.
+      // English stemming without stop words, like SQLite's porter tokenizer.
       await sql`create text search dictionary varve_stem (template = snowball, language = english)`.execute(db);
       await sql`create text search configuration varve (copy = simple)`.execute(db);
       await sql`alter text search configuration varve
@@ -104,7 +104,7 @@ export const foundation: Migration = {
     } else {
       await sql`create table counters (name text primary key, value integer not null) without rowid`.execute(db);
       await sql`insert into counters values ('conversation_id', 0), ('transcript_id', 0), ('entry_seq', 0)`.execute(db);
-      // Contentless: the words are indexed, the text stays in the log, its only copy.
+      // Contentless: only the words are indexed; the log holds the only copy of the text.
       await sql`create virtual table entry_text using fts5(words, content='', contentless_delete=1,
         tokenize="porter unicode61 remove_diacritics 2")`.execute(db);
     }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-/** The summary DAG and what of it stands in each conversation's context. */
+/** The summary DAG, and the part of it that is in each conversation's context. */
 export const context: Migration = {
   version: 2,
   name: "context",
@@ -19,7 +19,7 @@ export const context: Migration = {
       agent text not null, conversation ${int} not null, summary text not null, position ${int} not null,
       entry_seq ${int}, source text, primary key (agent, conversation, summary, position))`.execute(db);
     await sql`create index summary_sources_by_source on summary_sources (agent, conversation, source)`.execute(db);
-    // Only summaries are listed: behind the last of them, the context is the branch itself, message by message.
+    // Only summaries are listed: after the last of them, the context is the branch itself, message by message.
     await sql`create table context_items (
       agent text not null, conversation ${int} not null, position ${int} not null, summary text not null,
       primary key (agent, conversation, position))`.execute(db);

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-/** Large content outside the rows, whole turns, grants of delegated readers, and what is known of models. */
+/** Large content outside the rows, atomic turns, grants of delegated readers, and model statistics. */
 export const largeContent: Migration = {
   version: 3,
   name: "large-content",
@@ -23,7 +23,8 @@ export const largeContent: Migration = {
       agent text not null, id text not null, origin_key text not null, conversations text not null,
       token_cap ${int} not null, tokens_read ${int} not null, reads ${int} not null, state text not null,
       expires_at ${int} not null, created_at ${int} not null, ended_at ${int}, primary key (agent, id))`.execute(db);
-    // Up to here, old tool results stand in the context cut short; it moves only when a compaction changes the prompt anyway.
+    // Tool results up to here are truncated in the context; it advances only when a compaction changes the prompt
+    // anyway.
     await sql`alter table context_states add column pruned_seq ${int} not null default 0`.execute(db);
     await sql`create table model_states (
       name text primary key, calls ${int} not null, failures ${int} not null, input_tokens ${int} not null,

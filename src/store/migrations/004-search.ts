@@ -1,14 +1,15 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-/** Vectors and token states, as derived from the log by a named model, and how far each has come. */
+/** Vectors and token states of each embedding space, and their coverage. */
 export const search: Migration = {
   version: 4,
   name: "search",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
     const blob = sql.raw(engine === "postgres" ? "bytea" : "blob");
-    // A vector's row is small: SQLite keeps it in the key's own tree, so that a scan reads nothing else.
+    // Vector rows are small: without a rowid SQLite stores them in the key's own tree, so that a scan reads nothing
+    // else.
     const compact = sql.raw(engine === "postgres" ? "" : "without rowid");
     await sql`create table vector_spaces (
       id ${int} primary key, name text not null unique, created_at ${int} not null)`.execute(db);

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
 /**
- * Memories with their versions, evidence and use. Their tenant is the scope: agents share some of them, so the agent is
- * only who wrote them.
+ * Memories with their versions, evidence and use. Their tenant is the scope, because agents share memories; `agent` is
+ * only the author.
  */
 export const memory: Migration = {
   version: 5,
@@ -43,22 +43,22 @@ export const memory: Migration = {
       primary key (memory, label))`.execute(db);
     await sql`create table memory_vectors (
       memory text not null, model text not null, vector text not null, primary key (memory, model))`.execute(db);
-    // Candidates that stand between the two thresholds of admission, until a person decides.
+    // Candidates between the two admission thresholds, until a person decides.
     await sql`create table memory_reviews (
       id text not null primary key, scope text not null, agent text not null, state text not null,
       candidate text not null, score ${real} not null, features text not null, created_at ${int} not null,
       decided_at ${int})`.execute(db);
     await sql`create index memory_reviews_by_scope on memory_reviews (scope, state, created_at)`.execute(db);
-    // How far a conversation was read for memories.
+    // How far a conversation has been processed for memories.
     await sql`create table memory_cursors (
       agent text not null, conversation ${int} not null, seq ${int} not null, updated_at ${int} not null,
       primary key (agent, conversation))`.execute(db);
-    // What was put beside which message, word for word, so that it stays there and can be asked about.
+    // The memories shown with a message, verbatim, so that the prompt stays stable and can be explained.
     await sql`create table memory_recalls (
       agent text not null, conversation ${int} not null, seq ${int} not null, time ${int} not null,
       prompt text not null, block text not null, tokens ${int} not null, memories text not null,
       primary key (agent, conversation, seq))`.execute(db);
-    // Files of a client that keeps its own notes. A change is another version; without content the path is free again.
+    // Files of a client that stores its own notes. A change adds a version; a version without content frees the path.
     await sql`create table memory_files (
       scope text not null, path text not null, version ${int} not null, content text, created_at ${int} not null,
       primary key (scope, path, version))`.execute(db);

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
 /**
- * Vectors of memories as bytes in a space, numbered as they were written, so that whoever keeps them in memory reads
- * only what is new. They are derived: those of before are made anew, behind the memories.
+ * Vectors of memories as bytes in an embedding space, numbered in the order of writing, so that a cache reads only new
+ * ones. The previous vectors are dropped: they are derived and get rebuilt in the background.
  */
 export const memoryVectors: Migration = {
   version: 7,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-/** Messages that were accepted and wait for their turn, and what models cost a day. */
+/** The inbox of accepted messages, and model usage per day. */
 export const turns: Migration = {
   version: 8,
   name: "turns",
@@ -14,7 +14,7 @@ export const turns: Migration = {
       progress text, lease_owner text, lease_until ${int}, result text, accepted_at ${int} not null,
       updated_at ${int} not null)`.execute(db);
     await sql`create unique index inbox_by_id on inbox (agent, id)`.execute(db);
-    // The same message of a channel, sent twice, is one message.
+    // A message that a channel delivers twice is stored once.
     await sql`create unique index inbox_by_source on inbox (agent, source)`.execute(db);
     await sql`create index inbox_open on inbox (agent, key, num) where state in ('waiting', 'running')`.execute(db);
     await sql`create index inbox_due on inbox (ready_at) where state in ('waiting', 'running')`.execute(db);

@@ -8,7 +8,7 @@ import { corpus } from "./006-corpus.ts";
 import { memoryVectors } from "./007-memory-vectors.ts";
 import { turns } from "./008-turns.ts";
 
-/** In order of version, without gaps. A released migration is never changed: a change is a new one. */
+/** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
   foundation,
   context,

@@ -1,19 +1,19 @@
 import { CompiledQuery, sql } from "kysely";
 import {
   type AppendPlan,
-  batchRefused,
+  batchRefusedError,
   type EntryPlace,
-  fileIdTaken,
+  fileIdTakenError,
+  parseRepeatedResult,
   planAppend,
-  repeatedResult,
 } from "../append-plan.ts";
 import type { AppendBatch, AppendResult, FileRow } from "../port.ts";
 import type { Tx } from "../schema.ts";
 
-/** A tsvector holds at most 1 MiB; longer text is indexed in pieces. */
+/** A tsvector holds at most 1 MiB, so longer text is indexed in pieces. */
 const wordsPieceLength = 200_000;
 
-/** Writes one batch inside the transaction that is open. Locking the conversation's row keeps its order. */
+/** Writes one batch inside the open transaction. The lock on the conversation's row serialises appends to it. */
 export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<AppendResult> {
   const { agent, conversation } = batch;
   const log = await tx
@@ -24,11 +24,11 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
     .forUpdate()
     .executeTakeFirst();
   if (!log) throw new Error(`conversation ${conversation} of agent ${agent} does not exist`);
-  const known = await knownResult(tx, batch);
+  const known = await findRepeatedResult(tx, batch);
   if (known) return known;
-  for (const also of batch.attached ?? []) {
-    const { numAffectedRows } = await tx.executeQuery(CompiledQuery.raw(also.sql, [...also.parameters]));
-    if (also.mustChange && Number(numAffectedRows ?? 0) === 0) throw batchRefused();
+  for (const statement of batch.attached ?? []) {
+    const { numAffectedRows } = await tx.executeQuery(CompiledQuery.raw(statement.sql, [...statement.parameters]));
+    if (statement.mustChange && Number(numAffectedRows ?? 0) === 0) throw batchRefusedError();
   }
 
   const ids = new Set(batch.entries.flatMap((entry) => (entry.parentId ? [entry.id, entry.parentId] : [entry.id])));
@@ -48,7 +48,7 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
         log.head_branch === null || log.head_seq === null ? undefined : { branch: log.head_branch, seq: log.head_seq },
       branchCount: log.branch_count,
       find: (id) => places.get(id),
-      tipOf: (branch) => tips.get(branch),
+      findTip: (branch) => tips.get(branch),
     },
     () => {
       const next = seqs.shift();
@@ -71,8 +71,8 @@ export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<A
   return result;
 }
 
-/** The conversation is locked by now: nobody else writes a batch of this name meanwhile. */
-async function knownResult(
+/** The conversation is locked here, so no other process can write the same idempotency key meanwhile. */
+async function findRepeatedResult(
   tx: Tx,
   { agent, conversation, idempotencyKey }: AppendBatch,
 ): Promise<AppendResult | undefined> {
@@ -84,7 +84,7 @@ async function knownResult(
     .where("conversation", "=", conversation)
     .where("key", "=", idempotencyKey)
     .executeTakeFirst();
-  return row && repeatedResult(row.result);
+  return row && parseRepeatedResult(row.result);
 }
 
 async function findPlaces(
@@ -118,7 +118,7 @@ async function writePlan(tx: Tx, batch: AppendBatch, plan: AppendPlan): Promise<
   const { rows } = plan;
   const last = rows.at(-1);
   if (last && plan.head) {
-    // One statement for all rows, one array a column: the number of parameters does not grow with the batch.
+    // One array per column: the number of parameters does not grow with the batch.
     await sql`insert into entries (seq, agent, conversation, branch, transcript, id, kind, time, tokens, payload)
       select seq, ${agent}, ${conversation}, branch, ${batch.transcript}, id, kind, time, tokens, payload from unnest(
         ${rows.map((row) => row.seq)}::bigint[], ${rows.map((row) => row.branch)}::bigint[],
@@ -172,7 +172,7 @@ async function insertFile(tx: Tx, batch: AppendBatch, seq: number, file: FileRow
     .where("id", "=", file.id)
     .where("content", "=", file.content)
     .executeTakeFirst();
-  if (!same) throw fileIdTaken(file.id);
+  if (!same) throw fileIdTakenError(file.id);
   await tx
     .insertInto("file_refs")
     .values({ agent, conversation, seq, file: file.id })
@@ -180,14 +180,16 @@ async function insertFile(tx: Tx, batch: AppendBatch, seq: number, file: FileRow
     .execute();
 }
 
-/** Fills the text index for rows that have words. */
+/** Indexes the rows that have words. */
 export async function insertWords(
   tx: Tx,
   agent: string,
   conversation: number,
   rows: { seq: number; words: string }[],
 ): Promise<void> {
-  const pieces = rows.flatMap((row) => piecesOf(row.words).map((words, piece) => ({ seq: row.seq, piece, words })));
+  const pieces = rows.flatMap((row) =>
+    splitWordPieces(row.words).map((words, piece) => ({ seq: row.seq, piece, words })),
+  );
   if (pieces.length === 0) return;
   await sql`insert into entry_text (agent, conversation, seq, piece, words)
     select ${agent}, ${conversation}, seq, piece, to_tsvector('varve', words) from unnest(
@@ -196,7 +198,7 @@ export async function insertWords(
     ) as row (seq, piece, words) on conflict do nothing`.execute(tx);
 }
 
-function piecesOf(words: string): string[] {
+function splitWordPieces(words: string): string[] {
   const pieces: string[] = [];
   for (let start = 0; start < words.length; ) {
     let end = Math.min(words.length, start + wordsPieceLength);

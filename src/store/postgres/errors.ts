@@ -10,23 +10,23 @@ const unreachable = new Set([
   "EAI_AGAIN",
 ]);
 
-/** The address without its password. */
-export function publicAddress(database: string): string {
+/** The URL without its password. */
+export function redactPassword(database: string): string {
   try {
     const url = new URL(database);
     if (url.password !== "") url.password = "***";
     return url.toString();
   } catch {
-    return "the configured PostgreSQL address";
+    return "the configured PostgreSQL URL";
   }
 }
 
-/** What PostgreSQL or the way to it says, as what happened to the user and what to do. */
-export function postgresError(error: unknown, database: string): Error {
+/** Translates a PostgreSQL or network error into a VarveError with a remedy. */
+export function toPostgresError(error: unknown, database: string): Error {
   if (error instanceof VarveError) return error;
   const { message, code } = error as { message?: string; code?: string };
   const text = message ?? String(error);
-  const address = publicAddress(database);
+  const address = redactPassword(database);
   const cause = error;
   if (
     unreachable.has(code ?? "") ||
@@ -36,21 +36,26 @@ export function postgresError(error: unknown, database: string): Error {
     /terminated|timeout|not queryable/i.test(text)
   ) {
     return new VarveError("STORE_UNREACHABLE", `PostgreSQL at ${address} cannot be reached: ${text || code}.`, {
-      remedy: "Check that the server runs and that `database` (or VARVE_DATABASE) names its host, port and database.",
+      remedy:
+        "Check that the server is running and that `database` (or VARVE_DATABASE) has the right host, port and database name.",
       cause,
     });
   }
   if (code?.startsWith("28") || code === "3D000") {
     return new VarveError("STORE_UNREACHABLE", `PostgreSQL at ${address} refused the connection: ${text}.`, {
-      remedy: "Check the user, the password and the name of the database in `database` (or VARVE_DATABASE).",
+      remedy: "Check the user, password and database name in `database` (or VARVE_DATABASE).",
       cause,
     });
   }
   if (code === "53100") {
-    return new VarveError("STORE_FULL", `The disk of PostgreSQL at ${address} is full; nothing was written.`, {
-      remedy: "Free some space on the server and try again.",
-      cause,
-    });
+    return new VarveError(
+      "STORE_FULL",
+      `The disk of the PostgreSQL server at ${address} is full; nothing was written.`,
+      {
+        remedy: "Free some space on the server and try again.",
+        cause,
+      },
+    );
   }
   if (code === "53300" || code === "40001" || code === "40P01" || code === "55P03") {
     return new VarveError("STORE_BUSY", `PostgreSQL at ${address} is busy: ${text}.`, { remedy: "Try again.", cause });
@@ -63,7 +68,7 @@ export function postgresError(error: unknown, database: string): Error {
   }
   if (code === "25006" || code === "42501") {
     return new VarveError("STORE_READ_ONLY", `PostgreSQL at ${address} does not let this user write: ${text}.`, {
-      remedy: "Grant the user the right to create and write tables, or name another user.",
+      remedy: "Grant the user permission to create and write tables, or connect as another user.",
       cause,
     });
   }

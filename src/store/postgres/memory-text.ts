@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import {
   countedMax,
-  countFigures,
-  heldMax,
+  examinedMax,
   nearDuplicatesMax,
   selectNearDuplicateWords,
+  selectNumbers,
 } from "../near-duplicate-words.ts";
 import type { MemoryTextMatch, MemoryTextQuery, MemoryWords, NearDuplicateQuery, NewMemoryRows } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
@@ -38,12 +38,12 @@ export async function matchMemories(
 
 export async function matchNearDuplicates(db: Db | Tx, query: NearDuplicateQuery): Promise<MemoryTextMatch[]> {
   const { scope, words, thorough } = query;
-  const { counts } = await countMemoryWords(db, countFigures(words).length > 0 ? [] : words, countedMax);
+  const { counts } = await countMemoryWords(db, selectNumbers(words).length > 0 ? [] : words, countedMax);
   const wanted = selectNearDuplicateWords(query, (word) => counts[words.indexOf(word)] ?? 0);
   if (!wanted) return [];
   const holders = wanted.words.map(
     (word) => sql`(select t.num from memory_text t where t.scope = ${scope}
-      and t.words @@ phraseto_tsquery('varve', ${word}) limit ${thorough ? heldMax.thorough : heldMax.quick})`,
+      and t.words @@ phraseto_tsquery('varve', ${word}) limit ${thorough ? examinedMax.thorough : examinedMax.quick})`,
   );
   const found = await sql<MemoryTextMatch>`
     select m.id as id, m.abstract as abstract, 0 as score
@@ -79,7 +79,7 @@ export async function removeMemoryText(tx: Tx, nums: number[]): Promise<void> {
   await sql`delete from memory_text where num = any(${nums}::bigint[])`.execute(tx);
 }
 
-/** The rows of a new memory inside a transaction. */
+/** Inserts the rows of a memory inside the open transaction. */
 export async function insertMemory(tx: Tx, memory: NewMemoryRows): Promise<void> {
   const { row, sources, support, words, vector } = memory;
   const next = await sql<{ value: number }>`select nextval('memory_number') as value`.execute(tx);

@@ -9,10 +9,9 @@ import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
 import type { BatchResults, BatchRows, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
 import type { Schema, Tx } from "../schema.ts";
-import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
+import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
-import { postgresError } from "./errors.ts";
-import { KeyedQueue } from "./keyed-queue.ts";
+import { toPostgresError } from "./errors.ts";
 import {
   countMemoryWords,
   indexMemory,
@@ -26,9 +25,9 @@ import { countText, matchText, neighbours } from "./text-search.ts";
 const attemptsMax = 5;
 const connectTimeoutMs = 5_000;
 const rebuildChunkRows = 500;
-/** A conflict means that another process wrote the same row first: the next try finds it. */
+/** A conflict means that another process wrote the same row first; a retry finds that row. */
 const retryable = new Set<string>(["STORE_BUSY", "CONFLICT"]);
-/** Names Varve among the server's advisory locks. */
+/** Identifies Varve among the server's advisory locks. */
 const migrationLock = 0x56415256;
 
 export async function openPostgres(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
@@ -37,35 +36,35 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     connectionString: database,
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: connectTimeoutMs,
-    types: { getTypeParser: numbersFor(pg.types) } as pg.CustomTypesConfig,
+    types: { getTypeParser: parseNumbers(pg.types) } as pg.CustomTypesConfig,
   });
-  // A connection that breaks while idle is replaced by the pool; the next call reports what matters.
+  // The pool replaces a connection that breaks while idle; the next call reports a lasting failure.
   pool.on("error", () => undefined);
-  // One that is being thrown away may still hear from the server that it is ended; nobody waits for that any more.
+  // A discarded connection may still receive an error from the server; nobody waits for it.
   pool.on("connect", (client) => client.on("error", () => undefined));
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tappedPool(pool, options) }) });
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createTappedPool(pool, options) }) });
 
-  const exclusively = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  const runTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await db.transaction().execute(work);
       } catch (error) {
-        const known = postgresError(error, database);
+        const known = toPostgresError(error, database);
         if (!(known instanceof VarveError) || !retryable.has(known.code) || attempt === attemptsMax) throw known;
         await sleep(20 * attempt);
       }
     }
   };
 
-  const lane = new KeyedQueue();
+  const appendQueue = new KeyedQueue();
   let ended: Promise<void> | undefined;
   try {
     await migrate(
       {
         engine: "postgres",
         db,
-        exclusively: (work) =>
-          exclusively(async (tx) => {
+        runExclusive: (work) =>
+          runTransaction(async (tx) => {
             await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
             return work(tx);
           }),
@@ -81,7 +80,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     );
   } catch (error) {
     await pool.end();
-    throw postgresError(error, database);
+    throw toPostgresError(error, database);
   }
 
   return {
@@ -90,14 +89,14 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     clock: options.clock,
     random: options.random,
     transaction: (work, { sync = true } = {}) =>
-      exclusively(async (tx) => {
-        if (!sync) await relax(tx);
-        return work({ ...transactionOver(tx), clock: options.clock, random: options.random });
+      runTransaction(async (tx) => {
+        if (!sync) await disableSync(tx);
+        return work({ ...createTransaction(tx), clock: options.clock, random: options.random });
       }),
     append: (batch) =>
-      lane.run(`${batch.agent}:${batch.conversation}`, () =>
-        exclusively(async (tx) => {
-          if (batch.sync === false) await relax(tx);
+      appendQueue.run(`${batch.agent}:${batch.conversation}`, () =>
+        runTransaction(async (tx) => {
+          if (batch.sync === false) await disableSync(tx);
           return appendInTransaction(tx, batch);
         }),
       ),
@@ -105,9 +104,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       queries: Queries,
       { sync = true, lock }: { sync?: boolean; lock?: string } = {},
     ) =>
-      exclusively(async (tx) => {
-        if (!sync) await relax(tx);
-        if (lock !== undefined) await transactionOver(tx).lock(lock);
+      runTransaction(async (tx) => {
+        if (!sync) await disableSync(tx);
+        if (lock !== undefined) await createTransaction(tx).lock(lock);
         const written: { rows: unknown[]; changes: number }[] = [];
         for (const query of queries) {
           const { rows, numAffectedRows } = await tx.executeQuery(query.compile());
@@ -116,7 +115,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         return written as BatchResults<Queries>;
       }),
     readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) =>
-      // One connection for all of them: others wait for theirs.
+      // One connection for the whole batch, so that it does not exhaust the pool.
       db.connection().execute(async (connection) => {
         const found: unknown[][] = [];
         for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
@@ -126,9 +125,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
     insertMemory: (memory, unless) =>
-      exclusively(async (tx) => {
-        // Of two that say the same at once, the second waits and finds the first.
-        if (unless) await transactionOver(tx).lock(`memories ${unless.scope}`);
+      runTransaction(async (tx) => {
+        // Of two concurrent near-duplicates the second waits for the lock and finds the first.
+        if (unless) await createTransaction(tx).lock(`memories ${unless.scope}`);
         const like = unless ? await matchNearDuplicates(tx, unless) : [];
         if (like.length === 0) await insertMemory(tx, memory);
         return like;
@@ -142,11 +141,11 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
         where not exists (select 1 from entries e where e.seq = t.seq and e.agent = t.agent)`.execute(db);
       const count = missing.rows[0]?.missing ?? 0;
-      const dangling = count === 0 ? [] : [`full-text index: ${count} rows point at no entry`];
+      const dangling = count === 0 ? [] : [`full-text index: ${count} rows refer to missing entries`];
       return [...dangling, ...(await unfinishedRebuild(db))];
     },
-    async rebuildText(wordsOf) {
-      await exclusively(async (tx) => {
+    async rebuildText(extractWords) {
+      await runTransaction(async (tx) => {
         await markRebuild(tx);
         await sql`truncate entry_text`.execute(tx);
       });
@@ -160,8 +159,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           .limit(rebuildChunkRows)
           .execute();
         if (rows.length === 0) break;
-        const found = await wordsOf(rows);
-        await exclusively(async (tx) => {
+        const found = await extractWords(rows);
+        await runTransaction(async (tx) => {
           for (const [index, row] of rows.entries()) {
             const words = found[index] ?? "";
             if (words === "") continue;
@@ -171,7 +170,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         });
         last = rows.at(-1)?.seq ?? last;
       }
-      await exclusively(unmarkRebuild);
+      await runTransaction(unmarkRebuild);
       return { entries };
     },
     async size() {
@@ -185,11 +184,11 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   };
 }
 
-async function relax(tx: Tx): Promise<void> {
+async function disableSync(tx: Tx): Promise<void> {
   await sql`set local synchronous_commit = off`.execute(tx);
 }
 
-function transactionOver(tx: Tx): Omit<StoreTransaction, "clock" | "random"> {
+function createTransaction(tx: Tx): Omit<StoreTransaction, "clock" | "random"> {
   return {
     db: tx,
     append: (batch) => appendInTransaction(tx, batch),
@@ -209,41 +208,41 @@ function transactionOver(tx: Tx): Omit<StoreTransaction, "clock" | "random"> {
   };
 }
 
-/** Whole numbers come back as numbers: no count or time here passes 2^53. */
-function numbersFor(types: typeof pg.types): typeof pg.types.getTypeParser {
+/** Parses 64-bit integers as numbers: no count or time here exceeds 2^53. */
+function parseNumbers(types: typeof pg.types): typeof pg.types.getTypeParser {
   const int8 = 20;
   const numeric = 1700;
   return ((id: number, format: "text") =>
     id === int8 || id === numeric ? Number : types.getTypeParser(id, format)) as typeof pg.types.getTypeParser;
 }
 
-/** pg's overloads cannot be named from outside; this is the one that is used. */
+/** The overloads of pg cannot be named from outside; this is the one in use. */
 type Query = (text: unknown, parameters?: readonly unknown[]) => Promise<unknown>;
 
-/** The pool as Kysely takes it, with every call shown to the tap and every error explained. */
-function tappedPool(pool: pg.Pool, options: OpenStoreOptions) {
+/** The pool for Kysely, with every call reported to the tap and every error translated. */
+function createTappedPool(pool: pg.Pool, options: OpenStoreOptions) {
   return {
     async connect(): Promise<PostgresPoolClient> {
       const client = await pool.connect().catch((error: unknown) => {
-        throw postgresError(error, options.database);
+        throw toPostgresError(error, options.database);
       });
-      // A connection in use may break between two statements; nobody else listens, and the next statement reports it.
+      // A connection may break between two statements; the next statement reports it.
       let broken = false;
       const onError = () => {
         broken = true;
       };
       client.on("error", onError);
       const query = async (text: unknown, parameters?: readonly unknown[]) => {
-        const call = callOf(String(text));
+        const call = classifyCall(String(text));
         try {
           options.tap?.before?.(call);
           const result = await (client.query as unknown as Query)(text, parameters);
           options.tap?.after?.(call);
           return result;
         } catch (error) {
-          // Whether a transaction is still open is not known now; the connection is not used again.
+          // It is unknown whether a transaction is still open, so the connection is not reused.
           if (call === "begin" || call === "commit" || call === "rollback") broken = true;
-          throw postgresError(error, options.database);
+          throw toPostgresError(error, options.database);
         }
       };
       const release = () => {
@@ -257,10 +256,26 @@ function tappedPool(pool: pg.Pool, options: OpenStoreOptions) {
   };
 }
 
-function callOf(text: string): StoreCall {
+function classifyCall(text: string): StoreCall {
   const verb = text.trimStart().slice(0, 8).toLowerCase();
   if (verb.startsWith("begin") || verb.startsWith("start")) return "begin";
   if (verb.startsWith("commit")) return "commit";
   if (verb.startsWith("rollback")) return "rollback";
   return verb.startsWith("select") ? "read" : "write";
+}
+
+/** Runs work with the same key in order; different keys run concurrently. */
+class KeyedQueue {
+  private readonly tails = new Map<string, Promise<unknown>>();
+
+  run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.tails.get(name) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const tail = mine.catch(() => undefined);
+    this.tails.set(name, tail);
+    void tail.then(() => {
+      if (this.tails.get(name) === tail) this.tails.delete(name);
+    });
+    return mine;
+  }
 }

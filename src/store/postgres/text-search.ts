@@ -3,8 +3,8 @@ import type { ConversationSpan, CountQuery, PlacedEntry, TextMatch, TextQuery } 
 import type { Db } from "../schema.ts";
 
 /**
- * Entries whose words match, best first. PostgreSQL knows nothing of how rare a word is: given weights, the order is
- * by the weight of the words that are there, which is what BM25 comes to for the candidates of a search.
+ * Entries whose words match, best first. PostgreSQL does not know word frequencies: when weights are given, entries are
+ * ordered by the weight of the words they contain, which approximates BM25 for search candidates.
  */
 export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> {
   const { agent, limit } = query;
@@ -20,9 +20,9 @@ export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> 
   const excluded = (query.excluded ?? []).map((word) => sql`!! phraseto_tsquery('varve', ${word})`);
   const wanted = sql.join([...parts, ...excluded], sql` && `);
   const found = await sql<TextMatch>`
-    select t.seq, max(${scoreOf(query)})::float8 as score, max(e.time) as time from entry_text t
+    select t.seq, max(${scoreExpression(query)})::float8 as score, max(e.time) as time from entry_text t
     join entries e on e.seq = t.seq and e.agent = t.agent, (select ${wanted} as query) as q
-    where t.agent = ${agent} and t.words @@ q.query ${within(query)}
+    where t.agent = ${agent} and t.words @@ q.query ${spanFilter(query)}
     ${query.since === undefined ? sql`` : sql`and e.time >= ${query.since}`}
     ${query.before === undefined ? sql`` : sql`and e.time < ${query.before}`}
     group by t.seq order by ${query.order === "recency" ? sql`time desc, t.seq desc` : sql`score desc, t.seq`}
@@ -30,7 +30,7 @@ export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> 
   return found.rows;
 }
 
-function scoreOf({ words, weights }: TextQuery): RawBuilder<unknown> {
+function scoreExpression({ words, weights }: TextQuery): RawBuilder<unknown> {
   if (!weights || words.length === 0) return sql`ts_rank(t.words, q.query)`;
   const parts = words.map(
     (word, index) =>
@@ -39,7 +39,7 @@ function scoreOf({ words, weights }: TextQuery): RawBuilder<unknown> {
   return sql`${sql.join(parts, sql` + `)} + ts_rank(t.words, q.query)`;
 }
 
-function within({ conversations, spans }: TextQuery): RawBuilder<unknown> {
+function spanFilter({ conversations, spans }: TextQuery): RawBuilder<unknown> {
   const parts: ConversationSpan[] = spans ?? (conversations ?? []).map((conversation) => ({ conversation }));
   if (parts.length === 0) return sql``;
   const places = parts.map((part) =>
@@ -50,7 +50,7 @@ function within({ conversations, spans }: TextQuery): RawBuilder<unknown> {
   return sql`and (${sql.join(places, sql` or `)})`;
 }
 
-/** Letters and digits only: nothing in it can be read as an operator of a query. */
+/** Keeps only letters and digits, so that nothing is parsed as a query operator. */
 function prefixLexeme(prefix: string): string {
   const clean = prefix.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
   return clean === "" ? "" : `'${clean}':*`;

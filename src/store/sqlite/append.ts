@@ -1,8 +1,8 @@
-import { batchRefused, fileIdTaken, planAppend, repeatedResult } from "../append-plan.ts";
+import { batchRefusedError, fileIdTakenError, parseRepeatedResult, planAppend } from "../append-plan.ts";
 import type { AppendBatch, AppendResult, FileRow, NewJob } from "../port.ts";
 import type { Statements } from "./statements.ts";
 
-/** Writes one batch inside the transaction that is open. */
+/** Writes one batch inside the open transaction. */
 export function appendInTransaction(statements: Statements, batch: AppendBatch): AppendResult {
   const { agent, conversation } = batch;
   const log = statements.get(
@@ -16,10 +16,10 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
       "select result from turns where agent = ? and conversation = ? and key = ?",
       ...[agent, conversation, batch.idempotencyKey],
     ) as { result: string } | undefined;
-    if (known) return repeatedResult(known.result);
+    if (known) return parseRepeatedResult(known.result);
   }
   for (const { sql, parameters, mustChange } of batch.attached ?? []) {
-    if (statements.execute(sql, parameters).changes === 0 && mustChange) throw batchRefused();
+    if (statements.execute(sql, parameters).changes === 0 && mustChange) throw batchRefusedError();
   }
   const counter = statements.get("select value from counters where name = 'entry_seq'") as { value: number };
   let lastSeq = counter.value;
@@ -33,7 +33,7 @@ export function appendInTransaction(statements: Statements, batch: AppendBatch):
         log.head_branch === null || log.head_seq === null ? undefined : { branch: log.head_branch, seq: log.head_seq },
       branchCount: log.branch_count,
       find: (id) => statements.get(findSql, agent, conversation, id) as { branch: number; seq: number } | undefined,
-      tipOf: (branch) =>
+      findTip: (branch) =>
         (statements.get(tipSql, agent, conversation, branch) as { tip_seq: number | null } | undefined)?.tip_seq ??
         undefined,
     },
@@ -131,7 +131,7 @@ function insertFile(statements: Statements, batch: AppendBatch, seq: number, fil
     ...[agent, id, name, mediaType, kind, summary, bytes, lines, tokens, content, now],
   );
   const stored = statements.get("select content = ? as same from files where agent = ? and id = ?", content, agent, id);
-  if ((stored as { same: number }).same === 0) throw fileIdTaken(id);
+  if ((stored as { same: number }).same === 0) throw fileIdTakenError(id);
   statements.run(
     "insert into file_refs (agent, conversation, seq, file) values (?, ?, ?, ?) on conflict do nothing",
     ...[agent, conversation, seq, id],

@@ -1,6 +1,8 @@
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { VarveError } from "../../domain/index.ts";
-import { sqliteError } from "./errors.ts";
+import type { BackupResult } from "../port.ts";
+import { toSqliteError } from "./errors.ts";
 import type { WorkerCall, WorkerData, WorkerReply } from "./worker-protocol.ts";
 
 interface Waiting {
@@ -8,7 +10,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The near side of one worker thread: calls go out in order, answers come back as promises. */
+/** The main-thread side of one worker thread: sends calls in order and resolves their promises. */
 export class Connection {
   private readonly worker: Worker;
   private readonly file: string;
@@ -24,7 +26,7 @@ export class Connection {
     this.opened = new Promise((resolve, reject) => this.waiting.set(0, { resolve: () => resolve(), reject }));
     this.opened.catch(() => undefined);
     this.worker.on("message", (reply: WorkerReply) => this.settle(reply));
-    this.worker.on("error", (error) => this.end(sqliteError(error, this.file)));
+    this.worker.on("error", (error) => this.end(toSqliteError(error, this.file)));
     this.worker.on("exit", () => this.end(new VarveError("STORE_CLOSED", "The store is closed.")));
   }
 
@@ -52,10 +54,10 @@ export class Connection {
   private settle(reply: WorkerReply): void {
     const waiting = this.waiting.get(reply.id);
     this.waiting.delete(reply.id);
-    // An open store alone does not keep a program alive; a call under way does.
+    // An open store does not keep the process alive; a call in progress does.
     if (this.waiting.size === 0) this.worker.unref();
     if (!waiting) return;
-    if (reply.error) waiting.reject(sqliteError(reply.error, this.file));
+    if (reply.error) waiting.reject(toSqliteError(reply.error, this.file));
     else waiting.resolve(reply.value);
   }
 
@@ -64,4 +66,22 @@ export class Connection {
     for (const waiting of this.waiting.values()) waiting.reject(error);
     this.waiting.clear();
   }
+}
+
+/** Copies the database while it is in use; the copy gets its final name only when it is complete and on disk. */
+export async function backupInto(connection: Connection, file: string): Promise<BackupResult> {
+  const partial = `${file}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    await connection.call({ op: "backup", file: partial });
+    chmodSync(partial, 0o600);
+    const handle = openSync(partial, "r+");
+    fsyncSync(handle);
+    closeSync(handle);
+    renameSync(partial, file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  return { file, bytes: statSync(file).size };
 }

@@ -13,8 +13,8 @@ import type { Schema } from "../schema.ts";
 
 export type Execute = (sql: string, parameters: readonly unknown[]) => Promise<{ rows: unknown[]; changes: number }>;
 
-/** Kysely over a function that runs one statement somewhere else: here, in a worker thread. */
-export function kyselyOver(execute: Execute, begin = "begin immediate"): Kysely<Schema> {
+/** Creates a Kysely instance whose statements are executed by `execute`, here in a worker thread. */
+export function createKysely(execute: Execute, begin = "begin immediate"): Kysely<Schema> {
   const connection: DatabaseConnection = {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const { rows, changes } = await execute(query.sql, query.parameters);
@@ -26,14 +26,14 @@ export function kyselyOver(execute: Execute, begin = "begin immediate"): Kysely<
   };
   const dialect: Dialect = {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new OneConnectionDriver(connection, begin),
+    createDriver: () => new SingleConnectionDriver(connection, begin),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
   return new Kysely<Schema>({ dialect });
 }
 
-class OneConnectionDriver implements Driver {
+class SingleConnectionDriver implements Driver {
   private readonly connection: DatabaseConnection;
   private readonly begin: string;
 
@@ -43,7 +43,7 @@ class OneConnectionDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    // The worker opened the database already.
+    // The worker has already opened the database.
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -63,7 +63,7 @@ class OneConnectionDriver implements Driver {
   }
 
   async releaseConnection(): Promise<void> {
-    // The one connection stays.
+    // There is only one connection; it stays open.
   }
 
   async destroy(): Promise<void> {

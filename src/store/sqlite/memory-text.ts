@@ -3,8 +3,8 @@ import type { MemoryTextMatch, MemoryTextQuery, MemoryWords } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { matchExpression, quote } from "./text-search.ts";
 
-/** Of how many more than are wanted it is looked whose they are and whether they are believed. */
-const bestOf = 4;
+/** Candidates fetched per wanted match, because scope and validity are checked after ranking. */
+const candidatesPerMatch = 4;
 
 export async function matchMemories(db: Db, query: MemoryTextQuery): Promise<MemoryTextMatch[]> {
   const { scopes, words, together, validAt, category, limit } = query;
@@ -19,7 +19,7 @@ export async function matchMemories(db: Db, query: MemoryTextQuery): Promise<Mem
         : sql`and m.valid_from <= ${validAt} and (m.invalidated_at is null or m.invalidated_at > ${validAt})`
     }`;
   if (together) {
-    // Whoever asks for words together compares what is found; a rank would be thrown away.
+    // The caller compares the matches itself, so ranking them would be wasted.
     const found = await sql<MemoryTextMatch>`
       select m.id as id, m.abstract as abstract, 0 as score from memory_text t cross join memories m on m.num = t.rowid
       where t.words match ${expression} ${wanted} order by t.rowid desc limit ${limit}`.execute(db);
@@ -29,14 +29,14 @@ export async function matchMemories(db: Db, query: MemoryTextQuery): Promise<Mem
     const found = await sql<{ ranked: number; id: string | null; abstract: string; score: number }>`
       with t as materialized (select rowid as num, rank from memory_text where words match ${expression}
         order by rowid desc limit ${query.rankedMax}),
-      best as materialized (select num, rank from t order by rank limit ${bestOf * limit})
+      best as materialized (select num, rank from t order by rank limit ${candidatesPerMatch * limit})
       select r.ranked, m.id as id, m.abstract as abstract, -m.rank as score
       from (select count(*) as ranked from t) as r left join
         (select m.id, m.abstract, t.rank from best as t cross join memories m on m.num = t.num where true ${wanted}) as m
       order by m.rank limit ${limit}`.execute(db);
     const ranked = found.rows[0]?.ranked ?? 0;
     const matches = found.rows.flatMap(({ id, abstract, score }) => (id === null ? [] : [{ id, abstract, score }]));
-    const isCut = ranked >= Math.min(query.rankedMax, bestOf * limit);
+    const isCut = ranked >= Math.min(query.rankedMax, candidatesPerMatch * limit);
     if (!isCut || matches.length === limit) return matches;
   }
   const found = await sql<MemoryTextMatch>`
@@ -54,7 +54,7 @@ export async function countMemoryWords(
     (word) =>
       sql`(select count(*) from (select 1 from memory_text where words match ${quote(word)} limit ${countMax}))`,
   );
-  // The highest number stands for how many there are: counting would read them all.
+  // The highest number approximates the count: counting would read every row.
   const found = await sql<{ counts: string; of: number | null }>`
     select json_array(${sql.join(counts)}) as counts, (select max(num) from memories) as "of"`.execute(db);
   const [row] = found.rows;

@@ -20,19 +20,18 @@ import type {
   TransactionOptions,
 } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
-import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-rebuild.ts";
-import { backupInto } from "./backup.ts";
-import { Connection } from "./connection.ts";
-import { type Execute, kyselyOver } from "./dialect.ts";
-import { sqliteError } from "./errors.ts";
+import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
+import { backupInto, Connection } from "./connection.ts";
+import { createKysely, type Execute } from "./dialect.ts";
+import { toSqliteError } from "./errors.ts";
 import { countMemoryWords, indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
-import { relaxedBegin } from "./worker-protocol.ts";
+import { beginWithoutSync } from "./worker-protocol.ts";
 
 const busyAttemptsMax = 3;
 const rebuildChunkRows = 500;
 
-/** Marks a file as Varve's own: "VARV". */
+/** Identifies a SQLite file as Varve's: "VARV". */
 const applicationId = 0x56415256;
 
 export async function openSqlite(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
@@ -41,21 +40,21 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   const cacheMiB = options.cacheMiB ?? 64;
   prepareFile(file, options.readOnly ?? false);
 
-  const tapped = <T>(call: StoreCall, run: () => Promise<T>): Promise<T> => tap(options, call, run);
-  // A database that is there is read sooner or later: the thread for it starts beside the one that writes.
-  const early = existsSync(file) ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }) : undefined;
+  const runTapped = <T>(call: StoreCall, run: () => Promise<T>): Promise<T> => callTapped(options, call, run);
+  // An existing database will be read soon: its reader thread starts in parallel with the writer thread.
+  const earlyReader = existsSync(file) ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }) : undefined;
   const writer = options.readOnly ? undefined : new Connection({ file, mode: "writer", busyTimeoutMs, cacheMiB });
   try {
     if (writer) await writer.ready();
   } catch (error) {
-    await early?.close().catch(() => undefined);
+    await earlyReader?.close().catch(() => undefined);
     throw error;
   }
-  const readers: Connection[] = early ? [early] : [];
+  const readers: Connection[] = earlyReader ? [earlyReader] : [];
   const readersMax = options.readers ?? 1;
   let turn = 0;
   let closed = false;
-  const reader = (): Connection => {
+  const nextReader = (): Connection => {
     if (closed) throw new VarveError("STORE_CLOSED", "The store is closed.");
     const index = turn % readersMax;
     turn += 1;
@@ -69,26 +68,26 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   const execute =
     (connection: () => Connection, call: StoreCall): Execute =>
     (text, parameters) =>
-      tapped(callOf(text, call), () =>
+      runTapped(classifyCall(text, call), () =>
         connection().call({ op: "execute", sql: text, parameters }),
       ) as ReturnType<Execute>;
-  const writable = (): Connection => {
+  const requireWriter = (): Connection => {
     if (writer) return writer;
     throw new VarveError("STORE_READ_ONLY", "The store was opened for reading only.");
   };
-  const readDb = kyselyOver(execute(reader, "read"));
-  const writeDb = kyselyOver(execute(writable, "write"));
-  const relaxedDb = kyselyOver(execute(writable, "write"), relaxedBegin);
+  const readDb = createKysely(execute(nextReader, "read"));
+  const writeDb = createKysely(execute(requireWriter, "write"));
+  const relaxedDb = createKysely(execute(requireWriter, "write"), beginWithoutSync);
 
   /**
-   * A connection for one piece of work. A check of the whole database needs it too: FTS5 keeps what it knew of its
-   * index at the check before, and takes what other connections have merged since then for damage.
+   * Opens a connection for one operation. An integrity check needs it too: FTS5 caches its index structure between
+   * checks, and reports merges by other connections since then as damage.
    */
   const withFreshReader = async <T>(work: (db: Db) => Promise<T>): Promise<T> => {
     const fresh = new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB });
     try {
       return await work(
-        kyselyOver(
+        createKysely(
           execute(() => fresh, "read"),
           "begin",
         ),
@@ -98,14 +97,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     }
   };
 
-  // One transaction at a time owns the writer; appends are whole transactions of their own and wait only for it.
+  // One transaction at a time owns the writer; an append is a transaction of its own and waits only for that one.
   let gate: Promise<unknown> = Promise.resolve();
-  const exclusively = <T>(work: (tx: Tx) => Promise<T>, { sync = true }: TransactionOptions = {}): Promise<T> => {
+  const runExclusive = <T>(work: (tx: Tx) => Promise<T>, { sync = true }: TransactionOptions = {}): Promise<T> => {
     const run = gate.then(async () => {
       try {
         return await retryBusy(() => (sync ? writeDb : relaxedDb).transaction().execute(work));
       } catch (error) {
-        // A commit that failed may have left the transaction open.
+        // A failed commit may leave the transaction open.
         await writer?.call({ op: "rollback" });
         throw error;
       }
@@ -115,27 +114,27 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   };
   const append = async (batch: AppendBatch, ownTransaction: boolean): Promise<AppendResult> => {
     if (ownTransaction) await gate;
-    const call = () => writable().call({ op: "append", batch, ownTransaction });
-    return (await tapped("append", ownTransaction ? () => retryBusy(call) : call)) as AppendResult;
+    const call = () => requireWriter().call({ op: "append", batch, ownTransaction });
+    return (await runTapped("append", ownTransaction ? () => retryBusy(call) : call)) as AppendResult;
   };
 
   const insertMemory = async (memory: NewMemoryRows, unless?: NearDuplicateQuery): Promise<MemoryTextMatch[]> => {
     await gate;
-    const call = () => writable().call({ op: "insertMemory", memory, unless, ownTransaction: true });
-    return (await tapped("write", () => retryBusy(call))) as MemoryTextMatch[];
+    const call = () => requireWriter().call({ op: "insertMemory", memory, unless, ownTransaction: true });
+    return (await runTapped("write", () => retryBusy(call))) as MemoryTextMatch[];
   };
-  const insertInside = async (memory: NewMemoryRows): Promise<void> => {
-    await tapped("write", () => writable().call({ op: "insertMemory", memory, ownTransaction: false }));
+  const insertMemoryInTransaction = async (memory: NewMemoryRows): Promise<void> => {
+    await runTapped("write", () => requireWriter().call({ op: "insertMemory", memory, ownTransaction: false }));
   };
 
   try {
     if (writer) {
-      await identify(writeDb, file);
+      await refuseForeignFile(writeDb, file);
       await migrate(
         {
           engine: "sqlite",
           db: writeDb,
-          exclusively,
+          runExclusive: runExclusive,
           backup: async (version) => {
             const folder = options.backupFolder ?? dirname(file);
             mkdirSync(folder, { recursive: true });
@@ -151,9 +150,9 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       refuseNewer(await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
     }
   } catch (error) {
-    await early?.close().catch(() => undefined);
+    await earlyReader?.close().catch(() => undefined);
     await writer?.close();
-    throw sqliteError(error, file);
+    throw toSqliteError(error, file);
   }
 
   return {
@@ -162,20 +161,20 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     clock: options.clock,
     random: options.random,
     transaction: (work, how) =>
-      exclusively(
-        (tx) => work({ ...transactionOver(tx, append, insertInside), clock: options.clock, random: options.random }),
-        how,
-      ),
+      runExclusive((tx) => {
+        const { clock, random } = options;
+        return work({ ...createTransaction(tx, append, insertMemoryInTransaction), clock, random });
+      }, how),
     append: (batch) => append(batch, true),
     writeBatch: async <Queries extends readonly Compilable[]>(queries: Queries, { sync = true } = {}) => {
       await gate;
-      const statements = queries.map(statementOf);
-      const call = () => writable().call({ op: "writeAll", statements, sync });
-      return (await tapped("write", () => retryBusy(call))) as BatchResults<Queries>;
+      const statements = queries.map(compileStatement);
+      const call = () => requireWriter().call({ op: "writeAll", statements, sync });
+      return (await runTapped("write", () => retryBusy(call))) as BatchResults<Queries>;
     },
     readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) => {
-      const statements = queries.map(statementOf);
-      const answers = await tapped("read", () => reader().call({ op: "executeAll", statements }));
+      const statements = queries.map(compileStatement);
+      const answers = await runTapped("read", () => nextReader().call({ op: "executeAll", statements }));
       return (answers as { rows: unknown[] }[]).map(({ rows }) => rows) as BatchRows<Queries>;
     },
     insertMemory,
@@ -184,13 +183,13 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     neighbours: (agent, seqs, radius) => neighbours(readDb, agent, seqs, radius),
     matchMemories: (query) => matchMemories(readDb, query),
     matchNearDuplicates: (query) =>
-      tapped("read", () => reader().call({ op: "matchNearDuplicates", query })) as Promise<MemoryTextMatch[]>,
+      runTapped("read", () => nextReader().call({ op: "matchNearDuplicates", query })) as Promise<MemoryTextMatch[]>,
     countMemoryWords: (words, countMax) => countMemoryWords(readDb, words, countMax),
     async backup(target) {
-      return backupInto(writer ?? reader(), target);
+      return backupInto(writer ?? nextReader(), target);
     },
     async dump(target) {
-      // All tables are read as of one instant.
+      // A transaction of its own connection: all tables are read from one snapshot.
       return withFreshReader((fresh) => dumpTables(fresh, "sqlite", target));
     },
     async checkIntegrity() {
@@ -208,8 +207,8 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       }
       return [...faults, ...(await unfinishedRebuild(readDb))];
     },
-    async rebuildText(wordsOf) {
-      await exclusively(async (tx) => {
+    async rebuildText(extractWords) {
+      await runExclusive(async (tx) => {
         await markRebuild(tx);
         await sql`insert into entry_text (entry_text) values ('delete-all')`.execute(tx);
       });
@@ -223,14 +222,14 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
           .limit(rebuildChunkRows)
           .execute();
         if (rows.length === 0) break;
-        const found = await wordsOf(rows);
+        const found = await extractWords(rows);
         const words = rows.map((row, index) => ({ seq: row.seq, words: found[index] ?? "" }));
         await gate;
-        await writable().call({ op: "rebuildText", rows: words });
+        await requireWriter().call({ op: "rebuildText", rows: words });
         entries += words.filter((row) => row.words !== "").length;
         last = rows.at(-1)?.seq ?? last;
       }
-      await exclusively(unmarkRebuild);
+      await runExclusive(unmarkRebuild);
       return { entries };
     },
     async size() {
@@ -245,7 +244,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   };
 }
 
-function transactionOver(
+function createTransaction(
   tx: Tx,
   append: (batch: AppendBatch, ownTransaction: boolean) => Promise<AppendResult>,
   insertMemory: StoreTransaction["insertMemory"],
@@ -254,7 +253,7 @@ function transactionOver(
     db: tx,
     append: (batch) => append(batch, false),
     insertMemory,
-    // A write transaction is alone in the whole file already.
+    // A write transaction already excludes all others in the file.
     lock: () => Promise.resolve(),
     async nextNumber(counter) {
       const result = await sql<{ value: number }>`
@@ -273,7 +272,7 @@ function prepareFile(file: string, readOnly: boolean): void {
   if (readOnly) {
     if (existsSync(file)) return;
     throw new VarveError("FILE_NOT_FOUND", `There is no database at ${file}.`, {
-      remedy: "Name the right one with VARVE_HOME or VARVE_DATABASE, or run any writing command to create it.",
+      remedy: "Choose the right one with VARVE_HOME or VARVE_DATABASE, or run any command that writes to create it.",
     });
   }
   try {
@@ -283,11 +282,11 @@ function prepareFile(file: string, readOnly: boolean): void {
       throw Object.assign(new Error("it is a folder"), { code: "SQLITE_CANTOPEN" });
     }
   } catch (error) {
-    throw sqliteError(error, file);
+    throw toSqliteError(error, file);
   }
 }
 
-/** SQLite and mkdir only say that they cannot; that it is for want of rights shows by asking. */
+/** SQLite and mkdir report only that they failed; checking access first tells that permissions are the cause. */
 function requireWritable(file: string): void {
   if (existsSync(file)) accessSync(file, constants.W_OK);
   let folder = dirname(file);
@@ -295,39 +294,39 @@ function requireWritable(file: string): void {
   accessSync(folder, constants.W_OK);
 }
 
-/** A file that some other program made is never touched. */
-async function identify(db: ReturnType<typeof kyselyOver>, file: string): Promise<void> {
+/** Refuses to touch a file that another program created. */
+async function refuseForeignFile(db: ReturnType<typeof createKysely>, file: string): Promise<void> {
   const id = await sql<{ application_id: number }>`pragma application_id`.execute(db);
   if (id.rows[0]?.application_id === applicationId) return;
   const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
   const names = new Set(tables.rows.map((row) => row.name));
   if (names.size > 0 && !names.has("meta")) {
-    throw new VarveError("STORE_CORRUPT", `The file ${file} is a SQLite database of another program.`, {
-      remedy: "Name another file with VARVE_DATABASE or `database:` in config.yaml.",
+    throw new VarveError("STORE_CORRUPT", `The file ${file} is a SQLite database that belongs to another program.`, {
+      remedy: "Choose another file with VARVE_DATABASE or `database:` in config.yaml.",
     });
   }
   if (names.size === 0) chmodSync(file, 0o600);
 }
 
-function statementOf(query: Compilable): { sql: string; parameters: readonly unknown[] } {
+function compileStatement(query: Compilable): { sql: string; parameters: readonly unknown[] } {
   const { sql: text, parameters } = query.compile();
   return { sql: text, parameters };
 }
 
-function callOf(text: string, fallback: StoreCall): StoreCall {
+function classifyCall(text: string, fallback: StoreCall): StoreCall {
   if (text === "begin immediate") return "begin";
   if (text === "commit" || text === "rollback") return text;
   return fallback;
 }
 
-async function tap<T>(options: OpenStoreOptions, call: StoreCall, run: () => Promise<T>): Promise<T> {
+async function callTapped<T>(options: OpenStoreOptions, call: StoreCall, run: () => Promise<T>): Promise<T> {
   options.tap?.before?.(call);
   const result = await run();
   options.tap?.after?.(call);
   return result;
 }
 
-/** A busy database is waited for by SQLite itself; a few more tries with a pause between end the unlucky streaks. */
+/** SQLite itself waits for a busy database; a few retries with a pause cover a longer streak. */
 async function retryBusy<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

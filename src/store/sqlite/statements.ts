@@ -2,7 +2,7 @@ import type { Database, Statement } from "better-sqlite3";
 
 const cacheMax = 500;
 
-/** Prepared statements, made once for each text. */
+/** Caches prepared statements by their text. A plain map is enough: nearly all texts are constants, so little is evicted. */
 export class Statements {
   private readonly db: Database;
   private readonly cache = new Map<string, Statement>();
@@ -27,7 +27,7 @@ export class Statements {
     return this.prepare(text).get(...parameters);
   }
 
-  /** The first column of every row. */
+  /** Returns the first column of every row. */
   column(text: string, ...parameters: unknown[]): unknown[] {
     return this.prepare(text)
       .pluck()
@@ -38,7 +38,7 @@ export class Statements {
     this.prepare(text).run(...parameters);
   }
 
-  /** All of the work or none of it. */
+  /** Runs the work atomically. */
   inTransaction<T>(work: () => T): T {
     this.run("begin immediate");
     try {
@@ -46,13 +46,13 @@ export class Statements {
       this.run("commit");
       return result;
     } catch (error) {
-      // A full disk or an I/O error ends a transaction by itself; then there is nothing left to roll back.
+      // A full disk or an I/O error already ended the transaction; then there is nothing to roll back.
       if (this.db.inTransaction) this.run("rollback");
       throw error;
     }
   }
 
-  /** Runs any statement: rows for one that returns rows, the number of changes for one that does not. */
+  /** Runs any statement: returns its rows, or the number of changed rows when it returns none. */
   execute(text: string, parameters: readonly unknown[]): { rows: unknown[]; changes: number } {
     const statement = this.prepare(text);
     if (statement.reader) return { rows: statement.all(...parameters), changes: 0 };

@@ -13,19 +13,19 @@ export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> 
   }
   const found = await sql<TextMatch>`
     select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
-    where t.words match ${expression} and e.agent = ${agent} ${within(query)}
+    where t.words match ${expression} and e.agent = ${agent} ${spanFilter(query)}
     ${query.since === undefined ? sql`` : sql`and e.time >= ${query.since}`}
     ${query.before === undefined ? sql`` : sql`and e.time < ${query.before}`}
     order by ${query.order === "recency" ? sql`e.time desc, e.seq desc` : sql`t.rank`} limit ${limit}`.execute(db);
   return found.rows;
 }
 
-/** Of how many more than are wanted it is looked whose they are. */
-const bestOf = 4;
+/** Candidates fetched per wanted match, because the owner of an entry is checked after ranking. */
+const candidatesPerMatch = 4;
 
 /**
- * Ranks only the newest matches: a rank costs more than a match, and the best of a word that is everywhere are no better
- * than the best of its newest. Nothing when others' entries left too few of them.
+ * Ranks only the newest matches: ranking costs more than matching, and for a frequent word the best matches overall are
+ * no better than the best of its newest. Returns `undefined` when too few of them belong to the agent.
  */
 async function matchNewest(
   db: Db,
@@ -36,31 +36,31 @@ async function matchNewest(
   const { agent, limit } = query;
   const found = await sql<TextMatch & { ranked: number }>`
     with t as materialized (select rowid as seq, rank from entry_text as t where t.words match ${expression}
-      ${bounds(query)} order by rowid desc limit ${rankedMax}),
-    best as materialized (select seq, rank from t order by rank limit ${bestOf * limit})
+      ${rowRangeFilter(query)} order by rowid desc limit ${rankedMax}),
+    best as materialized (select seq, rank from t order by rank limit ${candidatesPerMatch * limit})
     select e.seq as seq, -t.rank as score, (select count(*) from t) as ranked
     from best as t cross join entries e on e.seq = t.seq
-    where e.agent = ${agent} ${places(query)}
+    where e.agent = ${agent} ${conversationFilter(query)}
     ${query.since === undefined ? sql`` : sql`and e.time >= ${query.since}`}
     ${query.before === undefined ? sql`` : sql`and e.time < ${query.before}`}
     order by t.rank limit ${limit}`.execute(db);
   const ranked = found.rows[0]?.ranked ?? rankedMax;
-  const wasCut = ranked >= Math.min(rankedMax, bestOf * limit);
+  const wasCut = ranked >= Math.min(rankedMax, candidatesPerMatch * limit);
   if (wasCut && found.rows.length < limit) return undefined;
   return found.rows.map(({ seq, score }) => ({ seq, score }));
 }
 
-/** The rows of a conversation lie between two numbers: saying so keeps the index from ranking everybody else's. */
-function within(query: TextQuery): RawBuilder<unknown> {
-  return sql`${bounds(query)} ${places(query)}`;
+/** The row numbers of a conversation lie in a range; stating it keeps FTS5 from ranking other conversations. */
+function spanFilter(query: TextQuery): RawBuilder<unknown> {
+  return sql`${rowRangeFilter(query)} ${conversationFilter(query)}`;
 }
 
-function partsOf({ conversations, spans }: TextQuery): readonly ConversationSpan[] {
+function listSpans({ conversations, spans }: TextQuery): readonly ConversationSpan[] {
   return spans ?? (conversations ?? []).map((conversation) => ({ conversation }));
 }
 
-function bounds(query: TextQuery): RawBuilder<unknown> {
-  const parts = partsOf(query);
+function rowRangeFilter(query: TextQuery): RawBuilder<unknown> {
+  const parts = listSpans(query);
   if (parts.length === 0) return sql``;
   const { agent } = query;
   const ids = sql.join(parts.map((part) => sql`${part.conversation}`));
@@ -69,8 +69,8 @@ function bounds(query: TextQuery): RawBuilder<unknown> {
   return sql`and t.rowid between ${bound("min", "first_seq")} and ${bound("max", "last_seq")}`;
 }
 
-function places(query: TextQuery): RawBuilder<unknown> {
-  const parts = partsOf(query);
+function conversationFilter(query: TextQuery): RawBuilder<unknown> {
+  const parts = listSpans(query);
   if (parts.length === 0) return sql``;
   const each = parts.map((part) =>
     part.upTo === undefined
@@ -80,7 +80,7 @@ function places(query: TextQuery): RawBuilder<unknown> {
   return sql`and (${sql.join(each, sql` or `)})`;
 }
 
-/** A query as FTS5 takes it: every word quoted, so that none is ever read as syntax. */
+/** Builds an FTS5 expression. Every word is quoted, so that none is parsed as syntax. */
 export function matchExpression(query: Omit<TextQuery, "agent" | "limit">): string | undefined {
   const words = query.words.map(quote);
   if (query.prefix !== undefined && query.prefix !== "") words.push(`${quote(query.prefix)} *`);
@@ -97,12 +97,12 @@ export function quote(word: string): string {
   return `"${word.replaceAll('"', '""')}"`;
 }
 
-/** Of a word that more hold, the newest so many are counted: how far back they reach says how many there are. */
+/** Only the newest matches of a frequent word are counted; their density estimates the total. */
 const countedMax = 2_000;
 
 /**
- * Counts in the stretch of the log that the conversations lie in, whoever else wrote there meanwhile: the index knows
- * only numbers, and asking each row whose it is would cost more than the count is worth.
+ * Counts within the range of the log that the conversations span, including entries of others in between: the index
+ * knows only row numbers, and checking the owner of each row would cost more than the estimate is worth.
  */
 export async function countText(db: Db, query: CountQuery): Promise<{ counts: number[]; of: number }> {
   const { agent, conversations, words, countMax } = query;
@@ -119,9 +119,9 @@ export async function countText(db: Db, query: CountQuery): Promise<{ counts: nu
   const found = await sql<{ counts: string }>`select json_array(${sql.join(counts)}) as counts`.execute(db);
   const counted = JSON.parse(found.rows[0]?.counts ?? "[]") as [number, number | null][];
   const of = high - low + 1;
-  return { counts: counted.map(([count, oldest]) => estimated(count, high - (oldest ?? low) + 1)), of };
+  return { counts: counted.map(([count, oldest]) => estimateCount(count, high - (oldest ?? low) + 1)), of };
 
-  function estimated(count: number, among: number): number {
+  function estimateCount(count: number, among: number): number {
     return count < countedMax ? count : Math.min(countMax, Math.round((count * of) / among));
   }
 }

@@ -27,5 +27,5 @@ export interface WorkerReply {
   error?: { message: string; code: string };
 }
 
-/** Begins a transaction that may be lost with the power: it is not waited for until it is on disk. */
-export const relaxedBegin = "begin immediate -- relaxed";
+/** Begins a transaction whose commit does not wait for the disk. */
+export const beginWithoutSync = "begin immediate -- relaxed";

@@ -1,19 +1,18 @@
-/**
- * The thread that owns one SQLite connection. It answers requests one after another; the event loop of the program
- * never waits for a disk.
- */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import type { MemoryTextMatch } from "../port.ts";
 import { appendInTransaction } from "./append.ts";
-import { insertMemory } from "./insert-memory.ts";
-import { NearDuplicates } from "./near-duplicates.ts";
+import { insertMemory, NearDuplicateFinder } from "./memory-worker.ts";
 import { configureReader, configureWriter } from "./pragmas.ts";
 import { Statements } from "./statements.ts";
-import { rebuildTextChunk } from "./text-index.ts";
-import { relaxedBegin, type WorkerData, type WorkerReply, type WorkerRequest } from "./worker-protocol.ts";
+import { beginWithoutSync, type WorkerData, type WorkerReply, type WorkerRequest } from "./worker-protocol.ts";
 
-if (!parentPort) throw new Error("this file is a worker thread");
+/**
+ * The worker thread that owns one SQLite connection. It processes requests in order, so that the event loop of the
+ * program never waits for a disk.
+ */
+
+if (!parentPort) throw new Error("this file must run as a worker thread");
 const port: MessagePort = parentPort;
 const settings = workerData as WorkerData;
 
@@ -25,38 +24,38 @@ const db = new Database(settings.file, {
 if (settings.mode === "writer") configureWriter(db, settings.cacheMiB, settings.busyTimeoutMs);
 else configureReader(db, settings.cacheMiB, settings.busyTimeoutMs);
 const statements = new Statements(db);
-const twins = new NearDuplicates(statements);
+const nearDuplicates = new NearDuplicateFinder(statements);
 
-/** How safe the next transactions are; it cannot be changed inside one. */
-let isRelaxed = false;
-function relax(wanted: boolean): void {
-  if (wanted === isRelaxed || settings.mode === "reader" || db.inTransaction) return;
-  db.pragma(`synchronous = ${wanted ? "NORMAL" : "FULL"}`);
-  isRelaxed = wanted;
+/** The durability of the next transactions; SQLite cannot change it inside one. */
+let isSynced = true;
+function setSync(sync: boolean): void {
+  if (sync === isSynced || settings.mode === "reader" || db.inTransaction) return;
+  db.pragma(`synchronous = ${sync ? "FULL" : "NORMAL"}`);
+  isSynced = sync;
 }
 
-function write<T>(work: () => T, ownTransaction: boolean, durable = true): T {
+function write<T>(work: () => T, ownTransaction: boolean, sync = true): T {
   if (!ownTransaction) return work();
-  relax(!durable);
+  setSync(sync);
   return statements.inTransaction(work);
 }
 
 function execute(text: string, parameters: readonly unknown[]): unknown {
-  // A full disk or an I/O error ends a transaction by itself; then there is nothing left to roll back.
+  // A full disk or an I/O error already ended the transaction; then there is nothing to roll back.
   if (text === "rollback" && !db.inTransaction) return { rows: [], changes: 0 };
-  relax(text === relaxedBegin);
-  return statements.execute(text === relaxedBegin ? "begin immediate" : text, parameters);
+  setSync(text !== beginWithoutSync);
+  return statements.execute(text === beginWithoutSync ? "begin immediate" : text, parameters);
 }
 
 type Write = Extract<WorkerRequest, { op: "append" | "insertMemory" | "writeAll" }>;
 
-/** A write that is a transaction of its own. */
-function isWhole(request: WorkerRequest): request is Write {
+/** Whether the request is a complete transaction of its own. */
+function isOwnTransaction(request: WorkerRequest): request is Write {
   if (request.op === "writeAll") return true;
   return (request.op === "append" || request.op === "insertMemory") && request.ownTransaction;
 }
 
-function isDurable(request: Write): boolean {
+function needsSync(request: Write): boolean {
   if (request.op === "writeAll") return request.sync;
   return request.op === "insertMemory" || request.batch.sync !== false;
 }
@@ -66,20 +65,20 @@ function run(request: Write): unknown {
     case "append":
       return appendInTransaction(statements, request.batch);
     case "insertMemory":
-      return insertUnlessTwin(request);
+      return insertUnlessDuplicate(request);
     case "writeAll":
       return request.statements.map(({ sql, parameters }) => statements.execute(sql, parameters));
   }
 }
 
-/** Looked for where it is written: of two that say the same at once, the second finds the first. */
-function insertUnlessTwin({ memory, unless }: Extract<Write, { op: "insertMemory" }>): MemoryTextMatch[] {
-  const like = unless ? twins.find(unless) : [];
+/** Checks inside the write transaction, so that of two concurrent near-duplicates the second finds the first. */
+function insertUnlessDuplicate({ memory, unless }: Extract<Write, { op: "insertMemory" }>): MemoryTextMatch[] {
+  const like = unless ? nearDuplicates.find(unless) : [];
   if (like.length === 0) insertMemory(statements, memory);
   return like;
 }
 
-async function answer(request: WorkerRequest): Promise<unknown> {
+async function handle(request: WorkerRequest): Promise<unknown> {
   switch (request.op) {
     case "execute":
       return execute(request.sql, request.parameters);
@@ -88,9 +87,9 @@ async function answer(request: WorkerRequest): Promise<unknown> {
     case "append":
     case "insertMemory":
     case "writeAll":
-      return write(() => run(request), request.op === "writeAll" || request.ownTransaction, isDurable(request));
+      return write(() => run(request), request.op === "writeAll" || request.ownTransaction, needsSync(request));
     case "matchNearDuplicates":
-      return twins.find(request.query);
+      return nearDuplicates.find(request.query);
     case "rollback":
       if (db.inTransaction) statements.run("rollback");
       return undefined;
@@ -106,24 +105,24 @@ async function answer(request: WorkerRequest): Promise<unknown> {
 }
 
 function reply(request: WorkerRequest): void {
-  answer(request).then(
+  handle(request).then(
     (value) => port.postMessage({ id: request.id, value } satisfies WorkerReply),
-    (error: unknown) => port.postMessage({ id: request.id, error: describe(error) } satisfies WorkerReply),
+    (error: unknown) => port.postMessage({ id: request.id, error: toPlainError(error) } satisfies WorkerReply),
   );
 }
 
-const togetherMax = 64;
+const sharedCommitMax = 64;
 
 /**
- * Writes that wait behind each other share a transaction, so that the disk is waited for once. When anything is wrong
- * with one of them, each has its own after all: nobody fails because of another.
+ * Commits queued writes in one transaction, so that they share one flush. If any of them fails, each is retried in its
+ * own transaction: no write fails because of another.
  */
-function writeBatch(requests: readonly Write[]): void {
+function commitTogether(requests: readonly Write[]): void {
   let values: unknown[];
   try {
-    values = write(() => requests.map(run), true, requests.some(isDurable));
+    values = write(() => requests.map(run), true, requests.some(needsSync));
   } catch {
-    // Nothing of it was written; whoever is to blame is told by its own attempt.
+    // Nothing was written; the failing request gets its error from its own attempt.
     for (const request of requests) reply(request);
     return;
   }
@@ -133,23 +132,31 @@ function writeBatch(requests: readonly Write[]): void {
 }
 
 port.on("message", (request: WorkerRequest) => {
-  if (!isWhole(request)) return reply(request);
-  const together: Write[] = [request];
+  if (!isOwnTransaction(request)) return reply(request);
+  const queued: Write[] = [request];
   let next: WorkerRequest | undefined;
-  while (together.length < togetherMax) {
+  while (queued.length < sharedCommitMax) {
     next = receiveMessageOnPort(port)?.message as WorkerRequest | undefined;
-    if (!next || !isWhole(next)) break;
-    together.push(next);
+    if (!next || !isOwnTransaction(next)) break;
+    queued.push(next);
     next = undefined;
   }
-  if (together.length === 1) reply(request);
-  else writeBatch(together);
+  if (queued.length === 1) reply(request);
+  else commitTogether(queued);
   if (next) reply(next);
 });
 port.postMessage({ id: 0, value: "ready" } satisfies WorkerReply);
 
-/** An error as plain data: a class does not survive the way between threads. */
-function describe(error: unknown): { message: string; code: string } {
+/** Errors cross threads as plain data, because a class instance would lose its prototype. */
+function toPlainError(error: unknown): { message: string; code: string } {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return { message: error instanceof Error ? error.message : String(error), code };
+}
+
+/** Indexes one chunk of a rebuild in its own transaction. */
+function rebuildTextChunk(statements: Statements, rows: { seq: number; words: string }[]): void {
+  const insert = "insert or replace into entry_text (rowid, words) values (?, ?)";
+  statements.inTransaction(() => {
+    for (const row of rows) if (row.words !== "") statements.run(insert, row.seq, row.words);
+  });
 }

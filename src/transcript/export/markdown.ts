@@ -6,7 +6,7 @@ export function markdownHeader(header: ExportHeader): string {
   return `# ${title}\n\n- session: \`${header.sessionId}\`\n- key: \`${header.key}\`\n- agent: \`${header.agent}\`\n- started: ${formatTime(header.startedAt)}\n`;
 }
 
-/** An entry as people read it; empty for state that was never said. */
+/** Renders an entry for people; empty for state. */
 export function markdownEntry(entry: Entry): string {
   switch (entry.type) {
     case "message":
@@ -38,10 +38,10 @@ function markdownPart(part: Part): string {
     case "reasoning":
       return part.text === "" ? "" : quote(`Reasoning: ${part.text}`);
     case "tool_call":
-      return `**Calls \`${part.name}\`**\n\n${fenced(part.inputText ?? JSON.stringify(part.input, null, 2), "json")}`;
+      return `**Calls \`${part.name}\`**\n\n${fence(part.inputText ?? JSON.stringify(part.input, null, 2), "json")}`;
     case "tool_result": {
       const output = typeof part.output === "string" ? part.output : part.output.map(markdownPart).join("\n\n");
-      return `**${part.isError ? "Error" : "Result"}${part.name ? ` of \`${part.name}\`` : ""}**\n\n${fenced(output)}`;
+      return `**${part.isError ? "Error" : "Result"}${part.name ? ` of \`${part.name}\`` : ""}**\n\n${fence(output)}`;
     }
     case "image":
       return `_[image${part.source.kind === "url" ? `: ${part.source.url}` : ""}]_`;
@@ -58,7 +58,7 @@ function markdownPart(part: Part): string {
     case "retry":
       return `_[retry ${part.attempt}]_`;
     case "opaque":
-      return fenced(JSON.stringify(part.raw.block, null, 2), "json");
+      return fence(JSON.stringify(part.raw.block, null, 2), "json");
     case "step_start":
     case "step_finish":
     case "snapshot":
@@ -66,8 +66,8 @@ function markdownPart(part: Part): string {
   }
 }
 
-/** A fence longer than any run of backticks inside, so that content cannot close it. */
-function fenced(text: string, language = ""): string {
+/** Uses a fence longer than any run of backticks inside, so that content cannot close it. */
+function fence(text: string, language = ""): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(Math.max(3, longest + 1));
   return `${fence}${language}\n${text}\n${fence}`;

@@ -1,50 +1,54 @@
 import { getParts, isHosted, isJsonObject, type MediaSource, type Message, type Part } from "../../domain/index.ts";
-import { dropParts, type HygieneProvider, type Note, withParts } from "./changes.ts";
+import { dropParts, type HygieneProvider, type RecordChange, withParts } from "./changes.ts";
 
 /**
- * Drops what says nothing, what only a model can say where it is not a model that speaks, and calls that nobody can
- * answer: without input, or of a turn that was broken off.
+ * Drops blank parts, calls and reasoning outside assistant messages, and calls that cannot be answered: without input,
+ * or of an aborted turn.
  */
-export function dropEmptyBlocks(messages: readonly Message[], provider: HygieneProvider, note: Note): Message[] {
-  const outputs = messages.map((message) => cleanOutputs(message, provider, note));
-  const spoken = dropParts(
+export function dropEmptyBlocks(
+  messages: readonly Message[],
+  provider: HygieneProvider,
+  record: RecordChange,
+): Message[] {
+  const outputs = messages.map((message) => cleanOutputs(message, provider, record));
+  const nonBlank = dropParts(
     outputs,
     (part) => (isBlank(part, provider) ? `a blank ${part.type}` : undefined),
     "blank-block",
-    note,
+    record,
   );
   const placed = dropParts(
-    spoken,
+    nonBlank,
     (part, message) =>
       message.role !== "assistant" && (part.type === "tool_call" || part.type === "reasoning")
         ? `a ${part.type} in a ${message.role} message`
         : undefined,
     "misplaced-block",
-    note,
+    record,
   );
   const called = dropParts(
     placed,
     (part) =>
       part.type === "tool_call" && !isHosted(part) && isWithoutInput(part) ? `the call ${part.callId}` : undefined,
     "call-without-input",
-    note,
+    record,
   );
   const finished = dropParts(
     called,
     (part, message) =>
       part.type === "tool_call" && !isHosted(part) && isAborted(message) ? `the call ${part.callId}` : undefined,
     "aborted-call",
-    note,
+    record,
   );
   return finished.filter((message) => {
     const isEmpty = getParts(message).length === 0;
-    if (isEmpty) note("blank-message", message, `a ${message.role} message without content`);
+    if (isEmpty) record("blank-message", message, `a ${message.role} message without content`);
     return !isEmpty;
   });
 }
 
-/** A result must stay even when it is empty; only the blank blocks inside it go. */
-function cleanOutputs(message: Message, provider: HygieneProvider, note: Note): Message {
+/** A result must stay even when it is empty; only blank blocks inside it are dropped. */
+function cleanOutputs(message: Message, provider: HygieneProvider, record: RecordChange): Message {
   if (typeof message.content === "string") return message;
   let isChanged = false;
   const parts = message.content.map((part): Part => {
@@ -52,7 +56,7 @@ function cleanOutputs(message: Message, provider: HygieneProvider, note: Note): 
     const output = part.output.filter((item) => !isBlank(item, provider));
     if (output.length === part.output.length && output.length > 0) return part;
     isChanged = true;
-    if (output.length < part.output.length) note("blank-block", message, `in the result of ${part.callId}`);
+    if (output.length < part.output.length) record("blank-block", message, `in the result of ${part.callId}`);
     const { raw: _stale, ...rest } = part;
     return { ...rest, output: output.length === 0 ? "" : output };
   });
@@ -84,7 +88,7 @@ export function isBlank(part: Part, provider: HygieneProvider): boolean {
   }
 }
 
-/** Gemini puts signatures on empty texts too, and wants them back. */
+/** Gemini signs empty texts too and requires them back. */
 function isSignedText(part: Part): boolean {
   return part.raw?.format === "google" && isJsonObject(part.raw.block) && "thoughtSignature" in part.raw.block;
 }

@@ -8,20 +8,20 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from "../../domain/index.ts";
-import type { Note } from "./changes.ts";
+import type { RecordChange } from "./changes.ts";
 
-/** An id in a provider's shape; with a higher attempt another one, for when the first is taken. */
+/** Converts an id to a provider's format; a higher attempt gives a different id, in case the first is taken. */
 export type ShapeId = (id: string, name: string, attempt: number) => string;
 
-/** Gives calls ids that a provider takes, the same for a call and its result, and no two calls' ids become one. */
-export function renameCalls(messages: readonly Message[], shape: ShapeId, note: Note): Message[] {
+/** Renames calls and their results to ids that a provider accepts, and keeps them distinct. */
+export function renameCalls(messages: readonly Message[], shape: ShapeId, record: RecordChange): Message[] {
   const names = new Map<string, string>();
   for (const part of messages.flatMap((message) => getParts(message))) {
     if (isNamed(part) && !names.has(part.callId)) names.set(part.callId, part.name ?? part.callId);
   }
   const shaped = new Map<string, string>();
   const used = new Set<string>();
-  // Ids that fit already keep their place before any new one can take it.
+  // Valid ids are reserved before new ones are chosen.
   for (const [id, name] of names) {
     if (shape(id, name, 0) !== id) continue;
     shaped.set(id, id);
@@ -34,7 +34,7 @@ export function renameCalls(messages: readonly Message[], shape: ShapeId, note: 
     const next = shape(id, name, attempt);
     shaped.set(id, next);
     used.add(next);
-    note("call-id", undefined, `${id} became ${next}`);
+    record("call-id", undefined, `${id} became ${next}`);
   }
   return messages.map((message) => {
     if (typeof message.content === "string") return message;
@@ -51,7 +51,7 @@ function rename(part: Part, shaped: ReadonlyMap<string, string>): Part {
   const callId = isNamed(part) ? shaped.get(part.callId) : undefined;
   if (!isNamed(part) || callId === undefined || callId === part.callId) return part;
   const { raw, ...rest } = part;
-  // Gemini's blocks may hold a signature beside the id, so the id is changed inside the block.
+  // Gemini's blocks may contain a signature, so only the id inside the block is changed.
   if (raw?.format === "google") return { ...rest, callId, raw: { ...raw, block: withId(raw.block, callId) } };
   return { ...rest, callId };
 }

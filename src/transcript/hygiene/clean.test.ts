@@ -9,7 +9,8 @@ import {
   toGoogle,
   toOpenaiChat,
 } from "../../domain/index.ts";
-import { cleanForProvider, type HygieneProvider } from "./index.ts";
+import type { HygieneProvider } from "./changes.ts";
+import { cleanForProvider } from "./clean.ts";
 
 const user = (text: string, more: Partial<Message> = {}): Message => ({ role: "user", content: text, ...more });
 const call = (id: string, more: Partial<Message> = {}): Message => ({
@@ -25,8 +26,8 @@ const clean = (messages: Message[], provider: HygieneProvider = "openai") => cle
 const rules = (messages: Message[], provider?: HygieneProvider) =>
   clean(messages, provider).changes.map((change) => change.rule);
 
-describe("for everyone", () => {
-  it("a clean conversation stays the very same messages", () => {
+describe("for every provider", () => {
+  it("a clean conversation is returned as the same message objects", () => {
     const messages = [user("hi"), call("a"), result("a"), { role: "assistant", content: "done" } as Message];
     const cleaned = clean(messages);
     expect(cleaned.changes).toEqual([]);
@@ -52,16 +53,16 @@ describe("for everyone", () => {
     expect(clean(messages).changes).toContainEqual({ rule: "blank-block", messageId: "m1", detail: "a blank text" });
   });
 
-  it("moves a result that came late behind its call", () => {
+  it("moves a late result after its call", () => {
     expect(clean([call("a"), user("wait"), result("a")]).messages).toEqual([call("a"), result("a"), user("wait")]);
     expect(rules([call("a"), user("wait"), result("a")])).toEqual(["displaced-result"]);
   });
 
-  it("moves a result that came early behind its call", () => {
+  it("moves an early result after its call", () => {
     expect(clean([result("a"), call("a")]).messages).toEqual([call("a"), result("a")]);
   });
 
-  it("gives a call without a result an error, once", () => {
+  it("gives a call without a result one error result", () => {
     const { messages } = clean([call("a"), user("well?")]);
     expect(messages[1]).toMatchObject({ role: "tool", content: [{ callId: "a", name: "f", isError: true }] });
     expect(clean(messages).messages).toEqual(messages);
@@ -73,7 +74,7 @@ describe("for everyone", () => {
     expect(rules(messages).toSorted()).toEqual(["duplicate-result", "orphan-result"]);
   });
 
-  it("pairs calls that share an id by turn and by order", () => {
+  it("pairs calls that share an id by turn and order", () => {
     const twice: Message = { role: "assistant", content: [...(call("f").content as []), ...(call("f").content as [])] };
     const messages = [
       call("f"),
@@ -105,7 +106,7 @@ describe("for everyone", () => {
     expect(clean([empty, result("a"), none]).messages).toEqual([empty, result("a")]);
   });
 
-  it("keeps what the user added behind the results in the same message", () => {
+  it("keeps user content that follows the results in the same message", () => {
     const mixed = fromAnthropic({
       role: "user",
       content: [
@@ -116,7 +117,7 @@ describe("for everyone", () => {
     expect(clean([call("a"), mixed], "anthropic")).toEqual({ messages: [call("a"), mixed], changes: [] });
   });
 
-  it("splits an answer that holds its own results", () => {
+  it("splits an answer that contains its own results", () => {
     const messages: Message[] = [
       {
         role: "assistant",
@@ -126,7 +127,7 @@ describe("for everyone", () => {
     expect(clean(messages).messages.map((message) => message.role)).toEqual(["assistant", "tool", "assistant"]);
   });
 
-  it("leaves the provider's own tools alone", () => {
+  it("leaves hosted tools of the provider alone", () => {
     const searched = fromAnthropic({
       role: "assistant",
       content: [
@@ -149,7 +150,7 @@ describe("for Anthropic", () => {
     ...more,
   });
 
-  it("merges user messages, and strips reasoning that is unsigned or another's", () => {
+  it("merges user messages, and drops reasoning that is unsigned or from another provider", () => {
     const foreign = fromGoogle({
       role: "model",
       parts: [{ text: "hm", thought: true, thoughtSignature: "g" }, { text: "yo" }],
@@ -167,14 +168,14 @@ describe("for Anthropic", () => {
     expect(changes.map((change) => change.rule)).toEqual(["foreign-reasoning", "unsigned-reasoning", "merged-turns"]);
   });
 
-  it("strips signed reasoning from before the last compaction, and keeps what came after", () => {
+  it("drops signed reasoning from before the last compaction, and keeps later reasoning", () => {
     const messages = [thinking("s", { time: 10 }), user("go"), thinking("s", { time: 30 }), user("on")];
     const cleaned = cleanForProvider(messages, "anthropic", { compactedBefore: 20 }).messages;
     expect(cleaned[0]?.content).toEqual([{ type: "text", text: "ok" }]);
     expect(cleaned[2]).toBe(messages[2]);
   });
 
-  it("leaves no reasoning in an answer at the end", () => {
+  it("drops reasoning from a trailing assistant message", () => {
     expect(clean([user("a"), thinking("s")], "anthropic").messages.at(-1)?.content).toEqual([
       { type: "text", text: "ok" },
     ]);
@@ -182,7 +183,7 @@ describe("for Anthropic", () => {
 });
 
 describe("for Google", () => {
-  it("makes ids plain, turns alternate, and a user begin", () => {
+  it("makes ids alphanumeric, turns alternate, and a user turn first", () => {
     const { messages } = clean([call("call_1-a"), result("call_1-a"), user("more"), user("please")], "google");
     expect(messages.flatMap((message) => toGoogle(message)).map((content) => content.role)).toEqual([
       "user",
@@ -193,7 +194,7 @@ describe("for Google", () => {
     expect(clean(messages, "google")).toEqual({ messages, changes: [] });
   });
 
-  it("keeps the signature on a call whose id it changes, and the name where there is no id", () => {
+  it("keeps the signature of a call whose id changes, and the name where there is no id", () => {
     const part = { functionCall: { id: "c-1", name: "find_it", args: {} }, thoughtSignature: "s" };
     const signed = fromGoogle({ role: "model", parts: [part, { functionCall: { name: "find_it", args: {} } }] });
     const { messages } = clean([user("x"), signed], "google");
@@ -203,7 +204,7 @@ describe("for Google", () => {
     ]);
   });
 
-  it("does not let two ids become one", () => {
+  it("keeps two ids distinct", () => {
     const { messages } = clean(
       [user("x"), call("a-b"), result("a-b", "1"), call("ab"), result("ab", "2"), call("a_b"), result("a_b", "3")],
       "google",
@@ -216,7 +217,7 @@ describe("for Google", () => {
 });
 
 describe("for Mistral", () => {
-  it("makes ids of nine characters, the same for call and result", () => {
+  it("makes ids of nine characters, the same for a call and its result", () => {
     const { messages } = clean([call("toolu_1"), result("toolu_1"), call("abcdefghi"), result("abcdefghi")], "mistral");
     const ids = messages.flatMap((message) => toOpenaiChat(message)).map((wire) => wire.tool_call_id ?? null);
     expect(ids[1]).toMatch(/^[a-z0-9]{9}$/);
@@ -228,7 +229,7 @@ describe("for OpenAI", () => {
   const reasoning = fromOpenaiResponses({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "e" });
   const called = fromOpenaiResponses({ type: "function_call", id: "fc_1", call_id: "c", name: "f", arguments: "{}" });
 
-  it("keeps encrypted reasoning with the call it led to, ids and all", () => {
+  it("keeps encrypted reasoning with the call it belongs to, including ids", () => {
     const messages = [user("x"), reasoning, called, result("c")];
     expect(clean(messages)).toEqual({ messages, changes: [] });
   });
@@ -241,7 +242,7 @@ describe("for OpenAI", () => {
     ]);
   });
 
-  it("strips all reasoning for servers that only speak alike", () => {
+  it("drops all reasoning for servers that imitate the API", () => {
     const thought = fromOpenaiChat({
       role: "assistant",
       content: "ok",

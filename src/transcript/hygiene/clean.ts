@@ -1,51 +1,67 @@
+import { createHash } from "node:crypto";
 import type { Message } from "../../domain/index.ts";
 import { cleanForAnthropic } from "./anthropic.ts";
 import { dropEmptyBlocks } from "./blocks.ts";
-import type { HygieneChange, HygieneProvider, Note } from "./changes.ts";
+import { renameCalls } from "./call-ids.ts";
+import type { HygieneChange, HygieneProvider, RecordChange } from "./changes.ts";
 import { cleanForGoogle } from "./google.ts";
-import { cleanForMistral } from "./mistral.ts";
 import { cleanForCompatible, cleanForOpenai } from "./openai.ts";
 import { pairResults } from "./pairing.ts";
 
 export interface CleanOptions {
-  /** When the last compaction was, in milliseconds since 1970: reasoning of messages before it is not sent any more. */
+  /** The time of the last compaction, in milliseconds since 1970; reasoning of earlier messages is not sent. */
   compactedBefore?: number;
 }
 
-export interface Cleaned {
+export interface CleanedMessages {
   messages: Message[];
-  /** Everything that was done, in the order it was done; empty when the conversation was clean. */
+  /** All changes in order; empty when the conversation was clean. */
   changes: HygieneChange[];
 }
 
 /**
- * The conversation as a provider takes it. The messages handed over are not touched, and a clean conversation comes
- * back as it is: cleaning twice is cleaning once.
+ * Converts a conversation to what a provider accepts. The input is not modified. Idempotent: a clean conversation is
+ * returned unchanged.
  */
 export function cleanForProvider(
   messages: readonly Message[],
   provider: HygieneProvider,
   options: CleanOptions = {},
-): Cleaned {
+): CleanedMessages {
   const changes: HygieneChange[] = [];
-  const note: Note = (rule, message, detail) => {
+  const record: RecordChange = (rule, message, detail) => {
     changes.push(message?.id === undefined ? { rule, detail } : { rule, messageId: message.id, detail });
   };
-  const paired = pairResults(dropEmptyBlocks(messages, provider, note), note);
-  return { messages: forProvider(paired, provider, options, note), changes };
+  const paired = pairResults(dropEmptyBlocks(messages, provider, record), record);
+  return { messages: applyProviderRules(paired, provider, options, record), changes };
 }
 
-function forProvider(messages: Message[], provider: HygieneProvider, options: CleanOptions, note: Note): Message[] {
+function applyProviderRules(
+  messages: Message[],
+  provider: HygieneProvider,
+  options: CleanOptions,
+  record: RecordChange,
+): Message[] {
   switch (provider) {
     case "anthropic":
-      return cleanForAnthropic(messages, options.compactedBefore, note);
+      return cleanForAnthropic(messages, options.compactedBefore, record);
     case "google":
-      return cleanForGoogle(messages, note);
+      return cleanForGoogle(messages, record);
     case "mistral":
-      return cleanForMistral(messages, note);
+      return cleanForMistral(messages, record);
     case "openai":
-      return cleanForOpenai(messages, note);
+      return cleanForOpenai(messages, record);
     case "openai-compatible":
-      return cleanForCompatible(messages, note);
+      return cleanForCompatible(messages, record);
   }
+}
+
+/** Mistral's ids have exactly nine letters and digits. */
+function cleanForMistral(messages: readonly Message[], record: RecordChange): Message[] {
+  return renameCalls(messages, toMistralId, record);
+}
+
+function toMistralId(id: string, _name: string, attempt: number): string {
+  if (attempt === 0 && /^[a-zA-Z0-9]{9}$/.test(id)) return id;
+  return createHash("sha256").update(`${attempt}:${id}`).digest("hex").slice(0, 9);
 }

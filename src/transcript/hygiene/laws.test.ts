@@ -10,7 +10,8 @@ import {
   toOpenaiChat,
 } from "../../domain/index.ts";
 import { isBlank } from "./blocks.ts";
-import { cleanForProvider, type HygieneProvider } from "./index.ts";
+import type { HygieneProvider } from "./changes.ts";
+import { cleanForProvider } from "./clean.ts";
 
 const id = fc.constantFrom("a", "b", "f", "call_1", "call-1", "call1", "abcdefghi", "");
 const text = fc.constantFrom("", " ", "hello", "world");
@@ -76,12 +77,12 @@ const isHosted = (one: Part) => "raw" in one && JSON.stringify(one.raw ?? null).
 
 describe.each(providers)("a conversation cleaned for %s", (provider) => {
   const options = { compactedBefore: 15 };
-  const cleanedOf = (messages: Message[]) => cleanForProvider(freeze(messages), provider, options).messages;
+  const clean = (messages: Message[]) => cleanForProvider(freeze(messages), provider, options).messages;
 
-  it("is the same when it is cleaned again, and then nothing is left to report", () => {
+  it("is unchanged when it is cleaned again, with no changes reported", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        const once = cleanedOf(messages);
+        const once = clean(messages);
         const twice = cleanForProvider(freeze(once), provider, options);
         expect(twice.messages).toEqual(once);
         expect(twice.changes).toEqual([]);
@@ -90,10 +91,10 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
     );
   });
 
-  it("has exactly one result right behind every call, and no other results", () => {
+  it("has exactly one result directly after every call, and no other results", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        const cleaned = cleanedOf(messages);
+        const cleaned = clean(messages);
         let expected: string[] = [];
         for (const one of cleaned) {
           const results = getToolResults(one).map((result) => result.callId);
@@ -124,7 +125,7 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
   it("has no blank block and no empty message", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
-        for (const one of cleanedOf(messages)) {
+        for (const one of clean(messages)) {
           expect(getParts(one).length).toBeGreaterThan(0);
           const nested = getToolResults(one).flatMap((result) =>
             typeof result.output === "string" ? [] : result.output,
@@ -145,7 +146,7 @@ describe.each(providers)("a conversation cleaned for %s", (provider) => {
   });
 });
 
-describe("what only one provider wants", () => {
+describe("rules of one provider", () => {
   const all = (provider: HygieneProvider, check: (messages: Message[]) => void) =>
     fc.assert(
       fc.property(conversation, (messages) =>
@@ -153,7 +154,7 @@ describe("what only one provider wants", () => {
       ),
     );
 
-  it("Anthropic gets only its own signed reasoning, none old, none last, and no two user messages in a row", () => {
+  it("Anthropic gets only its own signed reasoning, none before a compaction, none in the last message, and no adjacent user messages", () => {
     all("anthropic", (messages) => {
       for (const [index, one] of messages.entries()) {
         const reasoning = getParts(one).filter((item) => item.type === "reasoning");
@@ -165,7 +166,7 @@ describe("what only one provider wants", () => {
     });
   });
 
-  it("Google gets plain ids and turns that alternate from a user on", () => {
+  it("Google gets alphanumeric ids and alternating turns that start with a user", () => {
     all("google", (messages) => {
       const turns = messages
         .filter((one) => one.role !== "system")
@@ -187,7 +188,7 @@ describe("what only one provider wants", () => {
     });
   });
 
-  it("servers that only speak like OpenAI get no reasoning", () => {
+  it("servers that imitate OpenAI get no reasoning", () => {
     all("openai-compatible", (messages) => {
       expect(JSON.stringify(messages.flatMap((one) => toOpenaiChat(one)))).not.toContain("reasoning");
     });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSilentReply, silentReplyGate } from "./index.ts";
+import { createSilentReplyGate, isSilentReply } from "./silent-reply.ts";
 
 function stream(...chunks: string[]): { shown: string; isSilent: boolean } {
-  const gate = silentReplyGate();
+  const gate = createSilentReplyGate();
   const shown = chunks.map((chunk) => gate.push(chunk)).join("") + gate.end();
   return { shown, isSilent: gate.isSilent };
 }
@@ -19,19 +19,19 @@ describe("a silent reply", () => {
     expect(stream(...text)).toEqual({ shown: text, isSilent: false });
   });
 
-  it("shows nothing of a stream that only begins with it", () => {
+  it("shows nothing of a stream that starts with it", () => {
     expect(stream("NO_", "REPLY", "\nbecause there is nothing to say")).toEqual({ shown: "", isSilent: true });
   });
 
-  it("opens, and not before, when the beginning is something else", () => {
-    const gate = silentReplyGate();
+  it("opens as soon as the text cannot be the token any more", () => {
+    const gate = createSilentReplyGate();
     expect(gate.push("NO")).toBe("");
     expect(gate.isOpen).toBe(false);
     expect(gate.push(" way")).toBe("NO way");
     expect(gate.isOpen).toBe(true);
   });
 
-  it("loses and adds nothing, however the stream is cut", () => {
+  it("neither loses nor adds text, wherever the stream is split", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom("NO", "_RE", "PLY", " "))), (chunks) => {
         const { shown, isSilent } = stream(...chunks);

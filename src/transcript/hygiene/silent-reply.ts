@@ -1,27 +1,27 @@
-/** What a model says when it has decided to say nothing. */
+/** The reply of a model that decided to say nothing. */
 const silentToken = "NO_REPLY";
 
-/** Whether an answer is only the silent token, in any case and with any space around it. */
+/** Whether a reply is only the silent token, in any case and with any surrounding whitespace. */
 export function isSilentReply(text: string): boolean {
   return text.trim().toUpperCase() === silentToken;
 }
 
 /**
- * Holds a stream back until it is clear whether it begins with the silent token. Then it lets everything through, or
- * nothing: a stream that begins with it shows nothing, not even that somebody types.
+ * Buffers a stream until it is clear whether it starts with the silent token, then passes everything on or nothing. A
+ * silent stream shows nothing, not even a typing indicator.
  */
 export interface SilentReplyGate {
-  /** Takes what the model just said, and gives what may be shown of it and of all that was held back. */
+  /** Adds streamed text, and returns the text that may be shown now. */
   push(text: string): string;
-  /** The stream is over: gives what is still held back, unless the answer is silent. */
+  /** Ends the stream, and returns the buffered rest unless the reply is silent. */
   end(): string;
-  /** Whether the stream has turned out to be silent. */
+  /** Whether the reply turned out to be silent. */
   readonly isSilent: boolean;
-  /** Whether something may be shown: until then, no sign of typing. */
+  /** Whether something may be shown; until then there is no typing indicator. */
   readonly isOpen: boolean;
 }
 
-export function silentReplyGate(): SilentReplyGate {
+export function createSilentReplyGate(): SilentReplyGate {
   let held = "";
   let verdict: "waiting" | "open" | "silent" = "waiting";
   const release = () => {
@@ -33,7 +33,7 @@ export function silentReplyGate(): SilentReplyGate {
     push(text) {
       if (verdict === "silent") return "";
       held += text;
-      if (verdict === "waiting") verdict = judge(held);
+      if (verdict === "waiting") verdict = classifyStart(held);
       return verdict === "open" ? release() : "";
     },
     end() {
@@ -49,11 +49,11 @@ export function silentReplyGate(): SilentReplyGate {
   };
 }
 
-function judge(text: string): "waiting" | "open" | "silent" {
+function classifyStart(text: string): "waiting" | "open" | "silent" {
   const start = text.trimStart().toUpperCase();
   if (!start.startsWith(silentToken)) return silentToken.startsWith(start) ? "waiting" : "open";
   const next = start.charAt(silentToken.length);
   if (next === "") return "waiting";
-  // A longer word that only begins like the token, such as NO_REPLYING, is an answer.
+  // A longer word with the same beginning, such as NO_REPLYING, is a normal reply.
   return /[A-Z0-9_]/.test(next) ? "open" : "silent";
 }

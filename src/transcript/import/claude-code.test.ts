@@ -19,7 +19,7 @@ const line = (uuid: string, parentUuid: string | null, more: object = {}) => ({
 });
 
 describe("a log of Claude Code", () => {
-  it("gives messages under their own ids, parents and times, and keeps every other field", () => {
+  it("yields messages with their ids, parents and times, and keeps every other field", () => {
     const answer = {
       id: "msg_1",
       type: "message",
@@ -68,7 +68,7 @@ describe("a log of Claude Code", () => {
     expect(toAnthropic(second.message)).toEqual([answer]);
   });
 
-  it("turns a compact boundary and its summary into a compaction that follows the old branch", () => {
+  it("turns a compact boundary and its summary into a compaction that continues the old branch", () => {
     const { entries } = readAll(claudeCode, [
       line("u1", null),
       {
@@ -97,7 +97,7 @@ describe("a log of Claude Code", () => {
     });
   });
 
-  it("gives a sub-agent its own session, from a line of the log and from a file of its own", () => {
+  it("gives a sub-agent its own session, from a line of the log and from its own file", () => {
     const inline = readAll(claudeCode, [line("u1", null), line("a1", null, { isSidechain: true, agentId: "7f" })]);
     const own = readAll(claudeCode, [line("a1", null, { isSidechain: true, agentId: "7f" })], {
       path: "/x/.claude/projects/-home/s1/subagents/agent-7f.jsonl",
@@ -125,7 +125,7 @@ describe("a log of Claude Code", () => {
     expect(state).toBeUndefined();
   });
 
-  it("takes the title from a summary, wherever it stands, and keeps lines without ids as state", () => {
+  it("takes the title from a summary anywhere in the file, and keeps lines without ids as state", () => {
     const { sessions, entries } = readAll(
       claudeCode,
       [
@@ -150,12 +150,12 @@ describe("a log of Claude Code", () => {
     ]);
   });
 
-  it("keeps the sessions of a resumed file apart", () => {
+  it("separates the sessions of a resumed file", () => {
     const { entries } = readAll(claudeCode, [line("u1", null), line("u2", "u1", { sessionId: "s2" })]);
     expect(entries.map((entry) => entry.sessionId)).toEqual(["s1", "s2"]);
   });
 
-  it("goes on where it stopped exactly as if it had not stopped", () => {
+  it("resumes with the same result as an uninterrupted read", () => {
     const lines = [
       { type: "queue-operation", operation: "enqueue", sessionId: "s1", timestamp: "2026-05-01T10:00:00.000Z" },
       line("u1", null),
@@ -174,7 +174,7 @@ describe("a log of Claude Code", () => {
     });
   });
 
-  it("says what is wrong with a bad line", () => {
+  it("reports what is wrong with a bad line", () => {
     const { bad, entries } = readAll(claudeCode, [
       "{",
       [],

@@ -12,8 +12,8 @@ const line = (type: string, payload: object, second = 0) => ({
 });
 const said = { type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] };
 
-describe("a Codex roll-out", () => {
-  it("gives items as messages, the rest as state, and a compaction its summary", () => {
+describe("a Codex rollout", () => {
+  it("yields items as messages, the rest as state, and the summary of a compaction", () => {
     const call = { type: "function_call", name: "shell", arguments: '{"command":["ls"]}', call_id: "c1" };
     const { sessions, entries, bad, state } = readAll(
       codex,
@@ -57,7 +57,7 @@ describe("a Codex roll-out", () => {
     expect(entries[6]).toMatchObject({ summary: "So far.", extra: { replacement_history: [said] } });
   });
 
-  it("tells a repeated line from the first, and names both the same again", () => {
+  it("distinguishes repeated lines, with the same ids on every read", () => {
     const lines = [line("response_item", said), line("response_item", said)];
     const once = readAll(codex, lines, { path });
     expect(once.entries[0]?.sessionId).toBe("0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000");
@@ -65,7 +65,7 @@ describe("a Codex roll-out", () => {
     expect(readAll(codex, [...lines, line("event_msg", {})], { path }).entries.slice(0, 2)).toEqual(once.entries);
   });
 
-  it("reads the bare format of the first versions", () => {
+  it("reads the bare items of the first versions", () => {
     const { sessions, entries, bad } = readAll(codex, [
       { id: "s0", timestamp: "2025-06-01T10:00:00.000Z", instructions: null, git: { branch: "main" } },
       { record_type: "state" },
@@ -78,7 +78,7 @@ describe("a Codex roll-out", () => {
     expect(entries.every((entry) => entry.time === Date.parse("2025-06-01T10:00:00.000Z"))).toBe(true);
   });
 
-  it("knows the thread that started a sub-agent", () => {
+  it("finds the thread that started a sub-agent", () => {
     const source = { subagent: { thread_spawn: { parent_thread_id: "p1", depth: 1 } } };
     expect(readAll(codex, [line("session_meta", { id: "s1", source })]).sessions[0]?.parentSessionId).toBe("p1");
   });

@@ -1,21 +1,20 @@
 import { type EntryBody, fromOpenaiResponses, isJsonObject, type JsonObject } from "../../domain/index.ts";
-import { ContentIds } from "./ids.ts";
 import type { ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import {
-  BadRecord,
-  baseName,
-  guardedRead,
-  leftOver,
-  objectIn,
+  BadRecordError,
+  getBaseName,
+  guardReader,
+  omitFields,
   type ParsedRecord,
-  peek,
-  sourceId,
-  textField,
+  parseLeniently,
+  readId,
+  readObject,
+  readText,
 } from "./record.ts";
+import { ContentIds, RecordTimes } from "./record-defaults.ts";
 import { SessionTracker } from "./session-tracker.ts";
-import { RecordTimes } from "./time.ts";
 
-const wrapped: ReadonlySet<unknown> = new Set([
+const wrappedTypes: ReadonlySet<unknown> = new Set([
   "session_meta",
   "response_item",
   "event_msg",
@@ -23,84 +22,85 @@ const wrapped: ReadonlySet<unknown> = new Set([
   "compacted",
 ]);
 
-/** Codex roll-outs: `rollout-<time>-<id>.jsonl`, with a payload in each line, or, before that, bare items. */
+/** Codex rollouts: `rollout-<time>-<id>.jsonl`, with a payload in each line; the first versions wrote bare items. */
 export const codex: SourceFormat = {
   name: "codex",
   layout: "lines",
   detect: (path, firstRecords) =>
     /(^|[\\/])rollout-[^\\/]*\.jsonl$/.test(path) ||
     firstRecords
-      .map(peek)
-      .some((record) => (wrapped.has(record.type) && "payload" in record) || record.record_type === "state"),
+      .map(parseLeniently)
+      .some((record) => (wrappedTypes.has(record.type) && "payload" in record) || record.record_type === "state"),
   open: (context) => new CodexReader(context),
 };
 
 class CodexReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];
-  readonly #book = new SessionTracker();
+  readonly #tracker = new SessionTracker();
   readonly #ids = new ContentIds();
   readonly #times: RecordTimes;
   #sessionId: string;
   #hasHeader = false;
 
   constructor(context: ReaderContext) {
-    const name = baseName(context.path);
+    const name = getBaseName(context.path);
     this.#sessionId = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.exec(name)?.[0] ?? name;
     this.#times = new RecordTimes(context.fileTime);
-    this.read = guardedRead((record) => this.#read(record));
+    this.read = guardReader((record) => this.#read(record));
   }
 
-  /** No line has an id, so that each is told from its like by counting from the top. */
+  /** Lines have no id: repeated ones are distinguished by counting from the start of the file. */
   state(): undefined {
     return undefined;
   }
 
   #read({ value: record, exactText }: ParsedRecord): ReaderEvent[] {
-    const { time, lost } = this.#times.at(record.timestamp);
+    const { time, original } = this.#times.resolve(record.timestamp);
     const kept = {
-      ...(lost === undefined ? {} : { timestamp: lost }),
+      ...(original === undefined ? {} : { timestamp: original }),
       ...(exactText === undefined ? {} : { exactText }),
     };
-    const header = headerOf(record);
-    // A forked session repeats the header it came from; the first one is the file's own.
+    const header = findHeader(record);
+    // A forked session repeats the header of its origin; the first header is the file's own.
     if (header !== undefined && !this.#hasHeader) return this.#header(header, kept);
-    const type = textField(record, "type") ?? textField(record, "record_type");
-    if (type === undefined) throw new BadRecord("it has neither a type nor a session's header");
-    const body = bodyOf(type, record);
-    const payload = objectIn(record, "payload") ?? record;
-    const rest = body.type === "message" ? leftOver(record, payload === record ? Object.keys(record) : lineFields) : {};
-    const summarised = body.type === "compaction" ? leftOver(payload, ["message"]) : {};
-    const announced = this.#book.announce({ sessionId: this.#sessionId, channel: "codex" });
+    const type = readText(record, "type") ?? readText(record, "record_type");
+    if (type === undefined) throw new BadRecordError("it has neither a type nor a session header");
+    const body = toEntryBody(type, record);
+    const payload = readObject(record, "payload") ?? record;
+    const rest =
+      body.type === "message" ? omitFields(record, payload === record ? Object.keys(record) : lineFields) : {};
+    const summarised = body.type === "compaction" ? omitFields(payload, ["message"]) : {};
+    const announced = this.#tracker.announce({ sessionId: this.#sessionId, channel: "codex" });
     const id = this.#ids.next(this.#sessionId, type, payload, record.timestamp);
     const extra = { ...rest, ...summarised, ...kept };
-    return [...announced, this.#book.entry(this.#sessionId, body, { id, time, extra })];
+    return [...announced, this.#tracker.entry(this.#sessionId, body, { id, time, extra })];
   }
 
   #header(header: JsonObject, kept: JsonObject): ReaderEvent[] {
-    const id = sourceId(header.id, "id");
-    if (id === undefined) throw new BadRecord("the session's header has no id");
+    const id = readId(header.id, "id");
+    if (id === undefined) throw new BadRecordError("the session header has no id");
     this.#sessionId = id;
     this.#hasHeader = true;
-    const { time } = this.#times.at(header.timestamp);
-    const cwd = textField(header, "cwd");
-    const parent = parentOf(header);
-    return this.#book.announce({
+    const { time } = this.#times.resolve(header.timestamp);
+    const cwd = readText(header, "cwd");
+    const parent = findParentThread(header);
+    return this.#tracker.announce({
       sessionId: id,
       channel: "codex",
       ...(parent === undefined ? {} : { parentSessionId: parent }),
       ...(cwd === undefined ? {} : { cwd }),
       ...(header.timestamp === undefined ? {} : { startedAt: time }),
-      meta: { ...leftOver(header, ["id", "cwd"]), ...kept },
+      meta: { ...omitFields(header, ["id", "cwd"]), ...kept },
     });
   }
 }
 
 const lineFields = ["type", "payload", "timestamp"];
 
-function headerOf(record: JsonObject): JsonObject | undefined {
+function findHeader(record: JsonObject): JsonObject | undefined {
   if (record.type === "session_meta") {
-    const payload = objectIn(record, "payload");
-    if (payload === undefined) throw new BadRecord("the session's header has no payload");
+    const payload = readObject(record, "payload");
+    if (payload === undefined) throw new BadRecordError("the session header has no payload");
     return payload;
   }
   const isBare =
@@ -108,29 +108,30 @@ function headerOf(record: JsonObject): JsonObject | undefined {
   return isBare ? record : undefined;
 }
 
-/** A sub-agent's session names the thread that started it, deep inside the field that says where it came from. */
-function parentOf(header: JsonObject): string | undefined {
-  const spawn = objectIn(objectIn(objectIn(header, "source") ?? {}, "subagent") ?? {}, "thread_spawn");
-  return spawn === undefined ? undefined : textField(spawn, "parent_thread_id");
+/** The header of a sub-agent names the thread that started it. */
+function findParentThread(header: JsonObject): string | undefined {
+  const spawn = readObject(readObject(readObject(header, "source") ?? {}, "subagent") ?? {}, "thread_spawn");
+  return spawn === undefined ? undefined : readText(spawn, "parent_thread_id");
 }
 
-function bodyOf(type: string, record: JsonObject): EntryBody {
+function toEntryBody(type: string, record: JsonObject): EntryBody {
   const custom: EntryBody = { type: "custom", customType: `codex:${type}`, data: record };
   const payload = record.payload;
   if (type === "compacted") {
-    const summary = isJsonObject(payload) ? textField(payload, "message") : undefined;
-    if (summary === undefined) throw new BadRecord("it is a compaction without a message");
+    const summary = isJsonObject(payload) ? readText(payload, "message") : undefined;
+    if (summary === undefined) throw new BadRecordError("it is a compaction without a message");
     return { type: "compaction", summary, firstKeptId: null };
   }
-  const item = type === "response_item" ? payload : wrapped.has(type) || "payload" in record ? undefined : record;
-  if (type === "response_item" && !isJsonObject(item)) throw new BadRecord("it is a response item without a payload");
-  if (!isJsonObject(item) || !isItem(item)) return custom;
+  const item = type === "response_item" ? payload : wrappedTypes.has(type) || "payload" in record ? undefined : record;
+  if (type === "response_item" && !isJsonObject(item))
+    throw new BadRecordError("it is a response item without a payload");
+  if (!isJsonObject(item) || !isConversationItem(item)) return custom;
   return { type: "message", message: fromOpenaiResponses(item) };
 }
 
-/** What the model said or was told. A ghost snapshot is the program's own note for undoing, among the items by accident. */
-function isItem(item: JsonObject): boolean {
-  const type = textField(item, "type");
+/** Whether an item is part of the conversation. A ghost snapshot is the program's own undo data. */
+function isConversationItem(item: JsonObject): boolean {
+  const type = readText(item, "type");
   if (type === undefined) return false;
   return /^(message|reasoning|compaction|compaction_summary|item_reference)$|_(call|output|request|response|tools)$/.test(
     type,

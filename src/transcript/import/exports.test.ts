@@ -14,7 +14,7 @@ const says = (role: string, text: string, more: object = {}) => ({
 });
 
 describe("an export of ChatGPT", () => {
-  it("gives the tree with the open branch last", () => {
+  it("yields the tree with the active branch last", () => {
     const { sessions, entries } = readAll(chatgpt, [
       {
         conversation_id: "c1",
@@ -46,7 +46,7 @@ describe("an export of ChatGPT", () => {
     expect(entries[3]?.extra).not.toHaveProperty("content");
   });
 
-  it("pairs code with its output, and keeps thoughts and pictures", () => {
+  it("pairs code with its output, and keeps reasoning and images", () => {
     const code = says("assistant", "", {
       recipient: "python",
       content: { content_type: "code", language: "python", text: "1+1" },
@@ -89,7 +89,7 @@ describe("an export of ChatGPT", () => {
     expect(entries[1]?.extra).toHaveProperty("content");
   });
 
-  it("survives parents in a circle and parents nobody knows", () => {
+  it("handles cyclic and unknown parents", () => {
     const { entries, bad } = readAll(chatgpt, [
       {
         id: "c1",
@@ -109,7 +109,7 @@ describe("an export of ChatGPT", () => {
 });
 
 describe("an export of Claude.ai", () => {
-  it("gives messages with their blocks and files", () => {
+  it("yields messages with their blocks and files", () => {
     const { sessions, entries } = readAll(claudeAi, [
       {
         uuid: "c1",

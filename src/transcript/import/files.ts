@@ -5,14 +5,14 @@ import { VarveError } from "../../domain/index.ts";
 const importable = /\.jsonl$|^conversations\.json$/i;
 const depthMax = 32;
 
-/** The files that paths name: a file is itself, a folder is every transcript below it. Links to folders are not followed. */
+/** Resolves paths to files: a folder stands for every transcript below it. Links to folders are not followed. */
 export function findFiles(paths: string[]): string[] {
   const found = new Set<string>();
   for (const path of paths) {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat) {
-      throw new VarveError("FILE_NOT_FOUND", `There is nothing at ${path}.`, {
-        remedy: "Check the path; for Claude Code it is usually ~/.claude/projects.",
+      throw new VarveError("FILE_NOT_FOUND", `${path} does not exist.`, {
+        remedy: "Check the path. Claude Code's transcripts are usually in ~/.claude/projects.",
       });
     }
     if (stat.isDirectory()) walk(path, 0, found);
@@ -33,26 +33,29 @@ function walk(folder: string, depth: number, found: Set<string>): void {
 
 const headBytes = 256 * 1024;
 const scanBytes = 4 * 1024 * 1024;
-/** A first line longer than this is told by its beginning and by the lines behind it. */
+/** A longer first line is judged by its beginning and by the following lines. */
 const wholeLineBytes = 32 * 1024 * 1024;
 const recordsMax = 20;
 const recordLength = 64 * 1024;
 
-/** The first records of a file, for telling its format. A first line longer than the head is read whole, or passed over. */
-export function headRecords(file: string): string[] {
+/**
+ * The first records of a file, to detect its format. A first line longer than the head is read in full, or truncated if
+ * it is huge.
+ */
+export function readFirstRecords(file: string): string[] {
   const handle = openSync(file, "r");
   try {
     const head = readText(handle, 0, headBytes).replace(/^\ufeff/, "");
-    if (head.includes("\n") || head.length === 0) return recordsOf(head);
-    const end = endOfLine(handle, headBytes);
+    if (head.includes("\n") || head.length === 0) return splitRecords(head);
+    const end = findLineEnd(handle, headBytes);
     const first = end <= wholeLineBytes ? readText(handle, 0, end).replace(/^\ufeff/, "") : head.slice(0, recordLength);
-    return [first, ...recordsOf(readText(handle, end + 1, headBytes))];
+    return [first, ...splitRecords(readText(handle, end + 1, headBytes))];
   } finally {
     closeSync(handle);
   }
 }
 
-function recordsOf(text: string): string[] {
+function splitRecords(text: string): string[] {
   return text
     .split("\n")
     .filter((line) => line.trim() !== "")
@@ -60,8 +63,8 @@ function recordsOf(text: string): string[] {
     .map((line) => line.slice(0, recordLength));
 }
 
-/** Where the line that is open at a position ends; the end of the file when it does not. */
-function endOfLine(handle: number, from: number): number {
+/** The end of the line at a position, or the end of the file. */
+function findLineEnd(handle: number, from: number): number {
   const buffer = Buffer.alloc(scanBytes);
   for (let at = from; ; at += scanBytes) {
     const read = readSync(handle, buffer, 0, scanBytes, at);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { detectSource, sourceFormats } from "./formats.ts";
+import { detectSource, sourceFormats } from "./import-paths.ts";
 
 const scraps = fc.constantFrom<unknown>(
   "message",
@@ -62,7 +62,7 @@ const text = fc.oneof(
 );
 
 describe.each(sourceFormats)("the reader of $name", (format) => {
-  it("never throws, and has something to say about every record", () => {
+  it("never throws, and yields an event for every record", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 6 }), (records) => {
         const reader = format.open({ path: "/a/b.jsonl", fileTime: 1 });
@@ -122,11 +122,11 @@ describe("detection", () => {
     ["claude-ai", "/conversations.json", { uuid: "u", name: "n", chat_messages: [] }],
     ["jsonl", "/x.jsonl", { role: "user", content: "hi" }],
     ["jsonl", "/x.jsonl", { type: "varve_session", version: 1, sessionId: "s" }],
-  ])("knows a file of %s at %s", (name, path, first) => {
+  ])("detects a file of %s at %s", (name, path, first) => {
     expect(detectSource(path, [JSON.stringify(first)])?.name).toBe(name);
   });
 
-  it("knows a file by a first record that is cut off", () => {
+  it("detects a file by a truncated first record", () => {
     const long = JSON.stringify({
       parentUuid: "p",
       sessionId: "s",
@@ -137,7 +137,7 @@ describe("detection", () => {
     expect(detectSource("/x.jsonl", [long.slice(0, 65_536)])?.name).toBe("claude-code");
   });
 
-  it("has no answer for a file that is none of these", () => {
+  it("detects nothing in a file of another format", () => {
     expect(detectSource("/x.txt", ["hello", "[]", "{}"])).toBeUndefined();
   });
 });

@@ -1,19 +1,19 @@
 import type { Store } from "../../store/index.ts";
 import type { TranscriptRef } from "../append.ts";
-import type { Sources } from "../codec.ts";
+import type { EncodeOptions } from "../codec.ts";
 import type { LegacySession } from "./legacy.ts";
 import type { ImportedSession, SourceName } from "./reader.ts";
 
-export interface ImportHost extends Sources {
+export interface ImportTarget extends EncodeOptions {
   store: Store;
-  /** Finds or makes the session of a conversation that was found in a file. */
+  /** Finds or creates the session for a conversation found in a file. */
   openSession(session: ImportedSession, agent: string, legacy?: LegacySession): Promise<OpenedSession>;
-  /** Takes over what a file says of an open session later on. */
+  /** Applies facts about an open session that a file states later. */
   describeSession(session: ImportedSession, ref: OpenedSession): Promise<void>;
 }
 
 export interface OpenedSession extends TranscriptRef {
-  /** True while nothing but its opening is in it: a root of the source continues from there. */
+  /** True while the session has no imported entry: a root of the source continues from its opening. */
   empty: boolean;
 }
 
@@ -44,9 +44,9 @@ export interface ImportResult {
 }
 
 export interface ImportReport extends ImportResult {
-  /** Entries that are no messages: summaries, settings, marks. They are kept too. */
+  /** Entries that are not messages: summaries, settings, markers. They are stored too. */
   otherEntries: number;
-  /** Files below a folder whose format nobody knew. */
+  /** Files in a folder whose format was not recognised. */
   skipped: string[];
   broken: { path: string; record: number; reason: string }[];
 }

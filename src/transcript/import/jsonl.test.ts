@@ -5,7 +5,7 @@ import { jsonl } from "./jsonl.ts";
 import { readAll } from "./read-all.test-util.ts";
 
 describe("plain lines", () => {
-  it("keep their times, whatever they are counted in", () => {
+  it("keep their times in any unit", () => {
     const times = [
       1_777_629_600,
       1_777_629_600_000,
@@ -23,7 +23,7 @@ describe("plain lines", () => {
     expect(entries[2]?.extra).toEqual({ timestamp: "2026-05-01T10:00:00Z" });
   });
 
-  it("take the time before them when they have none, and the file's when there is none before", () => {
+  it("take the time of the previous line when they have none, else that of the file", () => {
     const { entries } = readAll(
       jsonl,
       [
@@ -37,7 +37,7 @@ describe("plain lines", () => {
     expect(entries[2]?.extra).toEqual({ timestamp: "soon" });
   });
 
-  it("are read in the shape of the provider that they show", () => {
+  it("are read in the format of the provider they come from", () => {
     const call = {
       role: "assistant",
       content: null,
@@ -56,13 +56,13 @@ describe("plain lines", () => {
     expect(entries.map((entry) => entry.id)).toEqual(["a", "b", "c"]);
   });
 
-  it("are taken as they are in the form of Varve's own messages", () => {
+  it("are taken unchanged in Varve's own format", () => {
     const content = [{ type: "tool_result", callId: "7", output: "done" }];
     const { entries } = readAll(jsonl, [{ role: "tool", content, id: "a" }]);
     expect(entries[0]).toMatchObject({ message: { role: "tool", content } });
   });
 
-  it("become state without a role, and are refused with a role and no content that can be read", () => {
+  it("become state without a role, and are rejected with a role but no readable content", () => {
     const { entries, bad } = readAll(jsonl, [
       { type: "note", x: 1 },
       { role: "user", content: 5 },
@@ -73,7 +73,7 @@ describe("plain lines", () => {
     expect(bad).toHaveLength(3);
   });
 
-  it("keep their exact text when a number is too long for JavaScript", () => {
+  it("keep their exact text when JavaScript cannot represent a number", () => {
     const exact = '{"role":"user","content":"hi","n":12345678901234567890}';
     const { entries } = readAll(jsonl, [
       exact,
@@ -120,7 +120,7 @@ describe("a session that Varve exported", () => {
     },
   ];
 
-  it("comes back entry by entry, without a change", () => {
+  it("is reproduced entry by entry", () => {
     const { sessions, events, bad } = readAll(jsonl, [header, ...drafts]);
     expect(bad).toEqual([]);
     expect(sessions).toEqual([
@@ -135,18 +135,18 @@ describe("a session that Varve exported", () => {
     expect(events.slice(1)).toEqual(drafts.map((entry) => ({ kind: "entry", sessionId: "s1", entry })));
   });
 
-  it("loses only what the other store had counted", () => {
+  it("loses only the numbers of the exporting store", () => {
     const { events } = readAll(jsonl, [header, { ...drafts[1], seq: 9, sessionId: "s1", tokens: 4 }]);
     expect(events[1]).toEqual({ kind: "entry", sessionId: "s1", entry: drafts[1] });
   });
 
-  it("goes on where it stopped", () => {
+  it("resumes where it stopped", () => {
     const { state } = readAll(jsonl, [header, drafts[0]]);
     const tail = readAll(jsonl, [drafts[1]], { state: JSON.parse(JSON.stringify(state)) });
     expect(tail.entries).toMatchObject([{ id: "2", sessionId: "s1" }]);
   });
 
-  it("says what is wrong with an entry", () => {
+  it("reports what is wrong with an entry", () => {
     const { bad } = readAll(jsonl, [
       header,
       { type: "wish", id: "1", time: 1 },

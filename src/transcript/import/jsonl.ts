@@ -9,19 +9,27 @@ import {
   type JsonValue,
   type Message,
 } from "../../domain/index.ts";
-import { ContentIds } from "./ids.ts";
 import type { ImportedSession, ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
-import { BadRecord, baseName, guardedRead, leftOver, type ParsedRecord, peek, sourceId, textField } from "./record.ts";
+import {
+  BadRecordError,
+  getBaseName,
+  guardReader,
+  omitFields,
+  type ParsedRecord,
+  parseLeniently,
+  readId,
+  readText,
+} from "./record.ts";
+import { ContentIds, RecordTimes } from "./record-defaults.ts";
 import { SessionTracker } from "./session-tracker.ts";
-import { RecordTimes } from "./time.ts";
 import { readVarveEntry, readVarveHeader } from "./varve-export.ts";
 
-/** Plain lines of `{role, content, timestamp}`, in whichever provider's shape, and what Varve itself exports. */
+/** Plain lines of `{role, content, timestamp}` in the format of any provider, and Varve's own exports. */
 export const jsonl: SourceFormat = {
   name: "jsonl",
   layout: "lines",
   detect: (_path, firstRecords) =>
-    firstRecords.map(peek).some((record) => record.type === "varve_session" || isMessage(record)),
+    firstRecords.map(parseLeniently).some((record) => record.type === "varve_session" || isMessage(record)),
   open: (context) => new JsonlReader(context),
 };
 
@@ -36,28 +44,28 @@ const parentKeys = ["parentId", "parent_id"];
 
 class JsonlReader implements RecordReader {
   readonly read: (text: string) => ReaderEvent[];
-  readonly #book: SessionTracker;
+  readonly #tracker: SessionTracker;
   readonly #times: RecordTimes;
   readonly #ids = new ContentIds();
   readonly #name: string;
   #header: JsonObject | undefined;
-  /** Set behind a header of Varve's own. */
+  /** Set after the header of a Varve export. */
   #exported: ImportedSession | undefined;
 
   constructor(context: ReaderContext) {
     const state = isJsonObject(context.state) ? context.state : {};
-    this.#name = baseName(context.path);
+    this.#name = getBaseName(context.path);
     this.#exported = isJsonObject(state.exported) ? readVarveHeader(state.exported) : undefined;
     this.#header = isJsonObject(state.exported) ? state.exported : undefined;
-    this.#book = new SessionTracker(state.sessions);
+    this.#tracker = new SessionTracker(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
-    this.read = guardedRead((record) => this.#read(record));
+    this.read = guardReader((record) => this.#read(record));
   }
 
   state(): JsonObject | undefined {
     if (this.#ids.size > 0) return undefined;
     const exported: JsonObject = this.#header === undefined ? {} : { exported: this.#header };
-    return { ...exported, sessions: this.#book.state(), time: this.#times.last };
+    return { ...exported, sessions: this.#tracker.state(), time: this.#times.last };
   }
 
   #read(parsed: ParsedRecord): ReaderEvent[] {
@@ -73,50 +81,50 @@ class JsonlReader implements RecordReader {
   }
 
   #readPlain({ value: record, exactText }: ParsedRecord): ReaderEvent[] {
-    const session = firstOf(record, sessionKeys);
-    const own = firstOf(record, idKeys);
-    const parent = firstOf(record, parentKeys);
-    const at = firstOf(record, timeKeys);
-    const sessionId = sourceId(session?.value, "session id") ?? this.#name;
-    const ownId = sourceId(own?.value, "id");
-    const follows = parent === undefined ? {} : { parentId: sourceId(parent.value, parent.key) ?? null };
+    const session = findField(record, sessionKeys);
+    const own = findField(record, idKeys);
+    const parent = findField(record, parentKeys);
+    const at = findField(record, timeKeys);
+    const sessionId = readId(session?.value, "session id") ?? this.#name;
+    const ownId = readId(own?.value, "id");
+    const follows = parent === undefined ? {} : { parentId: readId(parent.value, parent.key) ?? null };
     const used = [session, own, parent, at].flatMap((field) => (field === undefined ? [] : [field.key]));
-    const body = bodyOf(record, used);
-    const { time, lost } = this.#times.at(at?.value);
+    const body = toEntryBody(record, used);
+    const { time, original } = this.#times.resolve(at?.value);
     const extra: JsonObject = {
-      ...(at === undefined || lost === undefined ? {} : { [at.key]: lost }),
+      ...(at === undefined || original === undefined ? {} : { [at.key]: original }),
       ...(exactText === undefined ? {} : { exactText }),
     };
-    const announced = this.#book.announce({ sessionId, channel: "jsonl" });
-    const id = ownId ?? this.#ids.next(sessionId, textField(record, "role") ?? body.type, record, at?.value);
-    return [...announced, this.#book.entry(sessionId, body, { id, ...follows, time, extra })];
+    const announced = this.#tracker.announce({ sessionId, channel: "jsonl" });
+    const id = ownId ?? this.#ids.next(sessionId, readText(record, "role") ?? body.type, record, at?.value);
+    return [...announced, this.#tracker.entry(sessionId, body, { id, ...follows, time, extra })];
   }
 }
 
-/** The first of some names under which a line has a field. */
-function firstOf(record: JsonObject, keys: readonly string[]): { key: string; value: JsonValue } | undefined {
+/** The first of several alternative field names that the record has. */
+function findField(record: JsonObject, keys: readonly string[]): { key: string; value: JsonValue } | undefined {
   const key = keys.find((name) => Object.hasOwn(record, name));
   return key === undefined ? undefined : { key, value: record[key] ?? null };
 }
 
-function bodyOf(record: JsonObject, used: string[]): EntryBody {
+function toEntryBody(record: JsonObject, used: string[]): EntryBody {
   if (!("role" in record)) {
-    return { type: "custom", customType: `jsonl:${textField(record, "type") ?? "record"}`, data: record };
+    return { type: "custom", customType: `jsonl:${readText(record, "type") ?? "record"}`, data: record };
   }
-  if (typeof record.role !== "string") throw new BadRecord("its role is not a string");
+  if (typeof record.role !== "string") throw new BadRecordError("its role is not a string");
   const { content } = record;
   if (content !== undefined && content !== null && typeof content !== "string" && !Array.isArray(content)) {
-    throw new BadRecord("its content is neither text nor an array");
+    throw new BadRecordError("its content is neither text nor an array");
   }
-  return { type: "message", message: readMessage(leftOver(record, used)) };
+  return { type: "message", message: readMessage(omitFields(record, used)) };
 }
 
-/** Each provider gives itself away by the names it uses; plain text is the same in all of them. */
+/** Providers are recognised by the field names they use; plain text is the same in all of them. */
 function readMessage(wire: JsonObject): Message {
   const blocks = Array.isArray(wire.content) ? wire.content.filter(isJsonObject) : [];
   const types = new Set(blocks.map((block) => block.type));
   const uses = (...names: string[]) => names.some((name) => types.has(name));
-  // A call by its `callId` is in the form of Varve's own messages, which need no reading.
+  // A call with `callId` is already in Varve's own format.
   if (blocks.some((block) => /^tool_(?:call|result)$/.test(String(block.type)) && typeof block.callId === "string")) {
     return wire as unknown as Message;
   }

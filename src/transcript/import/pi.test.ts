@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toPi } from "../../domain/index.ts";
-import { openclaw } from "./openclaw.ts";
-import { pi } from "./pi.ts";
+import { openclaw, pi } from "./pi.ts";
 import { readAll } from "./read-all.test-util.ts";
 
 const at = "2026-05-01T10:00:00.000Z";
@@ -9,7 +8,7 @@ const header = { type: "session", version: 3, id: "s1", timestamp: at, cwd: "/ap
 const user = { role: "user", content: "hi", timestamp: 1_777_629_600_000 };
 
 describe("a session file of pi", () => {
-  it("gives every kind of entry its place", () => {
+  it("reads every kind of entry", () => {
     const entry = (id: string, parentId: string | null, rest: object) => ({ id, parentId, timestamp: at, ...rest });
     const { sessions, entries, bad } = readAll(pi, [
       header,
@@ -80,7 +79,7 @@ describe("a session file of pi", () => {
     ]);
   });
 
-  it("makes up ids for the first version that stay the same when the file grows", () => {
+  it("generates ids for version 1 that stay the same when the file grows", () => {
     const v1 = [
       { type: "session", id: "s1", timestamp: at, cwd: "/app", provider: "openai", modelId: "m" },
       { type: "message", timestamp: at, message: user },
@@ -97,7 +96,7 @@ describe("a session file of pi", () => {
     expect(three).toMatchObject({ type: "compaction", firstKeptId: two?.id, extra: { firstKeptEntryIndex: 2 } });
   });
 
-  it("goes on where it stopped when its entries have ids", () => {
+  it("resumes where it stopped when its entries have ids", () => {
     const lines = [header, { type: "message", id: "01", parentId: null, timestamp: at, message: user }];
     const { state } = readAll(pi, lines);
     const tail = readAll(pi, [{ type: "message", id: "02", parentId: "01", message: { role: "user", content: "x" } }], {
@@ -107,7 +106,7 @@ describe("a session file of pi", () => {
     expect(tail.sessions).toEqual([]);
   });
 
-  it("says what is wrong with a bad line", () => {
+  it("reports what is wrong with a bad line", () => {
     const { bad } = readAll(pi, [
       { type: "session", id: 5 },
       { type: "message", id: "1", parentId: null, timestamp: at },
@@ -118,13 +117,13 @@ describe("a session file of pi", () => {
       "its id is a number, not a string",
       "its type is message, but it has no message",
       "its summary is not a string",
-      "its id has characters that no id may have",
+      "its id contains characters that are not allowed in an id",
     ]);
   });
 });
 
 describe("a session file of OpenClaw", () => {
-  it("is told from pi's by its folder, and knows its agent", () => {
+  it("is distinguished from pi's by its folder, which names the agent", () => {
     const path = "/home/me/.openclaw/agents/main/sessions/s1.jsonl";
     expect(openclaw.detect(path, [])).toBe(true);
     expect(openclaw.detect("/tmp/s1.jsonl", [JSON.stringify(header)])).toBe(false);

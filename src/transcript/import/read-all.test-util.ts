@@ -9,7 +9,7 @@ export interface Reading {
   state: JsonValue | undefined;
 }
 
-/** Reads records as an import would; text is handed over as it is, anything else as JSON. */
+/** Reads records like an import does; strings are passed as they are, anything else as JSON. */
 export function readAll(
   format: SourceFormat,
   records: readonly unknown[],

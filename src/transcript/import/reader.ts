@@ -1,60 +1,59 @@
 import type { EntryDraft, JsonObject, JsonValue } from "../../domain/index.ts";
 
-/** The programs whose files can be read. */
+/** The programs whose files can be imported. */
 export const sourceNames = ["claude-code", "pi", "openclaw", "codex", "chatgpt", "claude-ai", "jsonl"] as const;
 export type SourceName = (typeof sourceNames)[number];
 
 /** A conversation found in a file. */
 export interface ImportedSession {
-  /** The source's own id of the conversation. */
+  /** The id of the conversation in the source. */
   sessionId: string;
-  /** The session key's channel; the source's name unless the source knows better. */
+  /** The channel of the session key; usually the name of the source. */
   channel: string;
-  /** Set for a sub-agent's conversation: the session that started it. */
+  /** For a sub-agent: the session that started it. */
   parentSessionId?: string;
   cwd?: string;
   title?: string;
   startedAt?: number;
-  /** The entry the conversation goes on from, when it is not the last one. */
+  /** The entry the conversation continues from, when it is not the last one. */
   head?: string;
-  /** Kept on the session as it is. */
+  /** Stored unchanged on the session. */
   meta?: JsonObject;
 }
 
-/** What one record of a file says. Every record yields at least one event: nothing is dropped without a word. */
+/** The content of one record. Every record yields at least one event: nothing is dropped silently. */
 export type ReaderEvent =
   | { kind: "session"; session: ImportedSession }
-  /** An entry of a session that an earlier event announced. */
+  /** An entry of a session announced by an earlier event. */
   | { kind: "entry"; sessionId: string; entry: EntryDraft & { id: string; time: number } }
-  /** The record cannot be read: it is kept in quarantine with the reason. */
+  /** The record cannot be read; it is quarantined with the reason. */
   | { kind: "bad"; reason: string };
 
 /**
- * Reads the records of one file, in order. A record is one line, or one element of a file that is one JSON array.
- * Pure: it sees text and gives events; it never touches a disk or the clock.
+ * Reads the records of one file in order. A record is one line, or one element of a JSON array. Pure: it turns text
+ * into events and never uses the disk or the clock.
  */
 export interface RecordReader {
-  /** `text` is the exact record, without its line end; blank lines are never handed over. */
+  /** `text` is the exact record without its line end. Blank lines are skipped by the caller. */
   read(text: string, recordNumber: number): ReaderEvent[];
-  /** What the reader must know to go on behind the last record; `undefined` when it can only start at the top. */
+  /** The state needed to resume after the last record; `undefined` when the reader can only start at the beginning. */
   state(): JsonValue | undefined;
 }
 
 export interface ReaderContext {
-  /** The file's path, for formats that put facts into names. */
+  /** For formats that encode facts in file names. */
   path: string;
-  /** The file's modification time, for records that carry no time at all. */
+  /** The modification time, for records without a time. */
   fileTime: number;
-  /** What `state()` gave when the file was read up to here before. */
+  /** The result of `state()` when the file was last read up to here. */
   state?: JsonValue;
 }
 
-/** One source's format. */
 export interface SourceFormat {
   name: SourceName;
-  /** `lines`: a record a line. `array`: the file is one JSON array, a record an element. */
+  /** `lines`: one record per line. `array`: the file is a JSON array, one record per element. */
   layout: "lines" | "array";
-  /** Whether a file is of this format, from its path and its first records (up to 20, each up to 64 KiB). */
+  /** Whether a file has this format, judged by its path and its first records (up to 20, each up to 64 KiB). */
   detect(path: string, firstRecords: string[]): boolean;
   open(context: ReaderContext): RecordReader;
 }

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fromAnthropic, fromPi, jsonEqual, toAnthropic, toPi } from "../../domain/index.ts";
-import { detectSource } from "./formats.ts";
+import { detectSource } from "./import-paths.ts";
 import { readAll } from "./read-all.test-util.ts";
 
 const folder = process.env.VARVE_TRANSCRIPTS;
 
-/** How many messages the files that everybody can get have. */
-const messagesOf: Record<string, number> = {
+/** The number of messages in publicly available files. */
+const readMessages: Record<string, number> = {
   "large-session.jsonl": 914,
   "1af7fc5e-8455-4414-9ccd-011d40f70b2a.jsonl": 29,
   "5c0375b4-57a5-4f26-b12d-d022ee4e51b7.jsonl": 53,
@@ -21,7 +21,7 @@ function filesUnder(root: string | undefined): string[] {
     .filter((path) => path.endsWith(".jsonl") && statSync(path).isFile());
 }
 
-describe.runIf(folder !== undefined)("a transcript that a real program wrote", () => {
+describe.runIf(folder !== undefined)("a transcript written by a real program", () => {
   it.each(filesUnder(folder))("%s is read to the last line", (path) => {
     const lines = readFileSync(path, "utf8")
       .split("\n")
@@ -39,7 +39,7 @@ describe.runIf(folder !== undefined)("a transcript that a real program wrote", (
       entry.type === "custom" ? entry.customType : entry.type,
     );
     const name = path.split("/").at(-1) ?? "";
-    if (name in messagesOf) expect(counts.message?.length).toBe(messagesOf[name]);
+    if (name in readMessages) expect(counts.message?.length).toBe(readMessages[name]);
     if (name === "large-session.jsonl") {
       expect(counts["pi:thinking_level_change"]?.length).toBe(103);
       expect(counts.model_change?.length).toBe(1);
@@ -50,7 +50,7 @@ describe.runIf(folder !== undefined)("a transcript that a real program wrote", (
     expect(new Set(reading.entries.map((entry) => entry.id)).size).toBe(reading.entries.length);
   });
 
-  it.each(filesUnder(folder))("%s gives back every message exactly", (path) => {
+  it.each(filesUnder(folder))("%s reproduces every message exactly", (path) => {
     for (const line of readFileSync(path, "utf8").split("\n")) {
       const record = line === "" ? {} : (JSON.parse(line) as { message?: { role?: string } });
       if (record.message === undefined) continue;

@@ -1,16 +1,16 @@
 import { createReadStream } from "node:fs";
 import { TextDecoder } from "node:util";
 
-/** One record of a file with its place. */
+/** One record of a file, with its position. */
 export interface FileRecord {
-  /** Counted from 1: the line number in files of lines. */
+  /** Starts at 1: the line number in a file of lines. */
   number: number;
-  /** Absent when the bytes are not valid UTF-8, or too many for one string. */
+  /** Absent when the bytes are not valid UTF-8, or too long for a string. */
   text?: string;
   /** The raw bytes of a record without text. */
   bytes?: Buffer;
   start: number;
-  /** The position behind the record and its line end. */
+  /** The position after the record and its line end. */
   end: number;
   /** False for a last line without a line end: it may still be growing. */
   complete: boolean;
@@ -24,7 +24,7 @@ export interface RecordPosition {
 const recordBytesMax = 400 * 1024 * 1024;
 const newline = 0x0a;
 
-/** The lines of a file, from a position on; blank ones are passed over but counted. */
+/** The lines of a file from a position on; blank lines are skipped but counted. */
 export async function* readLines(file: string, from: RecordPosition, signal?: AbortSignal): AsyncGenerator<FileRecord> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
@@ -37,39 +37,39 @@ export async function* readLines(file: string, from: RecordPosition, signal?: Ab
       pending.push(chunk.subarray(lineStart, at));
       pendingBytes += at - lineStart;
       number += 1;
-      const record = recordOf(pending, { number, start, end: start + pendingBytes + 1, complete: true });
+      const record = decodeRecord(pending, { number, start, end: start + pendingBytes + 1, complete: true });
       if (record) yield record;
       start += pendingBytes + 1;
       pending = [];
       pendingBytes = 0;
       lineStart = at + 1;
     }
-    // A copy: the stream may use the chunk's memory again.
+    // Copied, because the stream may reuse the chunk's memory.
     const rest = Buffer.from(chunk.subarray(lineStart));
     if (rest.length > 0) pending.push(rest);
     pendingBytes += rest.length;
   }
-  const last = recordOf(pending, { number: number + 1, start, end: start + pendingBytes, complete: false });
+  const last = decodeRecord(pending, { number: number + 1, start, end: start + pendingBytes, complete: false });
   if (last) yield last;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-function recordOf(parts: Buffer[], place: Omit<FileRecord, "text" | "bytes">): FileRecord | undefined {
+function decodeRecord(parts: Buffer[], place: Omit<FileRecord, "text" | "bytes">): FileRecord | undefined {
   const bytes = parts.length === 1 ? (parts[0] ?? Buffer.alloc(0)) : Buffer.concat(parts);
   if (bytes.length > recordBytesMax) return { ...place, bytes: bytes.subarray(0, 1024) };
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
-    // Not UTF-8: the caller keeps the bytes themselves.
+    // Not UTF-8: the caller stores the bytes.
     return { ...place, bytes: Buffer.from(bytes) };
   }
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
   return line.trim() === "" ? undefined : { ...place, text: line };
 }
 
-/** The elements of a file that is one JSON array, each as its exact text, without holding the whole file. */
+/** The elements of a JSON array file, each as its exact text, without loading the whole file. */
 export async function* readArray(file: string, signal?: AbortSignal): AsyncGenerator<FileRecord> {
   let text = "";
   let depth = 0;
@@ -113,7 +113,7 @@ export async function* readArray(file: string, signal?: AbortSignal): AsyncGener
     }
     if (depth > 0) text += chunk.slice(from);
   }
-  // An array that never ends: its last element is handed over as it is, and the reader says what is wrong with it.
+  // The array is not closed: the reader reports what is wrong with its last element.
   const last = finish(false);
   if (last) yield last;
 }

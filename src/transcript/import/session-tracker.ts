@@ -1,18 +1,18 @@
 import { type EntryBody, isJsonObject, type JsonObject, type JsonValue } from "../../domain/index.ts";
 import type { ImportedSession, ReaderEvent } from "./reader.ts";
 
-/** The entry's own fields beside its body, as a reader finds them. */
-export interface EntryFacts {
+/** The fields of an entry other than its body. */
+export interface EntryPlacement {
   id: string;
-  /** Absent: the entry follows the one before it in its session. */
+  /** Absent: the entry follows the previous one of its session. */
   parentId?: string | null;
   time: number;
   extra?: JsonObject;
 }
 
 /**
- * Which sessions a file has shown so far, and the newest entry of each. A session is announced before its first entry,
- * and once more whenever a later record knows more about it: the later word counts.
+ * Tracks the sessions of a file and the newest entry of each. A session is announced before its first entry, and again
+ * whenever a later record adds facts about it.
  */
 export class SessionTracker {
   readonly #sessions = new Map<string, { session: ImportedSession; lastId: string | null }>();
@@ -25,22 +25,22 @@ export class SessionTracker {
     }
   }
 
-  /** The event that tells of a session, or none when everything in it was told before. */
+  /** Returns the event that announces a session, or none when nothing is new. */
   announce(facts: ImportedSession): ReaderEvent[] {
     const known = this.#sessions.get(facts.sessionId);
-    const told = known?.session ?? { sessionId: facts.sessionId, channel: facts.channel };
+    const announced = known?.session ?? { sessionId: facts.sessionId, channel: facts.channel };
     const news = Object.entries(facts).filter(([key, value]) => {
       if (value === undefined) return false;
-      // A name may change; where and when a session began is settled by the first record that says so.
-      return !Object.hasOwn(told, key) || (key === "title" && told.title !== value);
+      // A title may change; where and when a session began is fixed by the first record that says so.
+      return !Object.hasOwn(announced, key) || (key === "title" && announced.title !== value);
     });
     if (known !== undefined && news.length === 0) return [];
-    const session: ImportedSession = { ...told, ...Object.fromEntries(news) };
+    const session: ImportedSession = { ...announced, ...Object.fromEntries(news) };
     this.#sessions.set(facts.sessionId, { session, lastId: known?.lastId ?? null });
     return [{ kind: "session", session }];
   }
 
-  entry(sessionId: string, body: EntryBody, facts: EntryFacts): ReaderEvent {
+  entry(sessionId: string, body: EntryBody, facts: EntryPlacement): ReaderEvent {
     const known = this.#sessions.get(sessionId);
     const parentId = facts.parentId === undefined ? (known?.lastId ?? null) : facts.parentId;
     if (known !== undefined) known.lastId = facts.id;

@@ -2,7 +2,7 @@ import type { Clock, Random } from "../../domain/index.ts";
 import { createJob, type JobHandler } from "../../jobs/index.ts";
 import type { Generate } from "../../models/index.ts";
 import type { EntryRow, NewJob, Store } from "../../store/index.ts";
-import { findFile, noteFile, readFileContents } from "./files.ts";
+import { findFile, readFileContents, saveModelSummary } from "./files.ts";
 
 export const describeFileKind = "describe file";
 
@@ -38,6 +38,6 @@ export function describeFileHandler(store: Store, generate: Generate): JobHandle
       signal,
     });
     const { text, model } = typeof answer === "string" ? { text: answer } : answer;
-    if (text.trim() !== "") await noteFile(store, agent, id, { text: text.trim(), model: model ?? null });
+    if (text.trim() !== "") await saveModelSummary(store, agent, id, { text: text.trim(), model: model ?? null });
   };
 }

@@ -1,19 +1,33 @@
 import { VarveError } from "../../domain/index.ts";
-import type { Db, Store } from "../../store/index.ts";
-import type { FileHead } from "./reference.ts";
+import type { Db, FileRow, Store } from "../../store/index.ts";
+
+export type FileMetadata = Omit<FileRow, "content">;
+
+/** The text that replaces the content in the context: what it is, how to read it, and a summary. */
+export function formatFileReference(file: FileMetadata): string {
+  const facts = [
+    ...(file.name === null ? [] : [file.name]),
+    ...(file.mediaType === null ? [] : [file.mediaType]),
+    file.kind,
+    `${file.bytes} bytes`,
+    `${file.lines} ${file.lines === 1 ? "line" : "lines"}`,
+    `about ${file.tokens} tokens`,
+  ].join(", ");
+  return `[Large content ${file.id}: ${facts}. It is stored whole; read it with lcm_describe, by line range.]\n${file.summary}\n[End of ${file.id}]`;
+}
 
 const heads = ["id", "name", "media_type as mediaType", "kind", "summary", "bytes", "lines", "tokens"] as const;
 
-/** What a model wrote about a file, beside what is known of it without one. */
-export interface ModelNote {
+/** A description of a file by a model, in addition to the one computed without a model. */
+export interface ModelSummary {
   text: string;
   model: string | null;
 }
 const idsAtOnce = 500;
 
-/** What is known of files, without their content. */
-export async function readFileHeads(db: Db, agent: string, ids: string[]): Promise<Map<string, FileHead>> {
-  const found = new Map<string, FileHead>();
+/** Reads the metadata of files, without their content. */
+export async function readFileMetadata(db: Db, agent: string, ids: string[]): Promise<Map<string, FileMetadata>> {
+  const found = new Map<string, FileMetadata>();
   for (let from = 0; from < ids.length; from += idsAtOnce) {
     const rows = await db
       .selectFrom("files")
@@ -26,7 +40,7 @@ export async function readFileHeads(db: Db, agent: string, ids: string[]): Promi
   return found;
 }
 
-/** The content of files, byte for byte. */
+/** Reads the content of files, byte for byte. */
 export async function readFileContents(db: Db, agent: string, ids: string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const id of ids) {
@@ -41,17 +55,17 @@ export async function readFileContents(db: Db, agent: string, ids: string[]): Pr
   return found;
 }
 
-export interface StoredFile extends FileHead {
-  /** The entries that hold it. */
+export interface StoredFile extends FileMetadata {
+  /** The entries that reference it. */
   entries: { conversation: number; seq: number }[];
-  byModel?: ModelNote;
+  byModel?: ModelSummary;
 }
 
 export async function findFile(store: Store, agent: string, id: string): Promise<StoredFile> {
-  const file = (await readFileHeads(store.db, agent, [id])).get(id);
+  const file = (await readFileMetadata(store.db, agent, [id])).get(id);
   if (!file) {
-    throw new VarveError("FILE_NOT_FOUND", `There is no file ${id} here.`, {
-      remedy: "Take an id from a reference in the context, from a summary or from a search.",
+    throw new VarveError("FILE_NOT_FOUND", `There is no file ${id}.`, {
+      remedy: "Take the id from a reference in the context, a summary or a search result.",
     });
   }
   const entries = await store.db
@@ -62,18 +76,18 @@ export async function findFile(store: Store, agent: string, id: string): Promise
     .orderBy("seq")
     .limit(100)
     .execute();
-  const noted = await store.db
+  const described = await store.db
     .selectFrom("files")
     .select(["model_summary", "model"])
     .where("agent", "=", agent)
     .where("id", "=", id)
     .executeTakeFirst();
-  const text = noted?.model_summary ?? undefined;
-  return { ...file, entries, ...(text === undefined ? {} : { byModel: { text, model: noted?.model ?? null } }) };
+  const text = described?.model_summary ?? undefined;
+  return { ...file, entries, ...(text === undefined ? {} : { byModel: { text, model: described?.model ?? null } }) };
 }
 
-/** Keeps what a model wrote about a file. */
-export async function noteFile(store: Store, agent: string, id: string, note: ModelNote): Promise<void> {
+/** Stores a model's description of a file. */
+export async function saveModelSummary(store: Store, agent: string, id: string, note: ModelSummary): Promise<void> {
   await store.transaction(({ db }) =>
     db
       .updateTable("files")
@@ -84,7 +98,7 @@ export async function noteFile(store: Store, agent: string, id: string, note: Mo
   );
 }
 
-/** Which files some entries hold. */
+/** The files that entries reference. */
 export async function findEntryFiles(store: Store, agent: string, seqs: number[]): Promise<string[]> {
   const found = new Set<string>();
   for (let from = 0; from < seqs.length; from += idsAtOnce) {

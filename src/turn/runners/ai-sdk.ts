@@ -1,5 +1,5 @@
 import type { Config } from "../../config/index.ts";
-import { chatModel, type ProviderSources } from "../../models/index.ts";
+import { openChatModel, type ProviderSources } from "../../models/index.ts";
 import type { Runner } from "./port.ts";
 
 /** A model through the AI SDK. */
@@ -8,7 +8,7 @@ export function sdkRunner(
   sources: ProviderSources,
   { maxOutputTokens, temperature }: Config["turn"],
 ): Runner {
-  const model = chatModel(name, sources);
+  const model = openChatModel(name, sources);
   return {
     name: "ai-sdk",
     model: name,

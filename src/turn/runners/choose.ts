@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { chatModelNames, checkProfile, type ProviderSources } from "../../models/index.ts";
+import { checkProfile, listChatModels, type ProviderSources } from "../../models/index.ts";
 import type { Session } from "../../session/index.ts";
 import type { TurnServices } from "../turn.ts";
 import { sdkRunner } from "./ai-sdk.ts";
@@ -22,7 +22,7 @@ export function chooseRunners(services: TurnServices, session: Session): Runner[
       return [offline()];
     default: {
       const sources = chatSources(services, session);
-      const names = [...new Set([...listOverride(session), ...chatModelNames(config.models, sources)])];
+      const names = [...new Set([...listOverride(session), ...listChatModels(config.models, sources)])];
       if (names.length > 0) return names.map((name) => sdkRunner(name, sources, turn));
       if (turn.runner === "auto") return [offline()];
       throw new VarveError("BAD_CONFIG", "turn.runner is ai-sdk, and there is no model to ask.", {

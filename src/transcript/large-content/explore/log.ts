@@ -1,5 +1,12 @@
-import { clean, count, counted, fit, shorten } from "./fit.ts";
-import { type Subject, splitLines } from "./subject.ts";
+import {
+  type ExploredText,
+  formatCount,
+  formatNumber,
+  formatSummary,
+  splitLines,
+  toSingleLine,
+  truncateCharacters,
+} from "./summary-format.ts";
 
 const levelNames: Readonly<Record<string, string>> = {
   trace: "trace",
@@ -21,7 +28,7 @@ const levelNames: Readonly<Record<string, string>> = {
   fatal: "fatal",
 };
 const names = Object.keys(levelNames).join("|");
-/** In capitals anywhere, or in any case where it is marked as a level. */
+/** Levels in capitals anywhere, or in any case where they are marked as levels. */
 const capitals = new RegExp(`(?:^|[^A-Za-z0-9_])(${names.toUpperCase()})(?![A-Za-z0-9_])`);
 const marked = new RegExp(`(?:\\[\\s*|level"?\\s*[=:]\\s*"?|<)(${names})(?:\\s*\\]|["\\s,>}]|$)`, "i");
 const levelOrder = ["fatal", "error", "warn", "info", "debug", "trace"];
@@ -36,26 +43,26 @@ const timeAt = 60;
 const lineMax = 400;
 const patternsMax = 20_000;
 
-/** Whether the lines of a text name levels, or at least begin with times. */
+/** Whether most lines contain levels, or at least start with times. */
 export function looksLikeLog(start: string, by: "levels" | "times"): boolean {
   const lines = start.split("\n", 200).filter((line) => line.trim() !== "");
   if (lines.length < 3) return false;
-  const timed = lines.filter((line) => timeOf(line) !== undefined).length;
+  const timed = lines.filter((line) => findTime(line) !== undefined).length;
   if (by === "times") return timed >= 0.6 * lines.length;
-  const levelled = lines.filter((line) => levelOf(line) !== undefined).length;
+  const levelled = lines.filter((line) => findLevel(line) !== undefined).length;
   return levelled >= 0.4 * lines.length && timed + levelled >= 0.6 * lines.length;
 }
 
-export function exploreLog(subject: Subject): string {
+export function exploreLog(subject: ExploredText): string {
   const lines = splitLines(subject).filter((line) => line.trim() !== "");
   const levels = new Map<string, number>();
   const patterns = new Map<string, { times: number; line: string }>();
   const errors: string[] = [];
   let [first, last]: (string | undefined)[] = [];
   for (const line of lines) {
-    const level = levelOf(line);
+    const level = findLevel(line);
     if (level !== undefined) levels.set(level, (levels.get(level) ?? 0) + 1);
-    const time = timeOf(line);
+    const time = findTime(line);
     first ??= time;
     last = time ?? last;
     const pattern = normalise(line);
@@ -68,27 +75,29 @@ export function exploreLog(subject: Subject): string {
   }
   const sorted = [...patterns].filter(([, { times: seen }]) => seen > 1).sort((a, b) => b[1].times - a[1].times);
   const range = first === undefined || last === undefined ? [] : [first === last ? first : `${first} to ${last}`];
-  const counts = levelOrder.flatMap((level) => (levels.has(level) ? `${level} ${count(levels.get(level) ?? 0)}` : []));
-  return fit(`Log, ${counted(lines.length, "line")}, ${subject.extent}`, [
+  const counts = levelOrder.flatMap((level) =>
+    levels.has(level) ? `${level} ${formatNumber(levels.get(level) ?? 0)}` : [],
+  );
+  return formatSummary(`Log, ${formatCount(lines.length, "line")}, ${subject.extent}`, [
     { label: "Levels", items: counts, weight: 1 },
     { label: "Time", items: range, weight: 1.2 },
     {
       label: "Repeated",
-      items: sorted.map(([pattern, { times: seen }]) => `×${count(seen)} ${shorten(pattern, 120)}`),
+      items: sorted.map(([pattern, { times: seen }]) => `×${formatNumber(seen)} ${truncateCharacters(pattern, 120)}`),
       separator: " | ",
       weight: 2,
     },
-    { label: "Errors", items: errors.map((error) => shorten(error, 120)), separator: " | ", weight: 2 },
+    { label: "Errors", items: errors.map((error) => truncateCharacters(error, 120)), separator: " | ", weight: 2 },
   ]);
 }
 
-function levelOf(line: string): string | undefined {
+function findLevel(line: string): string | undefined {
   const start = line.slice(0, lineMax);
   const found = (capitals.exec(start) ?? marked.exec(start))?.[1]?.toLowerCase();
   return found === undefined ? undefined : levelNames[found];
 }
 
-function timeOf(line: string): string | undefined {
+function findTime(line: string): string | undefined {
   const start = line.slice(0, timeAt);
   for (const pattern of times) {
     const time = pattern.exec(start)?.[0];
@@ -97,11 +106,11 @@ function timeOf(line: string): string | undefined {
   return undefined;
 }
 
-/** A line without what differs from one time to the next: times, ids, addresses and numbers. */
+/** A line without its variable parts: times, ids, addresses and numbers. */
 function normalise(line: string): string {
   let text = line.slice(0, lineMax);
   for (const pattern of times) text = text.replace(pattern, " ");
-  return clean(
+  return toSingleLine(
     text
       .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, "#")
       .replace(/\b(?:0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{8,})\b/gi, "#")

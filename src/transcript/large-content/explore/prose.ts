@@ -1,17 +1,16 @@
-import { clean, counted, fit } from "./fit.ts";
-import { type Subject, splitLines } from "./subject.ts";
+import { type ExploredText, formatCount, formatSummary, splitLines, toSingleLine } from "./summary-format.ts";
 
 const sentencesMax = 3_000;
 const headingsMax = 200;
 const lengthMin = 25;
 const lengthMax = 300;
-/** An ideograph says as much as a few letters. */
+/** An ideograph carries as much information as a few letters. */
 const ideographsMin = 8;
-/** Words that stand before what matters: what was decided, found, required, or went wrong. */
+/** Words that mark decisions, findings, requirements or failures. */
 const cues =
   /\b(?:must|should|shall|decided|decision|conclusion|result|results|because|therefore|important|critical|required|warning|error|failed|deadline|summary|recommend|never|always|todo)\b/i;
 const wordPattern = /[\p{L}\p{N}]{4,}/gu;
-/** A script without blanks between words has no words to be counted by this pattern; its characters are. */
+/** Scripts without spaces are counted by characters instead of words. */
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 interface Sentence {
@@ -20,14 +19,14 @@ interface Sentence {
   score: number;
 }
 
-export function exploreProse(subject: Subject): string {
+export function exploreProse(subject: ExploredText): string {
   const lines = splitLines(subject);
   const headings = findHeadings(lines);
-  const sentences = scored(splitSentences(lines));
+  const sentences = scoreSentences(splitSentences(lines));
   const best = sentences.toSorted((a, b) => b.score - a.score || a.index - b.index).slice(0, 6);
   const shown = best.toSorted((a, b) => a.index - b.index).map(({ text }) => text);
   const kind = headings.length > 0 ? "Text with headings" : "Text";
-  return fit(`${kind}, ${counted(lines.length, "line")}, ${subject.extent}`, [
+  return formatSummary(`${kind}, ${formatCount(lines.length, "line")}, ${subject.extent}`, [
     { label: "Headings", items: headings, separator: " · ", weight: 1 },
     {
       label: "Says",
@@ -59,7 +58,7 @@ function splitSentences(lines: readonly string[]): string[] {
   let paragraph = "";
   const flush = () => {
     for (const piece of paragraph.split(/(?<=[.!?])\s+|(?<=[。！？])/u)) {
-      const text = clean(piece);
+      const text = toSingleLine(piece);
       const least = ideographs.test(text) ? ideographsMin : lengthMin;
       if (text.length >= least && sentences.size < sentencesMax) sentences.add(text);
     }
@@ -79,10 +78,10 @@ function splitSentences(lines: readonly string[]): string[] {
   return [...sentences];
 }
 
-/** A sentence is worth what its words are worth to the whole text, and more with a cue, a figure or an early place. */
-function scored(sentences: readonly string[]): Sentence[] {
+/** Scores sentences by the frequency of their words, with a bonus for cue words, numbers and an early position. */
+function scoreSentences(sentences: readonly string[]): Sentence[] {
   const frequency = new Map<string, number>();
-  const words = sentences.map((text) => wordsOf(text));
+  const words = sentences.map((text) => splitWords(text));
   for (const list of words) for (const word of new Set(list)) frequency.set(word, (frequency.get(word) ?? 0) + 1);
   return sentences.map((text, index) => {
     const list = [...new Set(words[index])];
@@ -98,7 +97,7 @@ function scored(sentences: readonly string[]): Sentence[] {
   });
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   const lower = text.toLowerCase();
   if (ideographs.test(lower))
     return Array.from({ length: lower.length - 1 }, (_, index) => lower.slice(index, index + 2));

@@ -1,0 +1,34 @@
+import { z } from "zod";
+
+export const storeSection = z.strictObject({
+  busyTimeoutMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(5_000)
+    .describe("How long a write waits for another process's write to finish, in milliseconds."),
+  readers: z
+    .int()
+    .min(1)
+    .max(16)
+    .default(1)
+    .describe("How many threads read a SQLite file in addition to its one writer."),
+  cacheMiB: z.int().min(1).max(65_536).default(64).describe("The page cache of each SQLite connection, in MiB."),
+  poolSize: z.int().min(1).max(1000).default(10).describe("The maximum number of connections to PostgreSQL."),
+});
+
+export const importSection = z.strictObject({
+  batchSize: z.int().min(1).max(10_000).default(500).describe("How many entries an import writes per transaction."),
+});
+
+export const cronSection = z.strictObject({
+  runLogMaxBytes: z.int().min(0).default(2_000_000).describe("The maximum bytes of run log kept per scheduled job."),
+  runLogMaxRows: z.int().min(0).default(2_000).describe("The maximum rows of run log kept per scheduled job."),
+});
+
+export const logSection = z.strictObject({
+  level: z
+    .enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"])
+    .default("info")
+    .describe("The minimum log level."),
+});
