@@ -161,6 +161,7 @@ onEveryEngine("memory batches", (get) => {
     const as = { agent: "vector" };
     await seeing.memory.add({ ...as, text: "Owns a ginger kitten." });
     await seeing.memory.add({ ...as, text: "The vehicle is parked in the yard." });
+    await seeing.search.index();
     const found = await seeing.memory.recall({ ...as, query: "feline", limit: 1 });
     expect(found).toMatchObject({
       mode: "words and vectors",
@@ -175,6 +176,7 @@ onEveryEngine("memory batches", (get) => {
     expect(byWords).toMatchObject({ mode: "words", note: expect.stringContaining("no vectors today") });
     expect(byWords.hits).toHaveLength(1);
     isDown = false;
+    await seeing.search.index();
     expect((await seeing.memory.recall({ ...as, query: "drink", limit: 1 })).hits).toMatchObject([
       { memory: { content: expect.stringContaining("tea is green") } },
     ]);

@@ -4,6 +4,7 @@ import { resolveVisibility } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { ResultKind, SearchAnswer, SearchResult, SearchService } from "../../search/index.ts";
 import type { MemoryContext } from "../memory-context.ts";
+import { noteId } from "./block.ts";
 import { findMemories, type Hit } from "./find.ts";
 import { recallQuery, wantsRecall } from "./when.ts";
 
@@ -61,7 +62,7 @@ export async function recallForPrompt(
   ]);
   const isRepeated = {
     memory: (hit: Hit) => shown.has(hit.memory.id),
-    passage: (one: SearchResult) => shown.has(one.citation),
+    passage: (one: SearchResult) => shown.has(one.citation) || shown.has(noteId(one)),
   };
   return {
     memories: memories.filter((hit) => !isRepeated.memory(hit)).slice(0, request.memoriesMax),
