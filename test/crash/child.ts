@@ -5,27 +5,61 @@
  */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { openVarve } from "../../src/engine.ts";
+import { openVarve, type StoreTap } from "../../src/engine.ts";
 import { rngOf } from "../support/rng.ts";
-import { crowd } from "./crowd.ts";
-import type { Place, Worker } from "./operation.ts";
+import { concurrentWork } from "./concurrent-writers.ts";
+import type { KillPoint, Place, Worker } from "./operation.ts";
 import { operations } from "./operations.ts";
 
 export interface Job {
   operation: string;
   child: number;
   place: Place;
+  /** Absent for a process that works to its end, or until the parent kills it at an instant of its own choice. */
+  killPoint?: KillPoint;
 }
 
 function say(line: unknown): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }
 
-function workerFor({ place, child }: Job): Worker {
+function killSelf(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+const forever = new Promise<never>(() => undefined);
+
+/** Kills this process at a call to the store, once the step with that call has begun. */
+class KillTap implements StoreTap {
+  private point: Extract<KillPoint, { at: "call" }> | undefined;
+  private calls = 0;
+
+  arm(point: Extract<KillPoint, { at: "call" }>): void {
+    this.point = point;
+  }
+
+  before(): void {
+    this.calls += this.point ? 1 : 0;
+    this.killIf("before");
+  }
+
+  after(): void {
+    this.killIf("after");
+  }
+
+  private killIf(when: "before" | "after"): void {
+    if (this.point?.when === when && this.calls >= this.point.call) killSelf();
+  }
+}
+
+function workerFor({ place, child, killPoint }: Job): Worker {
+  const tap = new KillTap();
   let steps = 0;
+  let isSilent = false;
   return {
     place,
     child,
+    tap,
     random: rngOf(place.seed, "child", child),
     open: (options) =>
       openVarve({
@@ -33,13 +67,24 @@ function workerFor({ place, child }: Job): Worker {
         database: place.database,
         // The model that comes with the package is no part of the bundle; who needs vectors brings their maker.
         config: { store: { readers: 1, cacheMiB: 8 }, import: { batchSize: 25 }, search: { embedder: "none" } },
+        tap,
         ...options,
       }),
     async step(step, work, facts) {
+      if (killPoint?.at === "opening") {
+        say({ opened: true });
+        return forever;
+      }
       steps += 1;
       const number = steps;
+      const isLast = number === killPoint?.step;
+      if (isLast && killPoint?.at === "call") tap.arm(killPoint);
       say({ begin: number, step });
       const value = await work();
+      if (isLast && killPoint?.at !== "instant") killSelf();
+      // Nothing is acknowledged once the last step is over, neither this step nor one that was under way with it.
+      isSilent ||= isLast;
+      if (isSilent) return forever;
       say({ done: number, step: { ...step, ...facts?.(value) } });
       return value;
     },
@@ -50,7 +95,7 @@ function workerFor({ place, child }: Job): Worker {
 const lines = createInterface({ input: process.stdin });
 lines.once("line", (text) => {
   const job = JSON.parse(text) as Job;
-  const operation = [...operations, ...crowd].find((one) => one.name === job.operation);
+  const operation = [...operations, ...concurrentWork].find((one) => one.name === job.operation);
   if (!operation) throw new Error(`there is no operation ${job.operation}`);
   operation.run(workerFor(job)).then(
     () => process.exit(0),

@@ -12,6 +12,7 @@ const fillBatches = 6;
 /** Writes, and takes a backup of each kind in turn. */
 export const backup: Operation = {
   name: "backup",
+  stepsMax: 4,
   async prepare(place) {
     const varve = await openVarve({ home: place.home, database: place.database });
     const session = await varve.sessions.resolve(address);

@@ -10,6 +10,7 @@ const batchMax = 6;
 /** Appends, goes back to an earlier message, appends there. */
 export const branch: Operation = {
   name: "branch",
+  stepsMax: 30,
   async run({ place, child, random, open, step }) {
     const varve = await open();
     const session = await varve.sessions.resolve(address);

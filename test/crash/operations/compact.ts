@@ -11,13 +11,14 @@ const addressOf = (child: number) => ({ key: `agent:main:crash:direct:compact-${
 /** Batches, and sweeps in between. The doctor looks at every summary after each kill. */
 export const compact: Operation = {
   name: "compact",
+  stepsMax: 9,
   async run({ place, child, open, step }) {
     const varve = await open();
     const session = await varve.sessions.resolve(addressOf(child));
     for (let index = 0; ; index += 1) {
       const batch = `${child}-${index}`;
       await step({ batch }, () => varve.context.ingest(session, batchOf(place.seed, batch)));
-      if (index % 3 === 2) await varve.context.compact(session, { budgetTokens });
+      if (index % 3 === 2) await step({ compact: index }, () => varve.context.compact(session, { budgetTokens }));
     }
   },
   verifier(place) {

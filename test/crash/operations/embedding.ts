@@ -11,13 +11,14 @@ const markOf = (child: number, index: number) => `The lantern ${child}.${index} 
 /** Messages and memories, and their vectors behind them. */
 export const embedding: Operation = {
   name: "embedding",
+  stepsMax: 9,
   async run({ place, child, open, step }) {
     const varve = await open({ models: { embedder: new WordEmbedder() } });
     const session = await varve.sessions.resolve(address);
     for (let index = 0; ; index += 1) {
       const batch = `${child}-${index}`;
       await step({ batch }, () => varve.context.ingest(session, batchOf(place.seed, batch)));
-      await varve.memory.add({ text: markOf(child, index), force: true });
+      await step({ memory: index }, () => varve.memory.add({ text: markOf(child, index), force: true }));
       await step({ index }, () => varve.search.index());
     }
   },
@@ -32,8 +33,8 @@ export const embedding: Operation = {
       async finish(varve) {
         const { database, home } = place;
         const messages = (await varve.status()).messages;
-        // A process that was killed holds its lease until its time is over.
-        const clock = { now: () => Date.now() + 120_000 };
+        // A process that was killed holds its lease until its time is over, which this clock is far beyond.
+        const clock = { now: () => Date.now() + 3_600_000 };
         const again = await openVarve({ home, database, clock, models: { embedder: new WordEmbedder() } });
         try {
           await again.search.index();

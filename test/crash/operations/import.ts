@@ -46,6 +46,7 @@ function filesIn(place: Place): string[] {
 /** An import that is killed is simply run again. */
 export const importing: Operation = {
   name: "import",
+  stepsMax: 2,
   async run({ place, open, step, acknowledge }) {
     const varve = await open();
     // Every file but the last was finished, or no later one would have been begun.

@@ -17,6 +17,7 @@ function openSession(varve: Varve): Promise<Session> {
 /** Batch after batch, each of up to 40 messages. */
 export const ingest: Operation = {
   name: "ingest",
+  stepsMax: 30,
   async run({ place, child, open, step }) {
     const varve = await open();
     const session = await openSession(varve);
@@ -33,6 +34,7 @@ const inFlight = 4;
 /** One message a call, several calls under way at once. */
 export const ingestSingle: Operation = {
   name: "ingest-single",
+  stepsMax: 40,
   async run({ place, child, open, step }) {
     const varve = await open();
     const session = await openSession(varve);

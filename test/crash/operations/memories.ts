@@ -17,6 +17,7 @@ const said = (child: number, index: number, place: number) =>
 /** What is kept by hand, changed, forgotten, and drawn from a conversation. */
 export const memories: Operation = {
   name: "memories",
+  stepsMax: 10,
   async run({ child, open, step }) {
     const varve = await open();
     const as = { agent: agentOf(child) };

@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { systemClock, systemRandom, VarveError } from "../../../src/domain/index.ts";
 import { openVarve } from "../../../src/engine.ts";
-import { type Db, type Migration, migrations, openStore, type Store } from "../../../src/store/index.ts";
+import { type Db, type Migration, migrations, openStore, type Store, type StoreTap } from "../../../src/store/index.ts";
 import { batchOf } from "../messages.ts";
 import type { Operation, Place, Seen, Verifier } from "../operation.ts";
 
@@ -33,6 +33,7 @@ const before = notes.version - 1;
 /** Brings copies of a filled database to the next schema version. */
 export const migration: Operation = {
   name: "migration",
+  stepsMax: 3,
   async prepare(place) {
     const varve = await openVarve({ home: place.home, database: place.database });
     const session = await varve.sessions.resolve(address);
@@ -41,22 +42,22 @@ export const migration: Operation = {
     }
     await varve.close();
   },
-  async run({ place, child, step }) {
+  async run({ place, child, tap, step }) {
     for (let index = 0; ; index += 1) {
       const database = await copyOf(place, `${child}_${index}`);
-      const store = await step({ database }, () => openNext(database, backupsOf(place, database)));
+      const store = await step({ database }, () => openNext(database, backupsOf(place, database), tap));
       await store.close();
     }
   },
   verifier: (place) => migrationVerifier(place),
 };
 
-function openNext(database: string, backupFolder?: string): Promise<Store> {
-  return openAs(database, [...migrations, notes], backupFolder);
+function openNext(database: string, backupFolder?: string, tap?: StoreTap): Promise<Store> {
+  return openAs(database, [...migrations, notes], backupFolder, tap);
 }
 
-function openAs(database: string, known: readonly Migration[], backupFolder?: string): Promise<Store> {
-  return openStore({ database, clock: systemClock, random: systemRandom, backupFolder, readers: 1 }, known);
+function openAs(database: string, known: readonly Migration[], backupFolder?: string, tap?: StoreTap): Promise<Store> {
+  return openStore({ database, clock: systemClock, random: systemRandom, backupFolder, readers: 1, tap }, known);
 }
 
 function backupsOf(place: Place, database: string): string {

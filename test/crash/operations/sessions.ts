@@ -14,6 +14,7 @@ const factsOf = ({ sessionId, conversation }: Session): Step => ({ sessionId, co
 /** Finds, renews, resets, restores and forks sessions, with messages in between. */
 export const sessions: Operation = {
   name: "sessions",
+  stepsMax: 24,
   async run(worker) {
     const varve = await worker.open();
     for (let index = 0; ; index += 1) {

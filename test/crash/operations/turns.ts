@@ -11,6 +11,7 @@ const addressOf = (child: number) => ({ key: `agent:main:crash:direct:turns-${ch
  */
 export const turns: Operation = {
   name: "turns",
+  stepsMax: 9,
   async run({ place, child, open, step }) {
     process.env.VARVE_CONTEXT_LARGE_FILE_TOKEN_THRESHOLD = "100";
     process.env.VARVE_CONTEXT_LEAF_CHUNK_TOKENS = "800";
@@ -22,7 +23,7 @@ export const turns: Operation = {
       const commit = () => varve.context.commitTurn(session, batch, batchOf(place.seed, batch));
       await step({ batch }, commit);
       if (index % 4 === 1 && (await commit()).status !== "duplicate") throw new Error(`${batch} was written twice`);
-      if (index % 3 === 2) await varve.jobs.drain();
+      if (index % 3 === 2) await step({ drain: index }, () => varve.jobs.drain());
     }
   },
   verifier(place) {

@@ -1,17 +1,17 @@
-/** What the processes do that share one database: writers, a reader, an importer. */
+/** The work of processes that share one database: writers, a reader, an importer. */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { batchOf, markOf } from "./messages.ts";
 import type { Operation } from "./operation.ts";
 import { importing } from "./operations/import.ts";
 
-const sharedKey = "agent:main:crowd:direct:shared";
+const sharedKey = "agent:main:concurrent:direct:shared";
 export const batchesOfWriter = 60;
 export const batchMaxOfWriter = 12;
 
 /** Half of the writers share one session, the others have their own. */
 export function keyOfWriter(writer: number): string {
-  return writer % 2 === 0 ? sharedKey : `agent:main:crowd:direct:w${writer}`;
+  return writer % 2 === 0 ? sharedKey : `agent:main:concurrent:direct:w${writer}`;
 }
 
 const verifier: Operation["verifier"] = () => {
@@ -21,6 +21,7 @@ const verifier: Operation["verifier"] = () => {
 /** Writes its batches in order and ends. A later process goes on where the killed one was, with the same batches. */
 const writer: Operation = {
   name: "writer",
+  stepsMax: batchesOfWriter,
   async run({ place, child, open, step }) {
     const varve = await open();
     const { writer: number, from } = writerOf(child);
@@ -47,6 +48,7 @@ function writerOf(child: number): { writer: number; from: number } {
 /** Reads the end of the shared session over and over: the newest batch it sees is always whole. */
 const reader: Operation = {
   name: "reader",
+  stepsMax: Number.POSITIVE_INFINITY,
   async run({ open, step }) {
     const varve = await open();
     const session = await varve.sessions.resolve({ key: sharedKey }, { interaction: false });
@@ -62,4 +64,4 @@ const reader: Operation = {
   verifier,
 };
 
-export const crowd: readonly Operation[] = [writer, reader, { ...importing, name: "importer" }];
+export const concurrentWork: readonly Operation[] = [writer, reader, { ...importing, name: "importer" }];

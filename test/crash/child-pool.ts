@@ -1,4 +1,4 @@
-/** The parent's side of a child process: started ahead of time, given a job, killed, and its last words read. */
+/** The parent's side of a child process: started ahead of time, given a job, killed, and what it reported read. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -8,10 +8,10 @@ import type { Job } from "./child.ts";
 import type { Run, Step } from "./operation.ts";
 
 const program = await bundleChild();
-const patienceMs = 60_000;
 
 interface Line {
   ready?: true;
+  opened?: true;
   begin?: number;
   done?: number | null;
   step?: Step;
@@ -24,8 +24,15 @@ export class Child {
   private readonly listeners = new Set<() => void>();
   private readonly ended: Promise<unknown>;
   private rest = "";
-  private loaded = false;
+  private isLoaded = false;
+  private startedAt = 0;
+  private stepBeganAt = 0;
+  private stepsBegun = 0;
   private errors = "";
+  /** How long it took from the job to the first step; undefined before that. */
+  openingMs: number | undefined;
+  /** How long the last acknowledged step took. */
+  stepMs: number | undefined;
 
   constructor() {
     // Compiled code is kept between processes: starting one is most of the cost of a kill.
@@ -46,23 +53,29 @@ export class Child {
   }
 
   async start(job: Job): Promise<void> {
-    await this.until(() => this.loaded);
+    await this.until(() => this.isLoaded);
+    this.startedAt = performance.now();
     this.process.stdin?.write(`${JSON.stringify(job)}\n`);
   }
 
-  /** Waits for the first step that is acknowledged. */
-  firstStep(): Promise<void> {
-    return this.until(() => this.done.length > 0);
+  /** Waits until so many steps have begun. */
+  untilBegun(steps: number): Promise<void> {
+    return this.until(() => this.stepsBegun >= steps);
   }
 
-  /** Waits until it has acknowledged so many steps, or has ended by itself. */
-  reached(steps: number): Promise<void> {
-    return this.until(() => this.done.length >= steps || this.process.exitCode !== null);
+  /** Waits until so many steps are acknowledged. */
+  untilDone(steps: number): Promise<void> {
+    return this.until(() => this.done.length >= steps);
   }
 
-  /** Kills it, and returns what it had said until then. */
-  async kill(child: number): Promise<Run> {
+  /** Kills it, and returns what it had reported until then. */
+  kill(child: number): Promise<Run> {
     this.process.kill("SIGKILL");
+    return this.untilKilled(child);
+  }
+
+  /** Waits until it has been killed, by itself or by `kill`, and returns what it had reported until then. */
+  async untilKilled(child: number): Promise<Run> {
     await this.ended;
     if (this.process.signalCode !== "SIGKILL") throw this.failure();
     return { child, done: this.done, pending: [...this.begun.values()] };
@@ -82,11 +95,20 @@ export class Child {
     this.notify();
   }
 
-  private take({ ready, begin, done, step }: Line): void {
-    if (ready) this.loaded = true;
-    if (begin !== undefined && step) this.begun.set(begin, step);
+  private take({ ready, opened, begin, done, step }: Line): void {
+    const now = performance.now();
+    if (ready) this.isLoaded = true;
+    if (opened || begin !== undefined) this.openingMs ??= now - this.startedAt;
+    if (begin !== undefined && step) {
+      this.begun.set(begin, step);
+      this.stepsBegun = begin;
+      this.stepBeganAt = now;
+    }
     if (done === undefined || !step) return;
-    if (done !== null) this.begun.delete(done);
+    if (done !== null) {
+      this.begun.delete(done);
+      this.stepMs = now - this.stepBeganAt;
+    }
     this.done.push(step);
   }
 
@@ -94,19 +116,18 @@ export class Child {
     for (const listener of this.listeners) listener();
   }
 
+  /** Waits for a report. A child that ends instead is an error; how long one may take is the test's own limit. */
   private async until(isTrue: () => boolean): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const look = () => {
       if (isTrue()) resolve();
       else if (this.process.exitCode !== null || this.process.signalCode !== null) reject(this.failure());
     };
-    const timer = setTimeout(() => reject(new Error(`the child is silent\n${this.errors}`)), patienceMs);
     this.listeners.add(look);
     look();
     try {
       await promise;
     } finally {
-      clearTimeout(timer);
       this.listeners.delete(look);
     }
   }
@@ -118,7 +139,7 @@ export class Child {
 }
 
 /** Children that wait for work, so that the next one starts at once. */
-export class Nursery {
+export class ChildPool {
   private readonly waiting: Child[] = [];
   private readonly ahead: number;
 
