@@ -12,7 +12,8 @@ const varve = await openVarve({
     models: modelSettings(model),
     search: { embedder: "none" },
     memory: { recall: false },
-    turn: { debounceMs: 0, leaseMs: 900, maxConcurrent: 8, attemptsMax: 20 },
+    // A lease is held for several beats of a slow machine; a stop waits for all turns, however long they take.
+    turn: { debounceMs: 0, leaseMs: 2_000, graceMs: 600_000, maxConcurrent: 8, attemptsMax: 20 },
     gateway: { requestsPerMinute: 100_000, tokens: [{ name: "all", token, rights: ["read", "write", "admin"] }] },
   },
 });

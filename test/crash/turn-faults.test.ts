@@ -32,7 +32,7 @@ test.each(databaseKinds)(
         models: modelSettings(server.url),
         search: { embedder: "none" },
         store: { readers: 1, cacheMiB: 4 },
-        turn: { debounceMs: 0, leaseMs: 400, attemptsMax: 10 },
+        turn: { debounceMs: 0, leaseMs: 400, attemptsMax: 20 },
       },
     });
     let met = 0;
