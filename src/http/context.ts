@@ -5,6 +5,7 @@ import type { Clock } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../engine.ts";
 import type { ProxyCounters } from "../proxy/index.ts";
 import type { Place } from "./addresses.ts";
+import type { GatewayDeadlines } from "./deadlines.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
 import type { Metrics } from "./metrics.ts";
@@ -22,6 +23,7 @@ export interface GatewayHost {
   varve: Varve;
   settings: Config["gateway"];
   clock: Clock;
+  deadlines: GatewayDeadlines;
   /** Filled in when the port is known. */
   place: Place;
   tokens: readonly Token[];

@@ -6,6 +6,7 @@ import type { Varve } from "../engine.ts";
 import { inUrl, isLoopback, type Place } from "./addresses.ts";
 import { createApp } from "./app.ts";
 import type { GatewayHost, GatewayLogRecord } from "./context.ts";
+import { defaultDeadlines, type GatewayDeadlines } from "./deadlines.ts";
 import { createEventBus } from "./events.ts";
 import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
 import { createLogins } from "./logins.ts";
@@ -23,6 +24,8 @@ export interface GatewayOptions {
   log?: (record: GatewayLogRecord) => void;
   clock?: Clock;
   random?: Random;
+  /** How long to wait where no setting says so; the usual times when absent. */
+  deadlines?: Partial<GatewayDeadlines>;
 }
 
 export interface Gateway {
@@ -32,7 +35,7 @@ export interface Gateway {
   readonly tokenFile: string | undefined;
   /** A link that logs one browser in, once, within a minute. */
   createLoginLink(): string;
-  /** Ends the turns or hands them over, waits up to 5 s for running requests, ends event streams. The engine stays open. */
+  /** Ends the turns or hands them over, waits up to `drainMs` for running requests, ends event streams. The engine stays open. */
   close(): Promise<void>;
 }
 
@@ -58,6 +61,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     varve,
     settings,
     clock,
+    deadlines: { ...defaultDeadlines, ...options.deadlines },
     place,
     tokens,
     logins: createLogins(clock, random),
@@ -99,7 +103,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
         unhook();
         host.bus.close();
         host.metrics.close();
-        await Promise.all([closeServer(server), ...host.closers.map((close) => close())]);
+        await Promise.all([closeServer(server, host.deadlines.drainMs), ...host.closers.map((close) => close())]);
       })();
       return closing;
     },
@@ -132,7 +136,7 @@ function openToAll(bindHost: string): VarveError {
 /** `localhost` is only a name: a machine may have it lead elsewhere. */
 async function refuseSurprise(server: Server, address: string, tokenFile: string | undefined): Promise<void> {
   if (tokenFile === undefined || isLoopback(address)) return;
-  await closeServer(server);
+  await closeServer(server, 0);
   throw openToAll(address);
 }
 

@@ -5,7 +5,6 @@ import { VarveError } from "../domain/index.ts";
 const headersTimeoutMs = 15_000;
 const keepAliveMs = 10_000;
 const checkingMs = 5_000;
-const drainMs = 5_000;
 
 /** A server that does not wait forever for slow senders of headers or bodies. */
 export function makeServer(listener: RequestListener, requestTimeoutMs: number): Server {
@@ -81,8 +80,8 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-/** Stops accepting, lets running requests end, and after a while ends them. */
-export async function closeServer(server: Server): Promise<void> {
+/** Stops accepting, lets running requests end, and after `drainMs` ends them. */
+export async function closeServer(server: Server, drainMs: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
   // A connection that is kept alive becomes idle when its request is done; somebody has to close it then.

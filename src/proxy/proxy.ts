@@ -48,12 +48,22 @@ export interface ProxyHost {
   secret: string;
   /** Told of everything that failed and that the client did not have to know. */
   onFailure(what: string, error: unknown): void;
+  /** The usual times where absent. */
+  deadlines?: Partial<ProxyDeadlines>;
 }
 
-/** A request waits so long to hear how its model counts. */
-const ratioWaitMs = 1_000;
+/** How long a client waits for the store before its request or reply goes on without it, in milliseconds. */
+export interface ProxyDeadlines {
+  /** For a request: to read how its model counts. */
+  ratioMs: number;
+  /** At the end of a reply: to write it to the log. */
+  recordMs: number;
+}
 
-export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy {
+const defaultDeadlines: ProxyDeadlines = { ratioMs: 1_000, recordMs: 5_000 };
+
+export function createProxy({ varve, secret, onFailure, ...given }: ProxyHost): ModelProxy {
+  const deadlines: ProxyDeadlines = { ...defaultDeadlines, ...given.deadlines };
   const settings = varve.settings.config.proxy;
   const counters: ProxyCounters = { ...noCounts };
   const conversations = new Recent<Conversation>(settings.sessionsInMemory);
@@ -67,7 +77,16 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     counters.failures += 1;
     onFailure(`The proxy could not ${what}.`, error);
   };
-  const keeper = new TranscriptRecorder({ varve, planner, conversations, continuations, counters, onFailure });
+  const { recordMs } = deadlines;
+  const keeper = new TranscriptRecorder({
+    varve,
+    planner,
+    conversations,
+    continuations,
+    counters,
+    onFailure,
+    recordMs,
+  });
   const host: ExchangeHost = {
     varve,
     planner,
@@ -112,7 +131,7 @@ export function createProxy({ varve, secret, onFailure }: ProxyHost): ModelProxy
     const { links } = history;
     const model = `${provider}/${opened.model}`;
     const turn: Turn = { format, model, body, opened, conversation, links, principal, signal, names };
-    await withDeadline("Reading how a model counts", ratioWaitMs, signal, () => planner.learnRatio(model)).catch(
+    await withDeadline("Reading how a model counts", deadlines.ratioMs, signal, () => planner.learnRatio(model)).catch(
       (error: unknown) => fail("read how a model counts", error),
     );
     if (isCount) return turn;

@@ -16,10 +16,9 @@ export interface KeeperHost {
   continuations: Continuations;
   counters: ProxyCounters;
   onFailure(what: string, error: unknown): void;
+  /** How long a client waits at the end of a reply for it to be written. */
+  recordMs: number;
 }
-
-/** A client waits so long at the end of a reply for it to be written. */
-const keepWaitMs = 5_000;
 
 /** Writes what passes through to the log, without standing in its way. */
 export class TranscriptRecorder {
@@ -46,7 +45,7 @@ export class TranscriptRecorder {
   async keep(turn: Turn, plan: Plan, bodies: readonly JsonObject[], result: KeptReply): Promise<void> {
     const kept = this.#track(this.#keep(turn, plan, bodies, result));
     try {
-      await withDeadline("Writing a reply to the log", keepWaitMs, undefined, () => kept);
+      await withDeadline("Writing a reply to the log", this.#host.recordMs, undefined, () => kept);
     } catch (error) {
       this.#notStored(error);
     }

@@ -6,6 +6,8 @@ import { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
 
 export interface WatchRequest extends Omit<ImportRequest, "onProgress"> {
   signal: AbortSignal;
+  /** Called once every later change is noticed. */
+  onReady?(): void;
   onImport?(report: ImportReport): void;
   onError?(error: unknown): void;
 }
@@ -19,7 +21,7 @@ export async function watchTranscripts(
   paths: string[],
   request: WatchRequest,
 ): Promise<void> {
-  const { signal, onImport, onError, ...rest } = request;
+  const { signal, onReady, onImport, onError, ...rest } = request;
   if (signal.aborted) return;
   const watcher = watch(paths, {
     ignoreInitial: true,
@@ -47,6 +49,7 @@ export async function watchTranscripts(
   watcher
     .on("add", note)
     .on("change", note)
+    .on("ready", () => onReady?.())
     .on("error", (error) => onError?.(error));
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   clearTimeout(timer);

@@ -58,8 +58,8 @@ function giveTime(config: string): void {
   const file = join(config, "skills", "varve", "hooks", "hooks.json");
   const text = readFileSync(file, "utf8");
   const patient = text
-    .replaceAll(/("command": ".*)"/g, '$1 --deadline 50000"')
-    .replaceAll('"timeout": 5', '"timeout": 60');
+    .replaceAll(/("command": ".*)"/g, '$1 --deadline 500000"')
+    .replaceAll('"timeout": 5', '"timeout": 600');
   expect(patient).toContain("Stop --home");
   writeFileSync(file, patient);
 }

@@ -14,7 +14,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { examples } from "../../src/cli/examples.ts";
@@ -126,20 +125,22 @@ describe("import and export", () => {
     const file = join(home, "growing.jsonl");
     writeFileSync(file, notes(2));
     const child = spawn(process.execPath, [program, "import", file, "--watch"], { env: environment(), cwd: home });
-    let output = "";
-    child.stdout.on("data", (chunk) => {
-      output += chunk;
-    });
+    const output = child.stdout.setEncoding("utf8")[Symbol.asyncIterator]() as AsyncIterator<string>;
+    let seen = "";
+    /** Reads on until a text is there; the output ends with the program, which is a failure here. */
     const until = async (text: string) => {
-      for (let tries = 0; tries < 200 && !output.includes(text); tries += 1) await sleep(50);
-      expect(output).toContain(text);
+      while (!seen.includes(text)) {
+        const { done, value } = await output.next();
+        if (done) throw new Error(`${JSON.stringify(text)} is not in ${JSON.stringify(seen)}`);
+        seen += value;
+      }
     };
     await until("Watching");
-    await sleep(500);
     appendFileSync(file, line(2));
     await until("1 messages imported");
+    const exited = once(child, "exit");
     child.kill("SIGINT");
-    const [code] = await once(child, "exit");
+    const [code] = await exited;
     expect(code).toBe(0);
   });
 });

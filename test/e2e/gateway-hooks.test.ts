@@ -1,5 +1,7 @@
 /** The gateway's door for hooks: who may come in, and what they get to see. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Varve } from "../../src/engine.ts";
 import { fakeTranscript } from "../../src/plugins/claude-code/transcript.test-util.ts";
 import { type Answer, type Stage, setStage, sha256 } from "./gateway-stage.ts";
 
@@ -21,7 +23,8 @@ beforeAll(async () => {
         token("narrow", { rights: ["read", "write"], scopes: ["project:x"] }),
       ],
     },
-    { config: { search: { embedder: "none" } } },
+    // Every hook is answered when its work is done, however long that takes.
+    { config: { search: { embedder: "none" } }, deadlines: { hookMs: 600_000 } },
   );
 });
 afterAll(() => stage.end());
@@ -34,9 +37,7 @@ test("a transcript is read and recalled, for its own agent", async () => {
   const first = fakeTranscript(stage.home, "session-1");
   first.user("The vault of the harbour team is called Heron and its owner is Mirela.");
   const stop = { hook_event_name: "Stop", session_id: "session-1", transcript_path: first.path };
-  expect(await post("worker", stop)).toMatchObject({ status: 200, json: { output: null } });
-  // The answer may come before the work is done; the next event of the same file waits for it.
-  while ((await stage.varve.sessions.list()).sessions.length === 0) await post("worker", stop);
+  expect(await post("worker", stop)).toMatchObject({ status: 200, json: { output: null, pending: false } });
   const question = "Who is the owner of the Heron vault?";
   const answer = await ask("worker", "session-2", question);
   expect(answer.json).toMatchObject({ output: { hookSpecificOutput: { hookEventName: "UserPromptSubmit" } } });
@@ -44,6 +45,32 @@ test("a transcript is read and recalled, for its own agent", async () => {
   expect((await ask("other", "session-3", question)).json).toEqual({ output: null, pending: false });
   const foreign = await stage.send("POST", `${route}?agent=main`, { token: "other", body: stop });
   expect(foreign.status).toBe(403);
+});
+
+test("an event that needs no output is answered before its work is done when that takes long", async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const wrap = (varve: Varve): Varve => ({
+    ...varve,
+    import: async (...given) => {
+      await released;
+      return varve.import(...given);
+    },
+  });
+  const slow = await setStage({}, { config: { search: { embedder: "none" } }, wrap, deadlines: { hookMs: 0 } });
+  try {
+    const token = readFileSync(slow.gateway.tokenFile!, "utf8").trim();
+    const transcript = fakeTranscript(slow.home, "session-1");
+    transcript.user("The kiln is called Petrel.");
+    const body = { hook_event_name: "Stop", session_id: "session-1", transcript_path: transcript.path };
+    const answer = await slow.send("POST", route, { token, body });
+    expect(answer).toMatchObject({ status: 200, json: { output: null, pending: true } });
+    release();
+    await slow.gateway.close();
+    expect((await slow.varve.sessions.list()).sessions).toHaveLength(1);
+  } finally {
+    release();
+    await slow.end();
+  }
 });
 
 test("memories stay within the scopes of the token", async () => {

@@ -1,7 +1,6 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
 import { openVarve, type Varve } from "../../src/engine.ts";
 import { startGateway } from "../../src/http/index.ts";
@@ -17,6 +16,11 @@ async function staged(...given: Parameters<typeof setStage>): Promise<Stage> {
   ends.push(stage.end);
   return stage;
 }
+
+/** A deadline in milliseconds that only a broken test reaches. */
+const never = 600_000;
+
+const tokenOf = ({ gateway }: Stage): string => readFileSync(gateway.tokenFile!, "utf8").trim();
 
 async function engine(home = scratchHome()): Promise<Varve> {
   const varve = await openVarve({ home });
@@ -115,19 +119,21 @@ it("lets a token make so many requests a minute, and an address guess so many to
   expect((await stage.send("GET", "/api/status", { token: "b" })).status).toBe(200);
 });
 
-it("gives up what takes too long, and keeps accidents to its log", async () => {
-  let mode = "slow";
-  const wrap = (varve: Varve): Varve => ({
-    ...varve,
-    status: () => (mode === "slow" ? new Promise(() => undefined) : Promise.reject(new Error("/secret/path broke"))),
-  });
-  const stage = await staged({ requestTimeoutMs: 200 }, { wrap });
-  const token = readFileSync(stage.gateway.tokenFile!, "utf8").trim();
-  const slow = await stage.send("GET", "/api/status", { token });
+it("gives up what takes too long", async () => {
+  const wrap = (varve: Varve): Varve => ({ ...varve, status: () => new Promise(() => undefined) });
+  const stage = await staged({ requestTimeoutMs: 1_000 }, { wrap });
+  const slow = await stage.send("GET", "/api/status", { token: tokenOf(stage) });
   expect(slow.status).toBe(504);
   expect(slow.json).toMatchObject({ error: { code: "ABORTED" } });
-  mode = "broken";
-  const broken = await stage.send("GET", "/api/status", { token });
+});
+
+it("keeps accidents to its log", async () => {
+  const wrap = (varve: Varve): Varve => ({
+    ...varve,
+    status: () => Promise.reject(new Error("/secret/path broke")),
+  });
+  const stage = await staged({}, { wrap });
+  const broken = await stage.send("GET", "/api/status", { token: tokenOf(stage) });
   expect(broken.status).toBe(500);
   expect(broken.text).not.toContain("secret");
   expect(stage.log.some((record) => record.event === "error" && String(record.error).includes("/secret/path"))).toBe(
@@ -142,10 +148,14 @@ it("answers health with up or down and nothing else", async () => {
     sessions: { ...varve.sessions, list: (options) => list?.() ?? varve.sessions.list(options) },
   });
   let now = 0;
-  const stage = await staged({}, { wrap, clock: { now: () => now } });
-  expect((await stage.send("GET", "/health")).json).toEqual({ status: "up" });
-  for (const broken of [() => Promise.reject(new Error("gone")), () => new Promise<never>(() => undefined)]) {
-    list = broken;
+  const clock = { now: () => now };
+  const patient = await staged({}, { wrap, clock, deadlines: { healthMs: never } });
+  const hurried = await staged({}, { wrap, clock, deadlines: { healthMs: 1 } });
+  expect((await patient.send("GET", "/health")).json).toEqual({ status: "up" });
+  const broken = () => Promise.reject(new Error("gone"));
+  const silent = () => new Promise<never>(() => undefined);
+  for (const [stage, failure] of [[patient, broken] as const, [hurried, silent] as const]) {
+    list = failure;
     now += 1000;
     const down = await stage.send("GET", "/health");
     expect(down.status).toBe(503);
@@ -153,42 +163,58 @@ it("answers health with up or down and nothing else", async () => {
   }
 });
 
-it("lets running requests end before it closes, but not forever", async () => {
-  let release: (() => void) | undefined;
+/** A status that is not answered before it is released. */
+function holdStatus(): { wrap: (varve: Varve) => Varve; asked: Promise<void>; release: () => void } {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const wrap = (varve: Varve): Varve => ({
     ...varve,
     status: async () => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      ask();
+      await released;
       return varve.status();
     },
   });
-  const stage = await staged({}, { wrap });
-  const token = readFileSync(stage.gateway.tokenFile!, "utf8").trim();
-  const running = stage.send("GET", "/api/status", { token });
-  while (!release) await sleep(5);
-  const closing = stage.gateway.close();
-  await sleep(100);
-  release();
+  return { wrap, asked, release };
+}
+
+it("lets running requests end before it closes", async () => {
+  const held = holdStatus();
+  const stage = await staged({}, { wrap: held.wrap, deadlines: { drainMs: never } });
+  const running = stage.send("GET", "/api/status", { token: tokenOf(stage) });
+  await held.asked;
+  let isClosed = false;
+  const closing = stage.gateway.close().then(() => {
+    isClosed = true;
+  });
+  // It closes when it takes no more connections; the request is still under way then.
+  const isOpen = () =>
+    stage.send("GET", "/health").then(
+      () => true,
+      () => false,
+    );
+  while (await isOpen());
+  expect(isClosed).toBe(false);
+  held.release();
   expect((await running).status).toBe(200);
   await closing;
+});
 
-  release = undefined;
-  const stuck = await staged({}, { wrap });
-  const other = readFileSync(stuck.gateway.tokenFile!, "utf8").trim();
-  const cut = stuck.send("GET", "/api/status", { token: other });
-  const failed = expect(cut).rejects.toThrow();
-  while (!release) await sleep(5);
-  await stuck.gateway.close();
-  await failed;
+it("does not wait for running requests forever when it closes", async () => {
+  const held = holdStatus();
+  const stage = await staged({}, { wrap: held.wrap, deadlines: { drainMs: 1 } });
+  const cut = expect(stage.send("GET", "/api/status", { token: tokenOf(stage) })).rejects.toThrow();
+  await held.asked;
+  await stage.gateway.close();
+  await cut;
 });
 
 it("answers what is not HTTP, and what comes too slowly, in the same shape", async () => {
-  const stage = await staged({ requestTimeoutMs: 300 });
-  const talk = (text: string) =>
+  const stage = await staged();
+  const hurried = await staged({ requestTimeoutMs: 1_000 });
+  const talk = (text: string, { gateway } = stage) =>
     new Promise<string>((resolve, reject) => {
-      const socket = connect(stage.gateway.port, "127.0.0.1", () => socket.write(text));
+      const socket = connect(gateway.port, "127.0.0.1", () => socket.write(text));
       let heard = "";
       socket.on("data", (chunk) => {
         heard += chunk;
@@ -197,6 +223,8 @@ it("answers what is not HTTP, and what comes too slowly, in the same shape", asy
       socket.on("close", () => resolve(heard));
     });
   expect(await talk("nonsense\r\n\r\n")).toMatch(/^HTTP\/1.1 400 .*"code":"BAD_REQUEST"/s);
-  expect(await talk("GET /health HTTP/1.1\r\nHost: 127.0.0.1")).toMatch(/^HTTP\/1.1 408 .*"code":"BAD_REQUEST"/s);
+  expect(await talk("GET /health HTTP/1.1\r\nHost: 127.0.0.1", hurried)).toMatch(
+    /^HTTP\/1.1 408 .*"code":"BAD_REQUEST"/s,
+  );
   expect(await talk(`GET / HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /);
 });

@@ -117,7 +117,7 @@ afterAll(async () => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
 });
 
-async function start(timeoutMs = 20_000): Promise<{ varve: Varve; session: Session }> {
+async function start(timeoutMs = 600_000): Promise<{ varve: Varve; session: Session }> {
   const home = mkdtempSync(join(tmpdir(), "varve-models-"));
   homes.push(home);
   const varve = await openVarve({

@@ -7,6 +7,9 @@ import { openVarve, type Session, type Varve } from "../../src/engine.ts";
 import { type Gateway, type GatewayLogRecord, type GatewayOptions, startGateway } from "../../src/http/index.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../support/model-server/server.ts";
 
+/** A deadline in milliseconds that only a broken test reaches: a busy machine changes nothing. */
+const never = 600_000;
+
 export interface ProxyStage {
   varve: Varve;
   gateway: Gateway;
@@ -39,12 +42,18 @@ export async function setProxyStage(given: ProxyStageOptions): Promise<ProxyStag
     config: {
       gateway: { requestsPerMinute: 1_000_000, ...given.gateway },
       ...(given.models ? { models: given.models } : {}),
-      proxy: { anthropic: { baseUrl: server.url }, openai: { baseUrl: `${server.url}/v1` }, ...given.proxy },
+      proxy: {
+        anthropic: { baseUrl: server.url },
+        openai: { baseUrl: `${server.url}/v1` },
+        engineTimeoutMs: never,
+        ...given.proxy,
+      },
     },
   });
   const gateway = await startGateway(given.wrap ? given.wrap(varve) : varve, {
     port: 0,
     log: (record) => log.push(record),
+    deadlines: { proxy: { ratioMs: never, recordMs: never } },
     ...given.options,
   });
   const base = `http://127.0.0.1:${gateway.port}`;

@@ -21,11 +21,11 @@ export async function runImport(paths: string[], flags: ImportFlags): Promise<vo
       output.result({ files, sessions, imported, duplicates, quarantined, seconds });
       return;
     }
-    output.say("Watching for changes; Ctrl-C stops.");
     await varve.watch(paths, {
       source,
       agent: flags.agent,
       signal,
+      onReady: () => output.say("Watching for changes; Ctrl-C stops."),
       onImport: (next) => {
         if (next.imported + next.quarantined > 0) output.say(summary(next));
       },

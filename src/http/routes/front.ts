@@ -8,7 +8,6 @@ import { authenticateRequest, cookieName } from "../guards.ts";
 import { badLinkPage, pagePolicy, strangerPage, welcomePage } from "../page.ts";
 import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
-const healthTimeoutMs = 2000;
 const healthKeptMs = 1000;
 
 export function addFrontRoutes(app: GatewayApp, host: GatewayHost): void {
@@ -48,11 +47,11 @@ export function addFrontRoutes(app: GatewayApp, host: GatewayHost): void {
 }
 
 /** One look into an index, at most once a second: nobody can load the store by asking after its health. */
-function healthCheck({ varve, clock }: GatewayHost): () => Promise<boolean> {
+function healthCheck({ varve, clock, deadlines }: GatewayHost): () => Promise<boolean> {
   let last: { at: number; up: Promise<boolean> } | undefined;
   const look = async (): Promise<boolean> => {
     const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = setTimeout(() => resolve(false), healthTimeoutMs);
+    const timer = setTimeout(() => resolve(false), deadlines.healthMs);
     const alive = varve.sessions.list({ limit: 1 }).then(
       () => true,
       () => false,

@@ -8,9 +8,6 @@ import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from ".
 import { agentQuery, fields, jsonObject } from "../schemas.ts";
 import { agentFor } from "../session-of.ts";
 
-/** Reading a long transcript goes on behind the answer: nobody who types waits for it. */
-const patienceMs = 100;
-
 const answerSchema = z.object({
   output: z.record(z.string(), z.unknown()).nullable().describe("What the hook prints; null for nothing."),
   pending: z.boolean().describe("Whether the work goes on behind this answer."),
@@ -65,14 +62,15 @@ export function addHookRoutes(app: GatewayApp, host: GatewayHost): void {
       const output = await work;
       return reply(c, answerSchema, { output: output === undefined ? null : { ...output }, pending: false });
     }
-    const done = await Promise.race([work.then(() => true), patience()]);
+    // Reading a long transcript goes on after the answer: a person who types does not wait for it.
+    const done = await Promise.race([work.then(() => true), falseAfter(host.deadlines.hookMs)]);
     isAnswered = true;
     return reply(c, answerSchema, { output: null, pending: !done });
   });
 }
 
-function patience(): Promise<false> {
+function falseAfter(ms: number): Promise<false> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(false), patienceMs).unref();
+    setTimeout(() => resolve(false), ms).unref();
   });
 }

@@ -20,6 +20,7 @@ export function addProxyRoutes(app: GatewayApp, host: GatewayHost): void {
     const { createProxy } = await import("../../proxy/index.ts");
     const proxy = createProxy({
       varve: host.varve,
+      deadlines: host.deadlines.proxy,
       secret: readOrMakeToken(join(host.varve.settings.home, "proxy-secret"), systemRandom),
       onFailure: (what, error) =>
         host.log({ event: "error", method: "POST", path: "/proxy", error: new Error(what, { cause: error }) }),

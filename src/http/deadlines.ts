@@ -1,0 +1,15 @@
+import type { ProxyDeadlines } from "../proxy/index.ts";
+
+/** How long the gateway waits where no setting says so, in milliseconds. */
+export interface GatewayDeadlines {
+  /** For running requests to end when the gateway closes. */
+  drainMs: number;
+  /** For the store to answer a health check. */
+  healthMs: number;
+  /** For the work of a hook that needs no output; after that the answer is sent and the work goes on. */
+  hookMs: number;
+  /** Those of the model proxy; its own where absent. */
+  proxy: Partial<ProxyDeadlines>;
+}
+
+export const defaultDeadlines: GatewayDeadlines = { drainMs: 5_000, healthMs: 2_000, hookMs: 100, proxy: {} };
