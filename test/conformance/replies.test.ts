@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
-import { getParts, systemClock, systemRandom } from "../../src/domain/index.ts";
-import type { TurnEvent, Varve } from "../../src/engine.ts";
+import { type Clock, getParts, systemClock, systemRandom } from "../../src/domain/index.ts";
+import type { Accepted, TurnEvent, TurnResult, Varve } from "../../src/engine.ts";
 import {
   type ChatBody,
   type ChatServer,
@@ -13,7 +12,8 @@ import {
   startChatServer,
   textOf,
 } from "../support/chat-server.ts";
-import { onEveryEngine } from "../support/engines.ts";
+import { Counter } from "../support/counter.ts";
+import { HandClock, onEveryEngine } from "../support/engines.ts";
 
 onEveryEngine(
   "replies",
@@ -31,13 +31,14 @@ onEveryEngine(
         turn?: ConfigInput["turn"];
         models?: ConfigInput["models"];
         config?: ConfigInput;
+        clock?: Clock;
       } = {},
     ) => {
       const server = await startChatServer(script, options);
       servers.push(server);
-      const open = async () => {
+      const open = async (clock = options.clock ?? systemClock) => {
         const varve = await get().another({
-          clock: systemClock,
+          clock,
           random: systemRandom,
           background: true,
           config: {
@@ -55,6 +56,10 @@ onEveryEngine(
     const peer = () => {
       count += 1;
       return { session: `agent:main:test:direct:p${count}` };
+    };
+    const resultOf = async (varve: Varve, accepted: Accepted): Promise<TurnResult> => {
+      for await (const event of varve.turns.follow(accepted)) if (event.type === "ended") return event.result;
+      throw new Error("the turn has no end");
     };
     const said = async (varve: Varve, key: string) => {
       const { entries } = await varve.transcripts.read(await varve.sessions.get(key), { limit: 200 });
@@ -115,17 +120,23 @@ onEveryEngine(
     });
 
     test("messages of one sender that follow each other closely are one turn, those of two are two", async () => {
+      // The pause between two messages is over when the test moves the clock, not before.
+      const debounceMs = 60_000;
+      const clock = new HandClock(Date.now());
       const { varve, server } = await serve((body) => ({ text: `ok ${lastUserText(body)}` }), {
-        turn: { debounceMs: 150 },
+        turn: { debounceMs },
+        clock,
       });
       const group = { channel: "chat", chat: { type: "group" as const, id: `g${++count}` } };
       const from = (id: string) => ({ ...group, from: { id, name: id } });
       const accepted = [];
       for (const text of ["one", "two", "three"]) accepted.push(await varve.turns.accept({ ...from("ann"), text }));
       accepted.push(await varve.turns.accept({ ...from("bob"), text: "four" }));
+      expect(server.requests).toHaveLength(0);
+      clock.advance(debounceMs);
+      varve.turns.start();
       const results = [];
-      for (const one of accepted)
-        for await (const event of varve.turns.follow(one)) if (event.type === "ended") results.push(event.result);
+      for (const one of accepted) results.push(await resultOf(varve, one));
       expect(new Set(results.slice(0, 3).map((one) => one.turn)).size).toBe(1);
       expect(results[3]?.turn).not.toBe(results[0]?.turn);
       expect(server.requests).toHaveLength(2);
@@ -137,7 +148,10 @@ onEveryEngine(
       ]);
     });
 
-    test("one conversation has one turn at a time, in order; several conversations run beside each other", async () => {
+    test("one conversation has one turn at a time, in order; several conversations run concurrently", async () => {
+      const maxConcurrent = 3;
+      const asked = new Counter();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
       let open = 0;
       let most = 0;
       const perKey = new Map<string, number>();
@@ -148,12 +162,13 @@ onEveryEngine(
           most = Math.max(most, open);
           perKey.set(key, (perKey.get(key) ?? 0) + 1);
           expect(perKey.get(key)).toBe(1);
-          await sleep(30);
+          asked.add();
+          await released;
           open -= 1;
           perKey.set(key, (perKey.get(key) ?? 0) - 1);
           return { text: `re ${lastUserText(body)}` };
         },
-        { turn: { maxConcurrent: 3 } },
+        { turn: { maxConcurrent } },
       );
       const places = Array.from({ length: 5 }, peer);
       const sends = places.flatMap((place, index) =>
@@ -162,12 +177,12 @@ onEveryEngine(
       const accepted = [];
       for (const one of sends)
         accepted.push(await varve.turns.accept({ ...one, debounceMs: 0, from: { id: `s${one.text}` } }));
-      for (const one of accepted)
-        for await (const event of varve.turns.follow(one))
-          if (event.type === "ended") expect(event.result.status).toBe("replied");
+      // All of them are accepted before the first one is answered, so every other one could have begun by now.
+      await asked.until(maxConcurrent);
+      release();
+      for (const one of accepted) expect((await resultOf(varve, one)).status).toBe("replied");
       expect(server.requests).toHaveLength(15);
-      expect(most).toBeGreaterThan(1);
-      expect(most).toBeLessThanOrEqual(3);
+      expect(most).toBe(maxConcurrent);
       for (const [index, place] of places.entries()) {
         const lines = await said(varve, place.session);
         expect(lines.filter((line) => line.startsWith("assistant"))).toEqual(
@@ -356,30 +371,36 @@ onEveryEngine(
       ]);
     });
 
-    test("a message during a turn waits, joins it, or ends it, as the settings say", async () => {
-      const slow = (body: ChatBody, number: number): Says => {
-        if (number === 1) return { calls: [{ name: "memory_stats", input: {} }], text: "Working on it. " };
-        return { text: `answer to ${lastUserText(body)}`, pieces: 20, delayMs: 15 };
-      };
+    test("a message during a turn joins it or ends it, as the settings say", async () => {
+      const asked = new Counter();
+      const { promise: joined, resolve: join } = Promise.withResolvers<void>();
       const steer = await serve(
         async (body, number) => {
-          if (number === 1) await sleep(150);
-          return slow(body, number);
+          asked.add();
+          if (number > 1) return { text: `answer to ${lastUserText(body)}`, pieces: 20 };
+          await joined;
+          return { calls: [{ name: "memory_stats", input: {} }], text: "Working on it. " };
         },
         { turn: { whileBusy: "steer" } },
       );
       const place = peer();
       const first = steer.varve.turns.send({ ...place, text: "first" });
-      await sleep(80);
-      const second = steer.varve.turns.send({ ...place, text: "second" });
-      const [one, two] = await Promise.all([first, second]);
+      await asked.until(1);
+      const second = await steer.varve.turns.accept({ ...place, text: "second" });
+      join();
+      const [one, two] = [await first, await resultOf(steer.varve, second)];
       expect(two.turn).toBe(one.turn);
       expect(two.reply).toBe("answer to second");
 
       // Two processes with other settings must not share the work of one database.
       await steer.varve.turns.stop();
+      // The first reply never comes to its end by itself.
+      const endless = new Promise<void>(() => undefined);
       const interrupt = await serve(
-        (body) => ({ text: `answer to ${lastUserText(body)} at length`, pieces: 20, delayMs: 250 }),
+        (body) => {
+          const text = `answer to ${lastUserText(body)} at length`;
+          return { text, pieces: 20, ...(lastUserText(body) === "first" ? { after: endless } : {}) };
+        },
         { turn: { whileBusy: "interrupt" } },
       );
       const other = peer();
@@ -394,29 +415,81 @@ onEveryEngine(
       expect(lines.map((line) => line.split(":")[0])).toEqual(["user", "assistant", "user", "assistant"]);
     });
 
-    test("a turn whose process is gone is finished by another one, once", async () => {
-      let hang = true;
-      const { varve, server, open } = await serve(
-        (body) => (hang ? { hang: true } : { text: `late answer to ${lastUserText(body)}` }),
-        { turn: { leaseMs: 600 } },
+    test("a message during a turn waits for its end when the settings say so", async () => {
+      const asked = new Counter();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const { varve, server } = await serve(
+        async (body) => {
+          asked.add();
+          await released;
+          return { text: `answer to ${lastUserText(body)}` };
+        },
+        { turn: { whileBusy: "queue" } },
       );
       const place = peer();
+      const first = varve.turns.send({ ...place, text: "first" });
+      await asked.until(1);
+      const second = await varve.turns.accept({ ...place, text: "second" });
+      varve.turns.start();
+      expect(server.requests).toHaveLength(1);
+      release();
+      expect((await first).reply).toBe("answer to first");
+      const result = await resultOf(varve, second);
+      expect(result.reply).toBe("answer to second");
+      expect(result.turn).not.toBe((await first).turn);
+    });
+
+    test("a turn whose process is gone is finished by another one, once", async () => {
+      let hang = true;
+      const asked = new Counter();
+      const { varve, open } = await serve((body) => {
+        asked.add();
+        return hang ? { hang: true } : { text: `late answer to ${lastUserText(body)}` };
+      });
+      const place = peer();
       const accepted = await varve.turns.accept({ ...place, text: "Do not forget me" });
-      while (server.requests.length === 0) await sleep(20);
+      await asked.until(1);
       // It stops without grace: what it was at is left to others.
       hang = false;
       await varve.turns.stop(0);
       const other = await open();
       other.turns.start();
-      for await (const event of other.turns.follow(accepted)) {
-        if (event.type === "ended")
-          expect(event.result).toMatchObject({ status: "replied", reply: "late answer to Do not forget me" });
-      }
+      expect(await resultOf(other, accepted)).toMatchObject({
+        status: "replied",
+        reply: "late answer to Do not forget me",
+      });
       expect(await said(other, place.session)).toEqual([
         "user: Do not forget me",
         "assistant: late answer to Do not forget me",
       ]);
       expect((await other.status()).inbox).toMatchObject({ done: expect.any(Number) });
+    });
+
+    test("a turn whose lease has expired is taken over by another process, and answered once", async () => {
+      let hang = true;
+      const asked = new Counter();
+      const { varve, open } = await serve((body) => {
+        asked.add();
+        return hang ? { hang: true } : { text: `late answer to ${lastUserText(body)}` };
+      });
+      const place = peer();
+      const accepted = await varve.turns.accept({ ...place, text: "Still there?" });
+      await asked.until(1);
+      hang = false;
+      // The other process is an hour ahead, and so is beyond the lease.
+      const other = await open({ now: () => Date.now() + 3_600_000 });
+      other.turns.start();
+      expect(await resultOf(other, accepted)).toMatchObject({
+        status: "replied",
+        reply: "late answer to Still there?",
+      });
+      // What the first process does when it stops leaves the turn as it is.
+      await varve.turns.stop(0);
+      expect(await said(other, place.session)).toEqual([
+        "user: Still there?",
+        "assistant: late answer to Still there?",
+      ]);
+      expect((await other.turns.get(accepted.id)).state).toBe("done");
     });
 
     test("what lasts is written down before a conversation is compacted, once, and not in the transcript", async () => {

@@ -19,7 +19,8 @@ export interface ChatBody {
 }
 
 export type Says =
-  | { text: string; pieces?: number; delayMs?: number }
+  /** With `after`, everything but the first piece waits for it. */
+  | { text: string; pieces?: number; delayMs?: number; after?: Promise<void> }
   | { calls: { name: string; input: unknown }[]; text?: string }
   | { status: number; body?: unknown; headers?: Record<string, string> }
   /** Cuts the connection after so much of a text. */
@@ -68,15 +69,14 @@ export async function startChatServer(
     if ("hang" in says) return;
     if ("status" in says) return refuse(response, says.status, says.body ?? { error: { message: "no" } }, says.headers);
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const send = (delta: unknown, finish: string | null = null): void => {
+    const send = (delta: unknown, finish: string | null = null, onSent = (): void => undefined): void => {
       response.write(
         `data: ${JSON.stringify({ id: `c${count}`, object: "chat.completion.chunk", created: 1, model: body.model, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
+        onSent,
       );
     };
     if ("cutAfter" in says) {
-      send({ role: "assistant", content: says.cutAfter });
-      await sleep(10);
-      response.destroy();
+      send({ role: "assistant", content: says.cutAfter }, null, () => response.destroy());
       return;
     }
     if ("calls" in says) {
@@ -94,6 +94,7 @@ export async function startChatServer(
       for (let from = 0; from < says.text.length; from += size) {
         send({ role: "assistant", content: says.text.slice(from, from + size) });
         if (says.delayMs) await sleep(says.delayMs);
+        if (from === 0) await says.after;
       }
       send({}, "stop");
     }
