@@ -1,9 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createChain } from "./chain.ts";
 import { openModel } from "./configured.ts";
 import type { GenerateRequest } from "./generate.ts";
+import { holdTimeouts } from "./held-timeouts.test-util.ts";
 import type { ChainLimits } from "./model-state.ts";
 import { createInMemoryLedger } from "./model-state.ts";
 
@@ -47,7 +48,7 @@ async function stage(
     ledger,
     sleep,
     random,
-    limits: { timeoutMs: 10_000, ...limits },
+    limits: { timeoutMs: 600_000, ...limits },
   });
   return { generate, slept, ledger, requests: () => requests, cut: () => cut };
 }
@@ -67,6 +68,8 @@ const fine: Act = (response) => open(response).end(whole);
 const status = (code: number, body = "{}", headers: Record<string, string> = {}): Act => {
   return (response) => response.writeHead(code, { "content-type": "application/json", ...headers }).end(body);
 };
+
+afterEach(() => vi.restoreAllMocks());
 
 describe("a server that misbehaves", () => {
   it("may be slow, as long as it finishes", async () => {
@@ -152,7 +155,7 @@ describe("a server that misbehaves", () => {
     expect(answer.text.length).toBeLessThan(10_000);
     expect(answer.notes?.[0]).toMatch(/was still not complete/);
     expect(requests()).toBe(1);
-    await expect.poll(cut).toBe(1);
+    await expect.poll(cut, { timeout: 600_000 }).toBe(1);
   });
 
   it("is read to its end when the answer is only slightly too long, and the provider says that it was truncated", async () => {
@@ -167,17 +170,23 @@ describe("a server that misbehaves", () => {
     ["says nothing", () => undefined],
     ["stops in the middle", (response) => void open(response).write(delta("All "))],
   ])("is abandoned at the time limit when it %s", async (_, act) => {
-    const { generate, requests, cut } = await stage("openai/m", [act], { timeoutMs: 100 });
+    const timeouts = holdTimeouts();
+    const { generate, requests, cut } = await stage("openai/m", [
+      (response) => {
+        act(response);
+        timeouts.expire();
+      },
+    ]);
     await expect(generate(request)).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });
     expect(requests()).toBe(1);
-    await expect.poll(cut).toBe(1);
+    await expect.poll(cut, { timeout: 600_000 }).toBe(1);
   });
 
   it("is abandoned when the caller aborts", async () => {
     const controller = new AbortController();
     const { generate, cut } = await stage("openai/m", [() => controller.abort()]);
     await expect(generate({ ...request, signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
-    await expect.poll(cut).toBe(1);
+    await expect.poll(cut, { timeout: 600_000 }).toBe(1);
   });
 
   it("may report its failure inside the stream", async () => {

@@ -164,7 +164,7 @@ onEveryEngine(
           const answer = await reader.search.find("heron", { kinds: ["chunk"], retrievers: ["lexical"] });
           expect(answer.results[0]?.citation).toBe("memory/watched.md#L1-L1");
         },
-        { timeout: 20_000, interval: 300 },
+        { timeout: 600_000, interval: 300 },
       );
       rmSync(join(folder, "workspace/memory/watched.md"));
       await vi.waitFor(
@@ -172,7 +172,7 @@ onEveryEngine(
           expect((await reader.search.find("heron", { kinds: ["chunk"], retrievers: ["lexical"] })).results).toEqual(
             [],
           ),
-        { timeout: 20_000, interval: 300 },
+        { timeout: 600_000, interval: 300 },
       );
       expect(errors).toEqual([]);
       await follower.close();

@@ -66,7 +66,11 @@ function workerFor({ place, child, killPoint }: Job): Worker {
         home: place.home,
         database: place.database,
         // The model that comes with the package is no part of the bundle; who needs vectors brings their maker.
-        config: { store: { readers: 1, cacheMiB: 8 }, import: { batchSize: 25 }, search: { embedder: "none" } },
+        config: {
+          store: { readers: 1, cacheMiB: 8, busyTimeoutMs: 600_000 },
+          import: { batchSize: 25 },
+          search: { embedder: "none" },
+        },
         tap,
         ...options,
       }),

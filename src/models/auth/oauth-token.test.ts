@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { holdTimeouts } from "../held-timeouts.test-util.ts";
 import { type OauthSettings, requestOauthToken } from "./oauth-token.ts";
 import { tokenFilePath } from "./token-file.ts";
 
@@ -67,13 +68,15 @@ const settings = (rest: Partial<OauthSettings> = {}): OauthSettings => ({
   clientId: "varve client",
   clientAuth: "basic",
   refreshToken: "refresh-0",
-  timeoutMs: 5_000,
+  timeoutMs: 600_000,
   home,
   clock,
   ...rest,
 });
 const ask = async (rest: Partial<OauthSettings> = {}, refused?: string) =>
   (await requestOauthToken(settings(rest), refused)).value;
+
+afterEach(() => vi.restoreAllMocks());
 
 describe("an access token", () => {
   it("is exchanged for a refresh token, stored in a private file, and the next exchange uses the new refresh token", async () => {
@@ -172,7 +175,8 @@ describe("when no token is available", () => {
   });
 
   it("a silent server is not waited for, and a redirect is not followed", async () => {
-    instead = () => undefined;
+    const timeouts = holdTimeouts();
+    instead = () => timeouts.expire();
     await fails({ code: "MODEL_FAILED", message: expect.stringContaining("within 200 ms") }, { timeoutMs: 200 });
     instead = (response) => response.writeHead(307, { location: "/elsewhere" }).end();
     await fails({ code: "MODEL_FAILED", message: expect.stringContaining("cannot be reached") });

@@ -16,7 +16,7 @@ test("work runs one at a time, also within one process, and a failure releases t
   const path = join(folder, "a", "lock");
   let inside = 0;
   const work = () =>
-    runLocked(path, 5_000, async () => {
+    runLocked(path, 600_000, async () => {
       inside += 1;
       expect(inside).toBe(1);
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ConfigInput, loadConfig } from "../../config/index.ts";
+import { holdTimeouts } from "../held-timeouts.test-util.ts";
 import { openConfiguredReranker } from "./http-reranker.ts";
 import { parseScores } from "./rerank-apis.ts";
 
@@ -53,6 +54,8 @@ const rows = [
 ];
 const plain = { query: "q", documents: ["a", "b"], top_n: 2, return_documents: false };
 
+afterEach(() => vi.restoreAllMocks());
+
 describe("a reranker over HTTP", () => {
   it.each([
     ["jina", "/rerank", { model: "jina-reranker-v3", ...plain }, { results: rows }],
@@ -99,7 +102,8 @@ describe("a reranker over HTTP", () => {
   });
 
   it("fails at its time limit, and pauses", async () => {
-    const { asked, baseUrl } = await serve(() => undefined);
+    const timeouts = holdTimeouts();
+    const { asked, baseUrl } = await serve(() => timeouts.expire());
     const { reranker, clock } = open({ reranker: "tei", rerankerTimeoutMs: 100 }, "tei", baseUrl);
     await expect(reranker.rerank("q", ["a"])).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });
     await expect(reranker.rerank("q", ["a"])).rejects.toThrow("tei gave no answer within 100 ms");

@@ -23,19 +23,25 @@ import {
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
-const connectTimeoutMs = 5_000;
+const connectTimeoutSeconds = 5;
 const rebuildChunkRows = 500;
 /** A conflict means that another process wrote the same row first; a retry finds that row. */
 const retryable = new Set<string>(["STORE_BUSY", "CONFLICT"]);
 /** Identifies Varve among the server's advisory locks. */
 const migrationLock = 0x56415256;
 
+/** `connect_timeout` of the address in seconds, as in libpq; 0 waits without a limit. */
+function readConnectTimeout(database: string): number {
+  const given = URL.parse(database)?.searchParams.get("connect_timeout") ?? "";
+  return /^\d+$/.test(given) ? Number(given) : connectTimeoutSeconds;
+}
+
 export async function openPostgres(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
   const { database } = options;
   const pool = new pg.Pool({
     connectionString: database,
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: 1_000 * readConnectTimeout(database),
     types: { getTypeParser: parseNumbers(pg.types) } as pg.CustomTypesConfig,
   });
   // The pool replaces a connection that breaks while idle; the next call reports a lasting failure.
