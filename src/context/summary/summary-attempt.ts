@@ -110,6 +110,7 @@ function withAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const stop = () => reject(new VarveError("ABORTED", "Summarising was cancelled.", { cause: signal.reason }));
+    if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
