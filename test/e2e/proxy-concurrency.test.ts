@@ -17,8 +17,8 @@ function clientOf(session: string): Anthropic {
   });
 }
 
-describe("a crowd", () => {
-  it("of conversations is kept apart, and none of them fails", async () => {
+describe("many at once", () => {
+  it("conversations are kept apart, and none of them fails", async () => {
     stage = await setProxyStage({
       server: { limitTokens: 8_000 },
       proxy: { windowTokens: 8_000, sessionsInMemory: 4 },
@@ -51,7 +51,7 @@ describe("a crowd", () => {
     expect(failuresIn(stage.log)).toEqual([]);
   });
 
-  it("of requests with one history becomes branches of it", async () => {
+  it("requests with one history become branches of it", async () => {
     stage = await setProxyStage({ server: { limitTokens: 8_000 }, proxy: { windowTokens: 8_000 } });
     const client = clientOf("fan");
     const history: Anthropic.MessageParam[] = Array.from({ length: 100 }, (_, index) => ({
