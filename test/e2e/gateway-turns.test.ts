@@ -114,7 +114,9 @@ test("metrics are for whoever may read all, in Prometheus's form", async () => {
   }
 });
 
-test("the work that turns leave behind can be seen, by whoever may see the agent", async () => {
+test("the jobs that follow a turn are listed for those who may see the agent", async () => {
+  // Nothing runs the job before it is listed.
+  await stage.varve.jobs.stop();
   const session = await stage.varve.sessions.get("agent:main:main");
   await stage.varve.context.afterTurn(session);
   const { json } = await stage.send("GET", "/api/jobs?state=waiting", { token: "reader" });
