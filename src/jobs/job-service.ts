@@ -78,7 +78,7 @@ export function createJobService({ store, agent, background, onFailed }: JobServ
     wake() {
       if (background) service.start();
     },
-    list: (options) => listJobs(store, { agent, ...options }),
+    list: (options = {}) => listJobs(store, { ...options, agent: options.agent ?? agent }),
     async drain() {
       for (const work of repeated) await work();
       let done = 0;
