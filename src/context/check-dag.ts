@@ -18,7 +18,7 @@ async function checkConversation(store: Store, ref: ConversationRef): Promise<st
   const faults: string[] = [];
   const frontier = await loadFrontier(store, ref);
   const covered: number[] = [];
-  for (const summary of frontier.summaries) covered.push(...(await leavesOf(store, ref, summary, faults)));
+  for (const summary of frontier.summaries) covered.push(...(await listLeaves(store, ref, summary, faults)));
   const onBranch: number[] = [];
   for (let after = 0; after < frontier.coveredSeq; ) {
     const page = await readAfter(store, ref.agent, frontier.path, { after, limit: 1000, content: "reference" });
@@ -35,7 +35,7 @@ async function checkConversation(store: Store, ref: ConversationRef): Promise<st
 }
 
 /** The messages under a summary, in order; what is wrong on the way is noted. */
-async function leavesOf(
+async function listLeaves(
   store: Store,
   ref: ConversationRef,
   summary: StoredSummary,
@@ -63,6 +63,6 @@ async function leavesOf(
   if (sum((child) => child.descendantTokens + child.tokens) !== summary.descendantTokens)
     note("its descendants' tokens do not add up");
   const seqs: number[] = [];
-  for (const child of children) seqs.push(...(await leavesOf(store, ref, child, faults)));
+  for (const child of children) seqs.push(...(await listLeaves(store, ref, child, faults)));
   return seqs;
 }

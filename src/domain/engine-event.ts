@@ -1,4 +1,4 @@
-/** Something the engine did by itself or on request, told to whoever opened it. */
+/** An event of the engine, for listeners of `varve.onEvent`. */
 export type EngineEvent = CompactionEvent | JobFailedEvent | MemoriesEvent | TurnEndedEvent | TurnFailedEvent;
 
 export interface CompactionEvent {
@@ -19,7 +19,7 @@ export interface CompactionEvent {
   };
 }
 
-/** Work in the background failed; it is tried again until its attempts are used up. */
+/** A background job failed; it is retried until its attempts are used up. */
 export interface JobFailedEvent {
   type: "job.failed";
   agent: string;
@@ -28,14 +28,14 @@ export interface JobFailedEvent {
   data: { kind: string; error: string; attempts: number };
 }
 
-/** Memories were drawn from a conversation. */
+/** Memories were extracted from a conversation. */
 export interface MemoriesEvent {
   type: "memories";
   agent: string;
   key: string;
   data: {
     messages: number;
-    /** How often each decision was taken. */
+    /** How often each decision was made. */
     decisions: Record<string, number>;
     held: number;
     rejected: number;
@@ -44,7 +44,7 @@ export interface MemoriesEvent {
   };
 }
 
-/** Something went wrong around a turn: the store could not be reached, or the turn ended outside of any model. */
+/** A turn failed outside a model, for example because the store was unreachable. */
 export interface TurnFailedEvent {
   type: "turn.failed";
   agent: string;
@@ -52,7 +52,7 @@ export interface TurnFailedEvent {
   data: { error: string };
 }
 
-/** A turn ended, with what is to be shown. */
+/** A turn ended. */
 export interface TurnEndedEvent {
   type: "turn.ended";
   agent: string;

@@ -4,7 +4,7 @@ import { renewSession } from "./renew.ts";
 import { createSession, findSessionRow, lockName } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
-/** What must not leak from one run into the next; preferences (thinking, verbosity, labels, model, auth) stay. */
+/** Fields that are cleared between runs; preferences (thinking, verbosity, labels, model, auth) stay. */
 const clearedForRun = {
   channel: null,
   room: null,
@@ -45,7 +45,7 @@ export interface RunLogLimits {
   maxRows: number;
 }
 
-/** Keeps the log of a run, and drops the oldest logs of the job that are over the limits. */
+/** Stores the log of a run and removes the oldest logs of the job that exceed the limits. */
 export async function logCronRun(
   store: Store,
   run: { agent: string; jobId: string; runId: string; log: string },

@@ -23,7 +23,7 @@ export interface Forked {
 
 const pageRows = 500;
 
-/** A child conversation that continues the parent's without copying it: its first branch points into the parent's. */
+/** Creates a child conversation that continues the parent without copying it: its first branch points into the parent. */
 export async function forkSession(store: Store, parent: Session, options: ForkOptions): Promise<Forked> {
   const { agent } = parent;
   const key: SessionKey = options.key
@@ -103,7 +103,7 @@ async function forkPoint(
     : { branch: head.head_branch, seq: head.head_seq };
 }
 
-/** The tokens on the way from an entry to its root; stops counting once it is over the limit. */
+/** The tokens from an entry back to its root; stops counting above the limit. */
 async function tokensUpTo(
   store: Store,
   agent: string,

@@ -7,7 +7,7 @@ export interface ListOptions {
   agent: string;
   /** 1 to 1000; 50 when absent. */
   limit?: number;
-  /** The cursor of the page before. */
+  /** The cursor of the previous page. */
   after?: string;
   channel?: string;
   chatType?: string;
@@ -21,7 +21,7 @@ export interface SessionPage {
   next?: string;
 }
 
-/** Sessions, the latest used first. Each page is one look into an index, so it is as fast at 100,000 as at 10. */
+/** Sessions, most recently used first. Each page is one index range scan: as fast at 100,000 sessions as at 10. */
 export async function listSessions(store: Store, options: ListOptions): Promise<SessionPage> {
   const limit = Math.min(Math.max(options.limit ?? 50, 1), 1000);
   let query = selectSessions(store.db).where("sessions.agent", "=", options.agent);
@@ -30,7 +30,7 @@ export async function listSessions(store: Store, options: ListOptions): Promise<
   if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);
   if (options.after !== undefined) {
     const { updatedAt, key } = parseCursor(options.after);
-    // The first condition alone is what an index can start at; the second leaves out the rest of the same instant.
+    // The first condition is the start of the index range; the second skips rows of the same instant.
     query = query
       .where("sessions.updated_at", "<=", updatedAt)
       .where((where) => where.or([where("sessions.updated_at", "<", updatedAt), where("sessions.key", ">", key)]));

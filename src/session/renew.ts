@@ -26,7 +26,7 @@ export async function renewSession(
     words: "",
     countsAsMessage: false,
   };
-  // The new id is drawn before the entry that names it is written.
+  // The new id is created before the entry that names it is written.
   const opened = await openTranscript(
     tx,
     { agent, conversation: opensIn },
@@ -62,10 +62,10 @@ export async function renewSession(
       .where("id", "=", session.conversation)
       .execute();
   }
-  // What was queued for the old session must not reach the new one.
+  // Notices of the old session must not reach the new one.
   await tx.db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
   await pointAt(tx, session, opened.sessionId, opensIn, now);
-  // What leaves the context is summarised in the background, so that it can be found by what it was about.
+  // The ended session is summarised in the background, so that it can be found by its topics.
   if (kind === "new") await enqueueJob(tx, leftBehindJob(tx, agent, key), now);
   await enqueueJob(tx, memoriesJob(tx, session), now);
   return readBack(tx, agent, key);
@@ -76,7 +76,7 @@ function leftBehindJob(tx: StoreTransaction, agent: string, key: string): NewJob
   return { agent, id, kind: "compact new", key, payload: JSON.stringify({ because: "new" }), runAt: tx.clock.now() };
 }
 
-/** What was said before is read to its end for memories, also when its conversation is archived now. */
+/** Extracts memories from the ended session, also when its conversation is archived now. */
 function memoriesJob(tx: StoreTransaction, { agent, key, sessionId, conversation, transcript }: Session): NewJob {
   const id = newId(tx.clock, tx.random);
   const payload = JSON.stringify({ key, conversation, transcript });
@@ -116,8 +116,8 @@ async function readBack(tx: StoreTransaction, agent: string, key: string): Promi
 }
 
 /**
- * Undoes a reset: the key points at an earlier session id again (the one before, unless one is named). What was said
- * since stays: in its archived conversation, or on its own branch.
+ * Undoes a reset: the key points to an earlier session id again (the previous one, unless one is named). Later messages
+ * stay in their archived conversation, or on their own branch.
  */
 export async function restoreSession(store: Store, session: Session, toSessionId?: string): Promise<Session> {
   const { agent, key } = session;
@@ -125,7 +125,7 @@ export async function restoreSession(store: Store, session: Session, toSessionId
     await tx.lock(lockName(agent, key));
     const now = store.clock.now();
     const current = await readBack(tx, agent, key);
-    const wanted = toSessionId ?? (await previousOf(tx, agent, current.sessionId));
+    const wanted = toSessionId ?? (await findPrevious(tx, agent, current.sessionId));
     const target = await tx.db
       .selectFrom("transcripts")
       .innerJoin("conversations", (join) =>
@@ -172,7 +172,7 @@ export async function restoreSession(store: Store, session: Session, toSessionId
         session_id: wanted,
         conversation: target.conversation,
         session_started_at: target.started_at,
-        // Coming back is an act of a person: the restored session is fresh again.
+        // Restoring is an interaction: the session is fresh again.
         last_interaction_at: now,
         updated_at: now,
         message_count: target.message_count,
@@ -184,7 +184,7 @@ export async function restoreSession(store: Store, session: Session, toSessionId
   });
 }
 
-async function previousOf(tx: StoreTransaction, agent: string, sessionId: string): Promise<string | undefined> {
+async function findPrevious(tx: StoreTransaction, agent: string, sessionId: string): Promise<string | undefined> {
   const row = await tx.db
     .selectFrom("transcripts")
     .select("parent_session")

@@ -1,8 +1,8 @@
 import { type ResetType, toWallClock } from "../domain/index.ts";
 
 /**
- * When a session ends by itself. `both`: whichever comes first. `auto`: after a silence for what comes from a chat
- * channel, never for anything else: a coding session that is opened again next week is the same one.
+ * When a session expires. `both`: at the earlier of the two. `auto`: after inactivity for sessions of a chat channel,
+ * never for others: a coding session that is opened again next week is the same session.
  */
 export interface ResetRule {
   mode: "auto" | "none" | "daily" | "idle" | "both";
@@ -34,7 +34,7 @@ export interface SessionClocks {
   lastInteractionAt: number;
 }
 
-/** Why a session is over at `now`, if it is. */
+/** Why a session has expired at `now`; undefined when it has not. */
 export function expiry(
   rule: ResetRule,
   clocks: SessionClocks,
@@ -51,18 +51,18 @@ export function expiry(
   return idleExpired ? "idle" : undefined;
 }
 
-/** The last instant, not after `now`, at which a clock on the wall showed `atHour` o'clock. */
+/** The last time, not after `now`, at which the local time was `atHour` o'clock. */
 export function lastBoundary(now: number, atHour: number, timezone: string): number {
   const today = toWallClock(now, timezone);
   for (let daysBack = 0; daysBack <= 2; daysBack += 1) {
-    const boundary = instantOf(Date.UTC(today.year, today.month - 1, today.day - daysBack, atHour), timezone);
+    const boundary = toInstant(Date.UTC(today.year, today.month - 1, today.day - daysBack, atHour), timezone);
     if (boundary <= now) return boundary;
   }
   return now - 2 * 86_400_000;
 }
 
-/** The instant whose wall clock reads `wall` (given as if it were UTC). Twice, because the offset may change between. */
-function instantOf(wall: number, timezone: string): number {
+/** The time at which the local time is `wall` (given as if it were UTC). Computed twice, because the offset may change. */
+function toInstant(wall: number, timezone: string): number {
   let guess = wall;
   for (let round = 0; round < 2; round += 1) {
     const { year, month, day, hour, minute, second } = toWallClock(guess, timezone);
@@ -73,7 +73,7 @@ function instantOf(wall: number, timezone: string): number {
 
 export interface Trigger {
   kind: "new" | "reset";
-  /** What stood behind the trigger: the first message of the new session. */
+  /** The text after the trigger: the first message of the new session. */
   rest: string;
 }
 

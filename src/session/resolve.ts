@@ -17,8 +17,8 @@ export interface ResolveOptions {
    */
   interaction?: boolean;
   /**
-   * Whether what is said next says itself when that was (`interactionAt` of the append). Then a session that is there and
-   * has not expired is only read.
+   * Whether the next append carries the time of the interaction (`interactionAt`). Then an existing session that has not
+   * expired is only read.
    */
   touchedByAppend?: boolean;
   displayName?: string;
@@ -30,11 +30,11 @@ export interface Resolved {
   created: boolean;
   /** Set when the address's session had expired and this is the new one. */
   expired?: "daily" | "idle";
-  /** Whether notices wait for it, where that was looked at. */
+  /** Whether it has pending notices, where that was checked. */
   hasNotices?: boolean;
 }
 
-/** The session an address belongs to: found, renewed when it expired, or made. */
+/** The session an address belongs to: found, renewed when it expired, or created. */
 export async function resolveSession(
   store: Store,
   settings: SessionSettings,
@@ -56,7 +56,7 @@ export async function resolveSession(
       return { ...found, session: { ...found.session, lastInteractionAt: now, updatedAt: now }, created: false };
     }
   }
-  // What is said next makes it durable; a session in which nothing was said is made again when the power fails.
+  // The next append makes it durable; after a power failure an empty session is created again.
   const how = { sync: false };
   return store.transaction(async (tx) => {
     await tx.lock(lockName(agent, keyText));
@@ -91,12 +91,12 @@ function isChat(address: Address): boolean {
 }
 
 export interface Received extends Resolved {
-  /** The message without its trigger; empty when the trigger stood alone. */
+  /** The message without its trigger; empty when there was only the trigger. */
   text: string;
   reset?: "new" | "reset";
 }
 
-/** Takes an inbound text to its session. A trigger opens a new one, and what stands behind it is its first message. */
+/** Finds the session of an inbound text. A trigger opens a new one; the text after it is the first message. */
 export async function receiveText(
   store: Store,
   settings: SessionSettings,
@@ -107,7 +107,7 @@ export async function receiveText(
   const resolved = await resolveSession(store, settings, address, options);
   const trigger = findTrigger(text, settings.resetTriggers);
   if (!trigger) return { ...resolved, text };
-  // A session that was opened by this very message is fresh already.
+  // A session that this message has just opened is not renewed again.
   const session =
     resolved.created || resolved.expired
       ? resolved.session

@@ -10,7 +10,7 @@ export interface RoutingSettings {
   identityLinks: Record<string, string[]>;
 }
 
-/** Where a message comes from. `key` names the session outright and wins over everything else. */
+/** Where a message comes from. `key` names the session directly and takes precedence over everything else. */
 export interface Address {
   agent?: string;
   key?: string;
@@ -57,7 +57,7 @@ function canonicalPeer(peer: string, channel: string | undefined, links: Record<
   return peer;
 }
 
-/** Lower-cases what is not case-sensitive and checks every part, by way of the string form. */
+/** Normalises case and checks every part, through the string form of the key. */
 function normalise(key: SessionKey): SessionKey {
   return parseSessionKey(printSessionKey(key));
 }

@@ -11,7 +11,7 @@ import {
 import { type Db, prepareQuery, type Store, type StoreTransaction, type Tx } from "../store/index.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
 
-/** Every session row with the number of its current transcript, to be narrowed down by the caller. */
+/** Session rows with the id of their current transcript; the caller adds its conditions. */
 export function selectSessions(db: Db | Tx) {
   return db
     .selectFrom("sessions")
@@ -35,7 +35,7 @@ const noticesFor = prepareQuery((db, { agent, key }: { agent: string; key: strin
   db.selectFrom("notices").select("session_id").where("agent", "=", agent).where("key", "=", key),
 );
 
-/** A session, and whether notices wait for it. */
+/** A session, and whether it has pending notices. */
 export async function findNoticedSession(
   store: Store,
   agent: string,
@@ -46,7 +46,7 @@ export async function findNoticedSession(
   return row && { session: sessionFromRow(row), hasNotices: waiting.some((one) => one.session_id === row.session_id) };
 }
 
-/** What a change of a session locks first, so that two processes never renew the same one twice. */
+/** The lock that a change of a session takes first, so that two processes never renew it at the same time. */
 export function lockName(agent: string, key: string): string {
   return `session ${agent} ${key}`;
 }
@@ -67,7 +67,7 @@ export interface NewTranscript {
   startedAt?: number;
 }
 
-/** Opens a transcript in a conversation; its first entry says so. */
+/** Opens a transcript in a conversation; its first entry records it. */
 export async function openTranscript(
   tx: StoreTransaction,
   place: { agent: string; conversation: number },
@@ -132,7 +132,7 @@ export interface CreateSession {
   key: SessionKey;
   keyText: string;
   transcript?: NewTranscript;
-  /** A conversation that was made for it already (a fork); a new one when absent. */
+  /** An existing conversation to use (a fork); a new one when absent. */
   conversation?: number;
   displayName?: string;
   metadata?: Record<string, unknown>;
@@ -174,7 +174,7 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
   return { ...row, transcript: opened.transcript };
 }
 
-/** Which agent a key belongs to: the one it names, else the given default. */
+/** The agent of a key: the one it names, else the given default. */
 export function resolveAgent(key: SessionKey, fallback: string): string {
   return "agent" in key ? key.agent : fallback;
 }
@@ -189,12 +189,12 @@ export async function findSessionIfAny(store: Store, name: string, agent: string
   }
 }
 
-/** A session named by its key, its session id, or the start of one that fits only one. */
+/** Finds a session by its key, its session id, or an unambiguous prefix of one. */
 export async function findSession(store: Store, name: string, agent: string): Promise<Session> {
   const key = keyOfName(name);
   const byKey = key && (await findSessionRow(store.db, resolveAgent(key, agent), printSessionKey(key)));
   if (byKey) return sessionFromRow(byKey);
-  // A whole session id is that one, also where others begin with it, as those of its sub-agents do.
+  // A complete session id wins over longer ids with the same prefix, such as those of its sub-agents.
   const whole = await sessionsWithId(store, agent).where("transcripts.session_id", "=", name).limit(2).execute();
   const found =
     whole.length > 0
@@ -234,7 +234,7 @@ function sessionsWithId(store: Store, agent: string) {
     .where("transcripts.agent", "=", agent);
 }
 
-/** A name that reads as a key, in its normal form. */
+/** The normalised key of a name; undefined when the name is not a key. */
 function keyOfName(name: string): SessionKey | undefined {
   try {
     return parseSessionKey(name);
@@ -245,14 +245,14 @@ function keyOfName(name: string): SessionKey | undefined {
 }
 
 /**
- * The first entry of a session id that `/new` opened; undefined when nothing of its conversation came before it. A fork's
- * first session has its parent in another conversation, and sees what it was forked from.
+ * The first entry of a session id that `/new` opened; undefined when nothing of its conversation precedes it. The first
+ * session of a fork has its parent in another conversation, and sees what it was forked from.
  */
 export async function readSessionStart(store: Store, session: Session): Promise<number | undefined> {
   return (await sessionStartQuery(store.db, session).executeTakeFirst())?.seq ?? undefined;
 }
 
-/** The same as a query, for whoever reads more with it. */
+/** Like `readSessionStart`, as a query to be combined with others. */
 export function sessionStartQuery(db: Db, session: Session) {
   return db
     .selectFrom("transcripts as own")

@@ -12,7 +12,7 @@ export interface SendPolicySettings {
 
 export interface SendDecision {
   allowed: boolean;
-  /** What decided it, for `/status` and for the error. */
+  /** The rule that decided, for `/status` and for the error. */
   because: string;
 }
 

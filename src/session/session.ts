@@ -1,7 +1,7 @@
 import type { JsonObject } from "../domain/index.ts";
 import type { SessionTable } from "../store/index.ts";
 
-/** What a session key points at, and what is known of it. */
+/** The session that a key points to. */
 export interface Session {
   agent: string;
   key: string;

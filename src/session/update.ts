@@ -34,7 +34,7 @@ export async function updateSession(
   });
 }
 
-/** Adds to the token counters, from what a provider reported. */
+/** Adds the tokens that a provider reported to the counters. */
 export async function countTokens(
   store: Store,
   session: Session,
@@ -43,7 +43,7 @@ export async function countTokens(
   await store.transaction(({ db }) => tokensUpdate(db, store.clock.now(), session, used).execute());
 }
 
-/** The same as a statement, for whoever writes it with something else. */
+/** Like `countTokens`, as a statement to be written with others. */
 export function tokensUpdate(
   db: Db | Tx,
   now: number,
@@ -63,7 +63,7 @@ export function tokensUpdate(
     .where("key", "=", session.key);
 }
 
-/** Leaves a notice for a session's next turn; it is dropped when the session rolls over first. */
+/** Stores a notice for a session's next turn; it is dropped when the session is renewed first. */
 export async function addNotice(store: Store, session: Session, text: string): Promise<void> {
   await store.transaction(async ({ db }) => {
     const notice = {
@@ -79,7 +79,7 @@ export async function addNotice(store: Store, session: Session, text: string): P
   });
 }
 
-/** The notices of a session, taken: each is handed out once. */
+/** Returns and removes the notices of a session. */
 export async function takeNotices(store: Store, session: Session): Promise<{ time: number; text: string }[]> {
   const any = await store.db
     .selectFrom("notices")
@@ -102,7 +102,7 @@ export async function takeNotices(store: Store, session: Session): Promise<{ tim
   });
 }
 
-/** What belongs to a conversation: the log, and everything that was made from it. */
+/** The tables with data of a conversation: the log, and everything derived from it. */
 const ownedTables = [
   "entries",
   "branches",
@@ -163,7 +163,7 @@ export async function deleteSession(
     for (const table of ownedTables) {
       await db.deleteFrom(table).where("agent", "=", agent).where("conversation", "in", ids).execute();
     }
-    // Large content is shared by its hash: it goes with the last entry that holds it.
+    // Files are shared by content hash: a file is removed with the last entry that references it.
     await db
       .deleteFrom("files")
       .where("agent", "=", agent)

@@ -3,7 +3,7 @@ import { VarveError } from "../domain/index.ts";
 import { cuts, note } from "./fields.ts";
 import { clip, textMax } from "./output-budget.ts";
 
-/** What lcm_describe answers with: what every citation has, and one part more for each kind. */
+/** The result of lcm_describe: the fields of every citation, and one more part for each kind. */
 export const described = z.object({
   note,
   id: z.string(),
@@ -53,8 +53,8 @@ export function textMaxFor(tokenCap: number | undefined): number {
   return tokenCap === undefined ? textMax : Math.min(textMax, tokenCap * charactersPerToken);
 }
 
-/** Some lines of a text, as many as there is room for. */
-export function linesOf(
+/** As many lines of a text as the output budget allows. */
+export function selectLines(
   text: string,
   asked: { startLine?: number; endLine?: number },
   room: number,

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { keyLengthMax } from "../domain/index.ts";
 
 const millisecondsMax = 8.64e15;
-/** Less than this is 1973 in milliseconds, and surely meant as seconds. */
+/** Smaller numbers are before 1973 in milliseconds: they are meant as seconds. */
 const millisecondsLeast = 100_000_000_000;
 const isoDate = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 const dateHint = "send a date such as 2026-05-01 or 2026-05-01T12:00Z, or milliseconds since 1970";
 
-/** Text that every store can keep and compare. */
+/** Text that every store can save and compare. */
 export function text(max: number) {
   return z
     .string()
@@ -30,7 +30,7 @@ export function choice<const T extends readonly [string, ...string[]]>(values: T
   return z.enum(values, `must be one of ${values.join(", ")}`);
 }
 
-/** A date, a time, or milliseconds; what names no zone is in UTC, as all times in results are. */
+/** A date, a time, or milliseconds; UTC without a zone, like all times in results. */
 export function instant() {
   return z.union([z.number(), z.string()], `must be a date or milliseconds: ${dateHint}`).transform((value, check) => {
     const parsed = parseInstant(value);
@@ -49,7 +49,7 @@ function parseInstant(value: number | string): number | string {
   const [, day, clock = "00:00", zone = "Z"] = isoDate.exec(String(value)) ?? [];
   const midnight = Date.parse(`${day}T00:00Z`);
   const time = Date.parse(`${day}T${clock}${zone.toUpperCase()}`);
-  // The calendar is checked by writing the day back: a 31st of February would become a day in March.
+  // Formatting the day again detects dates that do not exist: a 31st of February would become a day in March.
   if (Number.isNaN(time) || new Date(midnight).toISOString().slice(0, 10) !== day) return `is no date: ${dateHint}`;
   return time;
 }
@@ -82,7 +82,7 @@ export const summaryIds = z
 
 export const query = text(2_000).optional();
 
-/** Two ways of naming where to look that exclude each other. */
+/** `conversationId` and `allConversations` exclude each other. */
 export function oneScope({
   conversationId: one,
   allConversations: all,

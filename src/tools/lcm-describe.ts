@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Description } from "../context/index.ts";
 import { getEntryText } from "../transcript/index.ts";
 import { resolveScope } from "./context.ts";
-import { type Described, described, linesOf, textMaxFor } from "./described.ts";
+import { type Described, described, selectLines, textMaxFor } from "./described.ts";
 import { allConversations, conversationId, flag, oneScope, oneScopeFault, tokenCap, whole } from "./fields.ts";
 import { clip, page } from "./output-budget.ts";
 import { instantText, minuteText, name, notice, quote, shortName } from "./quote.ts";
@@ -180,7 +180,7 @@ function fileAnswer({ file, entries, lines, conversation }: Extract<Description,
 
 function messageAnswer({ entry, conversation }: Extract<Description, { kind: "message" }>, asked: Asked): Answer {
   const role = shortName("message" in entry ? (entry.message.name ?? entry.message.role) : entry.type);
-  const { text, range, cuts } = linesOf(getEntryText(entry), asked, textMaxFor(asked.tokenCap));
+  const { text, range, cuts } = selectLines(getEntryText(entry), asked, textMaxFor(asked.tokenCap));
   const id = `msg#${entry.seq}`;
   const part =
     range.totalLines > 1 || cuts.length > 0

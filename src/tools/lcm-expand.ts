@@ -44,7 +44,7 @@ const input = z
 const item = z.object({
   citation: z.string(),
   kind: z.enum(["leaf", "condensed", "message"]),
-  /** How far below what was asked for. */
+  /** How many levels below the requested summary. */
   level: z.number(),
   conversation: z.number().optional(),
   role: z.string().optional(),
@@ -73,7 +73,7 @@ export const lcmExpand = defineTool({
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
     const scope = await resolveScope(context, { conversationId: one, allConversations: all });
     const found = await context.services.context.expand({ ...asked, ...scope });
-    const { kept, rest } = fitting(found.nodes.flatMap((node) => blocksOf(node, 0)));
+    const { kept, rest } = fitting(found.nodes.flatMap((node) => toBlocks(node, 0)));
     const clipped = kept.flatMap((block) => block.cut ?? []);
     const said = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...leftOver(rest), ...clipped]);
     const nothing =
@@ -91,7 +91,7 @@ export const lcmExpand = defineTool({
   },
 });
 
-function blocksOf({ summary, children, messages }: Expansion["nodes"][number], level: number): Block<Item>[] {
+function toBlocks({ summary, children, messages }: Expansion["nodes"][number], level: number): Block<Item>[] {
   const { id, kind, depth, conversation, earliestAt, latestAt, tokens, content, sourceMessageCount } = summary;
   const { text, ...cut } = shortened(id, content);
   const span = `${minuteText(earliestAt)} to ${minuteText(latestAt)}`;
@@ -112,7 +112,7 @@ function blocksOf({ summary, children, messages }: Expansion["nodes"][number], l
   };
   return [
     own,
-    ...children.flatMap((child) => blocksOf(child, level + 1)),
+    ...children.flatMap((child) => toBlocks(child, level + 1)),
     ...messages.map((entry) => messageBlock(entry, level + 1)),
   ];
 }

@@ -76,7 +76,7 @@ export const lcmGrep = defineTool({
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
     const scope = await resolveScope(context, { conversationId: one, allConversations: all });
     const found = await context.services.context.grep({ ...asked, ...scope, signal: context.signal });
-    const { kept, rest } = fitting(found.matches.map(blockOf));
+    const { kept, rest } = fitting(found.matches.map(toBlock));
     const left =
       rest.length === 0
         ? []
@@ -98,7 +98,7 @@ export const lcmGrep = defineTool({
   },
 });
 
-function blockOf(found: GrepMatch): Block<z.input<typeof match>> {
+function toBlock(found: GrepMatch): Block<z.input<typeof match>> {
   const { citation, kind, conversation, time, role, snippet, score } = found;
   const who = role === undefined ? kind : name(role);
   return {

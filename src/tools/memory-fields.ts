@@ -70,7 +70,7 @@ export function toRemembered(memory: Memory, more: Pick<Remembered, "score" | "e
   };
 }
 
-/** A memory as words and as a value. */
+/** A memory as text and as a structured value. */
 export function memoryBlock(memory: Memory, more: Pick<Remembered, "score" | "expired"> = {}): Block<Remembered> {
   const value = toRemembered(memory, more);
   const facts = [

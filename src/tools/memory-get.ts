@@ -79,7 +79,7 @@ async function readFile(context: ToolContext, path: string, { from, lines }: z.o
   return { kind: "note", text: words, ...rest, cuts: [] };
 }
 
-/** What the log and its summaries hold. Of large content the description comes when no lines are asked for. */
+/** Reads a message, summary or file. A file without requested lines is described instead. */
 async function readStored(context: ToolContext, id: string, { from, lines }: z.output<typeof input>): Promise<Got> {
   const scope = await resolveScope(context, { allConversations: true });
   const wantsLines = from !== undefined || lines !== undefined;
@@ -93,7 +93,7 @@ async function readStored(context: ToolContext, id: string, { from, lines }: z.o
     const { text: words, totalLines, cut } = found.lines;
     return { kind: "file", path: id, text: words, startLine, totalLines, cuts: cut === undefined ? [] : [cut] };
   }
-  const all = wordsOf(found).split("\n");
+  const all = getDescriptionText(found).split("\n");
   if (startLine > all.length) {
     throw new VarveError("BAD_REQUEST", `${id} has the lines 1 to ${all.length}, not ${startLine}.`, {
       remedy: `Send from between 1 and ${all.length}.`,
@@ -104,7 +104,7 @@ async function readStored(context: ToolContext, id: string, { from, lines }: z.o
   return { kind: found.kind, path: id, text: shown.join("\n"), startLine, totalLines: all.length, cuts: hint };
 }
 
-function wordsOf(found: Description): string {
+function getDescriptionText(found: Description): string {
   switch (found.kind) {
     case "summary":
       return found.summary.content;

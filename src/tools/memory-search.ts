@@ -8,7 +8,7 @@ import { instantText, minuteText, name, notice, quote } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const corpora = ["all", "memory", "sessions", "files"] as const;
-/** What is asked for beyond the answer, so that a filter by channel still has enough to choose from. */
+/** How many times more results are requested, so that a filter by channel still leaves enough. */
 const spareFactor = 5;
 
 const input = z.strictObject({
@@ -79,8 +79,10 @@ export const memorySearch = defineTool({
       signal,
       principal,
     });
-    const inChannel = answer.results.filter(({ sessionKey }) => channel === undefined || isOf(sessionKey, channel));
-    const { kept, rest } = fitting(inChannel.slice(0, maxResults).map(blockOf));
+    const inChannel = answer.results.filter(
+      ({ sessionKey }) => channel === undefined || isInChannel(sessionKey, channel),
+    );
+    const { kept, rest } = fitting(inChannel.slice(0, maxResults).map(toBlock));
     const left = rest.length === 0 ? [] : [`${rest.length} further results do not fit an answer; lower maxResults`];
     const said = sayCuts([...answer.degraded, ...answer.cut, ...left]);
     const confidence = kept.length === 0 ? "none" : answer.confidence;
@@ -103,12 +105,12 @@ export const memorySearch = defineTool({
   },
 });
 
-/** Keys name their channel behind the agent: `agent:main:telegram:direct:5054873275`. */
-function isOf(sessionKey: string | null, channel: string): boolean {
+/** The third part of a key is its channel: `agent:main:telegram:direct:5054873275`. */
+function isInChannel(sessionKey: string | null, channel: string): boolean {
   return sessionKey?.split(":")[2] === channel.toLowerCase();
 }
 
-function blockOf({ citation, kind, score, snippet, time, sessionKey }: SearchResult): Block<z.input<typeof hit>> {
+function toBlock({ citation, kind, score, snippet, time, sessionKey }: SearchResult): Block<z.input<typeof hit>> {
   const where = sessionKey === null ? kind : `${kind} of ${name(sessionKey)}`;
   return {
     words: `- **${citation}** · ${where} · ${minuteText(time)} · ${score.toFixed(2)}\n${quote(snippet)}`,

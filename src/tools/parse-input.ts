@@ -4,13 +4,13 @@ import type { Tool } from "./tool.ts";
 
 const shownMax = 120;
 
-/** The input as the tool takes it, or one error that names every fault and says what to send instead. */
+/** Parses the input of a tool, or throws one error that names every fault and what to send instead. */
 export function parseInput<T extends Pick<Tool, "name" | "input">>(tool: T, input: unknown): unknown {
   const parsed = tool.input.safeParse(input ?? {});
   if (parsed.success) return parsed.data;
-  const fields = fieldsOf(tool.input);
+  const fields = listFields(tool.input);
   const { issues } = parsed.error;
-  const faults = issues.map((issue) => faultOf(tool.name, issue, input));
+  const faults = issues.map((issue) => describeFault(tool.name, issue, input));
   const named = [...new Set(issues.map((issue) => String(issue.path[0] ?? "")))].filter((field) => field in fields);
   const hints = named.map((field) => `${field}: ${fields[field] ?? ""}`);
   const remedy =
@@ -18,7 +18,7 @@ export function parseInput<T extends Pick<Tool, "name" | "input">>(tool: T, inpu
   throw new VarveError("BAD_REQUEST", faults.join(" "), { remedy });
 }
 
-function faultOf(tool: string, issue: z.core.$ZodIssue, input: unknown): string {
+function describeFault(tool: string, issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.code === "unrecognized_keys") {
     return `${tool} has no parameter ${issue.keys.map((key) => JSON.stringify(key.slice(0, shownMax))).join(", ")}.`;
   }
@@ -40,8 +40,8 @@ function shown(value: unknown): string {
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text;
 }
 
-/** Each parameter with what it is for. */
-function fieldsOf(schema: z.ZodType): Record<string, string> {
+/** Each parameter with its description. */
+function listFields(schema: z.ZodType): Record<string, string> {
   if (!(schema instanceof z.ZodObject)) return {};
   return Object.fromEntries(
     Object.entries(schema.shape as Record<string, z.ZodType>).map(([field, type]) => [field, type.description ?? ""]),

@@ -1,6 +1,6 @@
 /**
- * What was said in history may hold anything, orders to the reader among it. In a result it stands only on lines that
- * begin with the quote mark, so that no line of it can pass for the tool's own; names stand in code spans on one line.
+ * Text from the history may contain anything, including instructions to the reader. In a result it appears only on lines
+ * that start with the quote mark, so that no line can pass for the tool's own; names appear in code spans on one line.
  */
 const lineEnds = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what must not come through.
@@ -21,23 +21,23 @@ export function quote(text: string): string {
     .join("\n");
 }
 
-/** A text on one line, which it cannot leave, and no longer than it may be. */
+/** A text on one line, without line breaks, truncated to a maximum. */
 export function onOneLine(text: string, max: number): string {
   const line = text.toWellFormed().split(lineEnds).join(" ").replaceAll(controls, " ");
   return line.length > max ? `${line.slice(0, max).toWellFormed()}…` : line;
 }
 
-/** A name that somebody else chose, in a code span. */
+/** A name from outside, in a code span. */
 export function name(text: string): string {
   return `\`${shortName(text).replaceAll("`", "'")}\``;
 }
 
-/** The same as a value. */
+/** Like `name`, as a structured value. */
 export function shortName(text: string): string {
   return onOneLine(text, nameMax);
 }
 
-/** A time as results write it; what is no time is said to be none. */
+/** A time as results print it; an invalid time is named as such. */
 export function instantText(time: number): string {
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : "unknown time";
 }

@@ -45,7 +45,7 @@ export const sessionList = defineTool({
   async run(context, asked) {
     const agentNamed = await resolveAgent(context, asked.agent);
     const found = await context.services.sessions.list({ agent: agentNamed, limit: sessionsMax, match: asked.key });
-    const { kept, rest } = fitting(found.sessions.map(blockOf));
+    const { kept, rest } = fitting(found.sessions.map(toBlock));
     const more = found.next === undefined ? "" : " and more";
     const said =
       rest.length > 0 || found.next !== undefined
@@ -93,7 +93,7 @@ export function sessionValue(session: Session): z.input<typeof listedSession> {
   };
 }
 
-function blockOf(session: Session): Block<z.input<typeof listedSession>> {
+function toBlock(session: Session): Block<z.input<typeof listedSession>> {
   const shown = session.displayName === undefined ? "" : ` · ${name(session.displayName)}`;
   const used = minuteText(session.lastInteractionAt);
   return {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ToolContext, ToolSetting } from "./context.ts";
 
-/** What a tool answers: words with citations for a model, and the same as values for a program. */
+/** The result of a tool: text with citations for a model, and the same as values for a program. */
 export interface ToolResult<T = Record<string, unknown>> {
   markdown: string;
   structured: T;
@@ -23,7 +23,7 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   input: I;
   output: O;
   annotations: ToolAnnotations;
-  /** Where it is not offered, with what to use there instead. */
+  /** The settings where it is not offered, with what to use there instead. */
   notIn: Partial<Record<ToolSetting, string>>;
   run(context: ToolContext, input: z.output<I>): Promise<ToolResult<z.input<O>>>;
 }
@@ -35,7 +35,7 @@ export const readOnly: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** For tools that write memories: nothing is lost by it, but it is no reading either. */
+/** For tools that write memories: they change data, but destroy none. */
 export const writes: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -43,7 +43,7 @@ export const writes: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** Checks a definition's types against each other, then lets it stand beside others. */
+/** Checks the types of a definition, then widens it to the common type of all tools. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType>(tool: Tool<I, O>): Tool {
   return tool as unknown as Tool;
 }

@@ -16,7 +16,7 @@ import { sessionList } from "./session-list.ts";
 import { sessionStatus } from "./session-status.ts";
 import type { Tool, ToolResult } from "./tool.ts";
 
-/** Every tool there is, in the order they are offered. */
+/** All tools, in the order they are offered. */
 export const allTools: readonly Tool[] = [
   lcmGrep,
   lcmDescribe,
@@ -34,15 +34,15 @@ export const allTools: readonly Tool[] = [
   sessionStatus,
 ];
 
-/** A tool in its context: all that is left to give it is what a model sends. */
+/** A tool bound to its context: it only needs the input of a model. */
 export interface BoundTool extends Omit<Tool, "run" | "notIn"> {
   run(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult>;
 }
 
 export interface Toolbox {
-  /** Those that are offered here. */
+  /** The tools that are offered here. */
   readonly tools: readonly BoundTool[];
-  /** Any of them by its name. One that is not offered here says what to use instead; undefined for no tool's name. */
+  /** Any tool by its name. One that is not offered here throws an error that names the alternative. */
   find(name: string): BoundTool | undefined;
 }
 
@@ -54,7 +54,9 @@ export function openToolbox(services: ToolServices, options: ToolOptions = {}): 
     });
   }
   const bound = allTools.map((tool) => bind(tool, { ...options, services }));
-  const offered = new Set(allTools.filter((tool) => insteadOf(tool, options) === undefined).map((tool) => tool.name));
+  const offered = new Set(
+    allTools.filter((tool) => findAlternative(tool, options) === undefined).map((tool) => tool.name),
+  );
   return {
     tools: bound.filter((tool) => offered.has(tool.name)),
     find: (name) => bound.find((tool) => tool.name === name),
@@ -62,7 +64,7 @@ export function openToolbox(services: ToolServices, options: ToolOptions = {}): 
 }
 
 /** Why a tool is not offered here, with what to do instead; undefined when it is. */
-function insteadOf({ notIn, annotations }: Tool, options: ToolOptions): string | undefined {
+function findAlternative({ notIn, annotations }: Tool, options: ToolOptions): string | undefined {
   const instead = notIn[resolveSetting(options)];
   if (instead !== undefined || !options.readOnly || annotations.readOnlyHint) return instead;
   return "Only reading is allowed here.";
@@ -70,7 +72,7 @@ function insteadOf({ notIn, annotations }: Tool, options: ToolOptions): string |
 
 function bind(tool: Tool, context: ToolContext): BoundTool {
   const { run, notIn: _, ...definition } = tool;
-  const instead = insteadOf(tool, context);
+  const instead = findAlternative(tool, context);
   return {
     ...definition,
     async run(input, { signal } = {}) {

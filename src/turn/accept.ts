@@ -12,7 +12,7 @@ export interface NewMessage {
   waitMs: number;
 }
 
-/** However fast somebody types, what they began is answered within so many times the wait. */
+/** A message is answered after at most this many debounce intervals, however fast the sender types. */
 const debounceRoundsMax = 10;
 
 interface NewRow extends Pick<NewMessage, "agent" | "id" | "source" | "key" | "sender"> {
@@ -34,7 +34,7 @@ const inserted = prepareQuery((db, { agent, id, source, key, sender, payload, no
 
 type Leased = ReturnType<typeof leasedAs> & Pick<NewMessage, "agent" | "id" | "key">;
 
-/** Takes the turn of a message when nothing else of its conversation waits or runs. */
+/** Claims the turn of a message when nothing else of its conversation is pending or running. */
 const taken = prepareQuery((db, given: Leased) => {
   const { agent, id, key, state, turn, attempts, lease_owner, lease_until, updated_at } = given;
   const others = db
@@ -53,7 +53,7 @@ const taken = prepareQuery((db, given: Leased) => {
     .returning("num");
 });
 
-/** What the same sender said just before waits for what comes now; what was known before puts nobody off. */
+/** Delays the pending messages of the same sender until this one is due; a duplicate delays nothing. */
 const putOff = prepareQuery((db, { agent, id, key, sender, readyAt, since }: NewRow & { since: number }) =>
   db
     .updateTable("inbox")
@@ -70,8 +70,8 @@ const putOff = prepareQuery((db, { agent, id, key, sender, readyAt, since }: New
 );
 
 /**
- * Takes a message in, durably. One that is known is left alone. Where its conversation has nothing else to do, whoever
- * accepts it may take its turn with the same stroke.
+ * Accepts a message durably; a known one is left alone. When its conversation is idle, the caller may claim its turn in
+ * the same round trip.
  */
 export async function acceptMessage(
   store: Store,

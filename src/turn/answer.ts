@@ -11,7 +11,7 @@ const attemptsMax = 3;
 const backoffMs = 500;
 const patienceMs = 30_000;
 
-/** Asks the first model, again where that may help, and then the others. What went wrong on the way is in the notes. */
+/** Asks the first model, with retries, then the fallbacks. The notes list what failed on the way. */
 export async function answerTurn(services: TurnServices, turn: Turn, live: TurnRuntime): Promise<Answered> {
   const notes: string[] = [];
   const failures: { runner: Runner; failure: Failure; error: unknown }[] = [];
@@ -37,7 +37,7 @@ export async function answerTurn(services: TurnServices, turn: Turn, live: TurnR
   throw gravest(failures);
 }
 
-/** One model, asked until it answers or it is clear that it will not. A prompt that is too long is cut down once. */
+/** Asks one model until it answers or fails for good. A prompt that is too long is compacted once. */
 async function askRunner(
   services: TurnServices,
   turn: Turn,
@@ -91,7 +91,7 @@ function shrunk(result: { tokensBefore: number; tokensAfter: number } | undefine
     : `compacted: ${result.tokensBefore} → ${result.tokensAfter} tokens`;
 }
 
-/** The one error for all that were asked, with what to do about the gravest of theirs. */
+/** One error for all failed models, with the remedy of the most serious failure. */
 function gravest(failures: readonly { runner: Runner; failure: Failure; error: unknown }[]): VarveError {
   const [only] = failures;
   if (failures.length === 1 && only?.error instanceof VarveError) return only.error;

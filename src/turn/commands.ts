@@ -14,7 +14,7 @@ type Run = (services: TurnServices, session: Session, rest: string, signal: Abor
 
 const found = 8;
 
-/** What can be said to Varve itself in a chat. `/new` and `/reset` are the session's own and do not come here. */
+/** The commands of a chat. `/new` and `/reset` are handled by the session module. */
 const commands = {
   compact: { takes: "[instructions]", does: "summarise the conversation now", run: compact },
   status: { takes: "", does: "show the model, its window, the session and the queue", run: status },
@@ -31,7 +31,7 @@ export function findCommand(text: string): Command | undefined {
   return Object.hasOwn(commands, known) ? { name: known as Command["name"], rest: rest.trim() } : undefined;
 }
 
-/** A command that fails says why; it is no failure of the turn. */
+/** A failing command replies with the reason; the turn itself does not fail. */
 export async function runCommand(
   services: TurnServices,
   session: Session,

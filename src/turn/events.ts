@@ -8,25 +8,25 @@ export interface TurnResult {
   key: string;
   sessionId: string;
   status: TurnStatus;
-  /** What is to be shown; empty when there is nothing. */
+  /** The reply to show; empty when there is none. */
   reply: string;
   runner?: string;
   model?: string;
   usage?: TokenUsage;
-  /** How many tokens the model was shown, of how many it takes. */
+  /** The tokens of the prompt, and of the model's context window. */
   context?: { tokens: number; window: number };
-  /** What was cut, skipped or tried in vain. */
+  /** What was cut, skipped or retried. */
   notes: string[];
   error?: { code: string; message: string; remedy?: string };
 }
 
 /**
- * `replied`; `silent`: the model chose to say nothing; `command`: a command was carried out; `stored`: heard in a group
- * and kept; `held`: the send policy forbids a reply; `interrupted`: another message ended it; `failed`.
+ * `replied`; `silent`: the model chose not to reply; `command`: a command ran; `stored`: a group message that did not
+ * address the agent; `held`: the send policy forbids a reply; `interrupted`: another message ended it; `failed`.
  */
 export type TurnStatus = "replied" | "silent" | "command" | "stored" | "held" | "interrupted" | "failed";
 
-/** What happens in a turn, as it happens. A turn that begins again takes back what it said: see `restarted`. */
+/** The events of a turn. After `restarted`, the text so far is void. */
 export type TurnEvent =
   | { type: "accepted"; id: string; key: string; duplicate: boolean }
   | { type: "started"; turn: string; attempt: number; runner: string; model?: string }

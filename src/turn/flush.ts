@@ -13,8 +13,8 @@ const stepsMax = 6;
 const noteMax = 20_000;
 
 /**
- * Asks the model to write down what lasts before the conversation is compacted, once for each compaction. Nothing of it
- * enters the transcript. It never fails the turn it follows: what goes wrong is counted with the model.
+ * Asks the model to save lasting facts before the conversation is compacted, once for each compaction. Nothing of it
+ * enters the transcript. A failure is counted for the model and never fails the turn.
  */
 export async function flushMemory(services: TurnServices, session: Session, answered: Answered): Promise<void> {
   const { flush } = services.config.turn;
@@ -33,7 +33,7 @@ function isDue({ config }: TurnServices, session: Session, { facts }: Answered):
   if (!flush.enabled || session.memoryFlushCompactionCount === session.compactionCount) return false;
   const reserve = Math.min(config.context.reserveTokens, Math.floor(facts.windowTokens / 4));
   const threshold = facts.windowTokens - reserve - flush.softThresholdTokens;
-  // A sweep begins at a share of the window; what is written down is written before it.
+  // A sweep starts at a share of the window; the flush must come before it.
   const sweep = Math.floor(facts.windowTokens * config.context.contextThreshold);
   return (facts.observedTokens ?? facts.estimatedTokens ?? 0) > Math.min(threshold, sweep);
 }
@@ -62,7 +62,7 @@ async function ask(services: TurnServices, session: Session, name: string): Prom
   }
 }
 
-/** Notes of the day, in the workspace; not offered where there is none that can be written. */
+/** A tool that appends to the notes of the day; not offered without a writable workspace. */
 function notesTool({ config, store: { clock } }: TurnServices): TurnTool[] {
   const { workspace } = config.search;
   if (workspace === undefined) return [];
@@ -71,7 +71,7 @@ function notesTool({ config, store: { clock } }: TurnServices): TurnTool[] {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
   } catch {
-    // A workspace that is only to be read is left alone.
+    // A read-only workspace gets no notes.
     return [];
   }
   return [

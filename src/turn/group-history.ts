@@ -1,9 +1,9 @@
 import { getParts, type Message, type Part } from "../domain/index.ts";
 
 /**
- * How a group looks to the model: who speaks is in front of every message, what was only overheard since the last reply
- * is headed as such, and of a long stretch of that the newest part is shown. It depends on the log alone, so that what
- * comes first stays the same from turn to turn.
+ * Renders a group for the model: every message starts with its speaker; messages since the last reply that did not
+ * address the agent get a heading, and only the newest of many are shown. It depends on the log alone, so that the prefix
+ * of the prompt stays the same from turn to turn.
  */
 export function withGroupHistory(messages: readonly Message[], limit: number): Message[] {
   const shown: Message[] = [];
@@ -39,10 +39,12 @@ function named(message: Message): Message {
   const prefix = `${message.name}: `;
   if (typeof message.content === "string") return { ...message, content: prefix + message.content };
   const head: Part[] =
-    first?.type === "text" ? [{ ...first, text: prefix + first.text }] : [textOf(prefix), ...(first ? [first] : [])];
+    first?.type === "text"
+      ? [{ ...first, text: prefix + first.text }]
+      : [toTextPart(prefix), ...(first ? [first] : [])];
   return { ...message, content: [...head, ...rest] };
 }
 
-function textOf(text: string): Part {
+function toTextPart(text: string): Part {
   return { type: "text", text };
 }

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { type Message, type Part, VarveError } from "../domain/index.ts";
 import type { Address } from "../session/index.ts";
 
-/** A message as a channel brings it. */
+/** A message as a channel delivers it. */
 export interface Inbound {
-  /** The channel's own id of the message: sent twice, it is answered once. Made when absent. */
+  /** The channel's id of the message: sent twice, it is answered once. Created when absent. */
   id?: string;
-  /** Whose agent is spoken to; the agent of the settings when absent. */
+  /** The addressed agent; the agent of the settings when absent. */
   agent?: string;
-  /** Names the session outright, by its key; the address below is not looked at then. */
+  /** The key of the session; then the address below is ignored. */
   session?: string;
   channel?: string;
   account?: string;
@@ -16,9 +16,9 @@ export interface Inbound {
   chat?: Chat;
   text: string;
   attachments?: Attachment[];
-  /** Whether the agent is spoken to, in a group. When absent, `turn.names` tell. */
+  /** Whether the agent is addressed in a group; decided by `turn.names` when absent. */
   mentioned?: boolean;
-  /** How long to wait for more of the same sender, in milliseconds; `turn.debounceMs` when absent. */
+  /** How long to wait for more messages of the sender, in milliseconds; `turn.debounceMs` when absent. */
   debounceMs?: number;
 }
 
@@ -28,7 +28,7 @@ export interface Chat {
   thread?: string;
 }
 
-/** A file that came with a message: its address, its bytes in base64, or its text. */
+/** A file of a message: its URL, its bytes in base64, or its text. */
 export interface Attachment {
   name?: string;
   mediaType?: string;
@@ -50,8 +50,8 @@ export function toAddress(inbound: Inbound): Address {
   return { agent, channel, account, peer: from?.id ?? chat?.id };
 }
 
-/** The one name under which a message is known, however often it is sent. */
-export function sourceOf(inbound: Inbound & { id: string }): string {
+/** The idempotency key of a message. */
+export function createIdempotencyKey(inbound: Inbound & { id: string }): string {
   const { session, channel, account, chat, from, id } = inbound;
   const place = JSON.stringify([session, channel, account, chat?.type, chat?.id, chat?.thread, from?.id, id]);
   return createHash("sha256").update(place).digest("hex").slice(0, 40);
@@ -61,7 +61,7 @@ export function isGroup(inbound: Inbound): boolean {
   return inbound.session === undefined && inbound.chat !== undefined && inbound.chat.type !== "direct";
 }
 
-/** Whether the agent is spoken to. Everybody in a direct chat speaks to it. */
+/** Whether the agent is addressed. In a direct chat it always is. */
 export function isAddressed(inbound: Inbound, names: readonly string[]): boolean {
   if (!isGroup(inbound)) return true;
   if (inbound.mentioned !== undefined) return inbound.mentioned;
@@ -70,18 +70,18 @@ export function isAddressed(inbound: Inbound, names: readonly string[]): boolean
   return names.some((name) => text.includes(name.toLowerCase()));
 }
 
-/** Who wrote it: messages of one sender that follow each other are one turn. */
+/** The sender: consecutive messages of one sender make one turn. */
 export function getSender(inbound: Inbound): string {
   return inbound.from?.id ?? inbound.chat?.id ?? "";
 }
 
 export function checkInbound(inbound: Inbound): void {
-  const fault = faultOf(inbound);
+  const fault = findFault(inbound);
   if (fault === undefined) return;
   throw new VarveError("BAD_REQUEST", fault.message, { remedy: fault.remedy });
 }
 
-function faultOf({ text, attachments = [], id }: Inbound): { message: string; remedy: string } | undefined {
+function findFault({ text, attachments = [], id }: Inbound): { message: string; remedy: string } | undefined {
   if (typeof text !== "string")
     return { message: "A message has no text.", remedy: "Send text, if only an empty one." };
   if (text.length > textMax) {
@@ -103,9 +103,9 @@ function faultOf({ text, attachments = [], id }: Inbound): { message: string; re
   return undefined;
 }
 
-/** The message of the log, under the id it was accepted by: ids of channels are not unique in a conversation. */
+/** The message for the log, with the id it was accepted under: ids of channels are not unique in a conversation. */
 export function toMessage(inbound: Inbound, text: string, accepted: { id: string; time: number }): Message {
-  const parts = (inbound.attachments ?? []).map(partOf);
+  const parts = (inbound.attachments ?? []).map(toPart);
   const content: Message["content"] = parts.length === 0 ? text : [...(text === "" ? [] : [textPart(text)]), ...parts];
   const inGroup = isGroup(inbound);
   const name = inbound.from?.name ?? (inGroup ? inbound.from?.id : undefined);
@@ -127,7 +127,7 @@ function textPart(text: string): Part {
   return { type: "text", text };
 }
 
-function partOf({ name, mediaType, url, data, text }: Attachment): Part {
+function toPart({ name, mediaType, url, data, text }: Attachment): Part {
   const source =
     text !== undefined
       ? ({ kind: "text", text } as const)

@@ -5,7 +5,7 @@ import type { Inbound } from "./inbound.ts";
 
 export type InboxRow = Omit<InboxTable, "num"> & { num: number };
 
-/** A turn that this process may run, until the lease is over. */
+/** A turn that this process may run until the lease expires. */
 export interface TurnClaim {
   agent: string;
   turn: string;
@@ -16,34 +16,34 @@ export interface TurnClaim {
   progress: Progress;
 }
 
-/** What an earlier attempt did that must not be done again. */
+/** What an earlier attempt did and must not be repeated. */
 export interface Progress {
   sessionId?: string;
-  /** The text that was left when a trigger had opened the session. */
+  /** The text after the trigger that opened the session. */
   text?: string;
   reset?: "new" | "reset";
 }
 
-/** One lock for all of the queue: choosing a turn is a few reads, and two must not choose the same. */
+/** One lock for the whole queue: two processes must not choose the same turn, and choosing takes only a few reads. */
 const lockName = "turns";
 /**
- * Rows that wait or run. It is written out, not passed along: the index of these rows is used only for a condition that
- * is word for word its own, and without it everything that was ever answered would be looked through.
+ * Pending and running rows. Literal, not parameters: the partial index is used only for exactly this condition, and
+ * without it every query would scan all answered messages.
  */
 export const isOpen = sql<boolean>`state in ('waiting', 'running')`;
 const groupMax = 100;
 
-/** What the queue holds now: what may be taken, and when to look again. */
+/** The next turn of the queue, and when to look again. */
 export interface Look {
-  /** The first message of the turn to take; absent when there is none. */
+  /** The first message of the next turn; absent when there is none. */
   next?: OpenRow;
-  /** When a message that waits will be due. */
+  /** When the next pending message is due. */
   dueAt?: number;
 }
 
 type OpenRow = Pick<InboxRow, "num" | "agent" | "key" | "state" | "turn" | "ready_at" | "lease_until">;
 
-/** Enough of the queue to find what is due; what is behind it is found when these are done. */
+/** How many rows are read to find a due message; later ones are found when these are done. */
 const lookedAtMax = 2_000;
 
 const openRows = prepareQuery((db, { limit }: { limit: number }) =>
@@ -55,13 +55,13 @@ const openRows = prepareQuery((db, { limit }: { limit: number }) =>
     .limit(limit),
 );
 
-/** A look without a lock: an idle process takes none, and who takes it knows what to take. */
+/** Finds the next turn without a lock: an idle process takes none. */
 export async function findNextTurn(store: Store): Promise<Look> {
   const now = store.clock.now();
   const [open] = await store.readBatch([openRows(store.db, { limit: lookedAtMax })]);
   const abandoned = open.find((row) => row.state === "running" && (row.lease_until ?? 0) <= now);
   if (abandoned) return { next: abandoned };
-  // What came first in its conversation goes first, be it under way or not ready yet.
+  // Messages of a conversation are answered in order: a running or delayed one blocks the later ones.
   const seen = new Set<string>();
   let dueAt: number | undefined;
   for (const row of open) if (row.state === "running") seen.add(conversationName(row));
@@ -78,7 +78,7 @@ function conversationName({ agent, key }: OpenRow): string {
   return `${agent} ${key}`;
 }
 
-/** Takes a turn that was seen; undefined when somebody else was faster. */
+/** Claims a turn; undefined when another process was faster. */
 export async function claimTurn(
   store: Store,
   seen: OpenRow,
@@ -93,7 +93,7 @@ export async function claimTurn(
       const [first] = rows;
       if (!first) return undefined;
       const leased = leasedAs(first.turn ?? first.id, first.attempts + 1, owner, now, leaseMs);
-      // Between the look and this, whoever had it may have ended it: what is no longer as it was seen is left alone.
+      // The turn may have ended since it was found: rows that changed are left alone.
       const taken = await tx.db
         .updateTable("inbox")
         .set(leased)
@@ -111,7 +111,7 @@ export async function claimTurn(
         .executeTakeFirst();
       return Number(taken.numUpdatedRows) === 0 ? undefined : { rows, leased, first };
     },
-    // A lease that is lost with the power is taken again.
+    // A lease that is lost in a power failure is taken again.
     { sync: false },
   );
   if (!claimed) return undefined;
@@ -145,7 +145,7 @@ async function readTurnRows(db: Tx, { agent, turn }: OpenRow): Promise<InboxRow[
     .execute();
 }
 
-/** The first messages of one sender; none when the conversation has a turn by now. */
+/** The first messages of one sender; none when the conversation has a running turn by now. */
 async function readGroup(db: Tx, seen: OpenRow, now: number): Promise<InboxRow[]> {
   const open = await db
     .selectFrom("inbox")
@@ -162,7 +162,7 @@ async function readGroup(db: Tx, seen: OpenRow, now: number): Promise<InboxRow[]
   return end === -1 ? open : open.slice(0, end);
 }
 
-/** A command, and what was only overheard, is never part of a turn with others. */
+/** A command, or a message that does not address the agent, is a turn of its own. */
 function belongsTo(row: InboxRow, first: InboxRow, now: number): boolean {
   return row.sender === first.sender && row.ready_at <= now && !standsAlone(row) && !standsAlone(first);
 }
@@ -172,7 +172,7 @@ function standsAlone({ payload }: InboxRow): boolean {
   return mentioned === false || /^\s*\//.test(text);
 }
 
-/** Holds a turn for longer; false when another process has taken it over. */
+/** Extends the lease of a turn; false when another process has taken it over. */
 export async function extendTurn(store: Store, claimed: TurnClaim, leaseMs: number): Promise<boolean> {
   const lease = { lease_until: store.clock.now() + leaseMs };
   const [held] = await store.writeBatch([heldRows(store.db, claimed).set(lease)], { sync: false });
@@ -183,7 +183,7 @@ export async function recordProgress(store: Store, claimed: TurnClaim, progress:
   await store.writeBatch([heldRows(store.db, claimed).set({ progress: JSON.stringify(progress) })]);
 }
 
-/** The rows of a turn, by their numbers, as long as this process holds them. */
+/** An update of the rows of a turn, as long as this process holds their lease. */
 function heldRows(db: Db | Tx, { messages, turn, owner }: TurnClaim) {
   return db
     .updateTable("inbox")
@@ -197,7 +197,7 @@ function heldRows(db: Db | Tx, { messages, turn, owner }: TurnClaim) {
     .where("lease_owner", "=", owner);
 }
 
-/** Messages that came for a conversation while its turn runs, made part of it. */
+/** Adds messages that arrived while the turn runs to it. */
 export async function joinTurn(store: Store, claimed: TurnClaim, leaseMs: number): Promise<TurnClaim["messages"]> {
   const { agent, key, turn, owner, attempt } = claimed;
   const now = store.clock.now();
@@ -227,7 +227,7 @@ export async function joinTurn(store: Store, claimed: TurnClaim, leaseMs: number
   }));
 }
 
-/** Whether somebody waits for a conversation whose turn runs. */
+/** Whether a message is pending for a conversation whose turn runs. */
 export async function isAwaited(store: Store, { agent, key }: TurnClaim): Promise<boolean> {
   const waiting = await store.db
     .selectFrom("inbox")
@@ -242,8 +242,8 @@ export async function isAwaited(store: Store, { agent, key }: TurnClaim): Promis
 }
 
 /**
- * Ends a turn, with whatever else is written with it. It changes nothing when another process has taken the turn over:
- * then nothing may be written, because the other one will.
+ * The statement that ends a turn, to be written with its reply. It changes no row when another process has taken the
+ * turn over: then nothing may be written.
  */
 export function endOfTurn(db: Db | Tx, claimed: TurnClaim, result: TurnResult, now: number) {
   return heldRows(db, claimed).set({
@@ -257,13 +257,13 @@ export function endOfTurn(db: Db | Tx, claimed: TurnClaim, result: TurnResult, n
   });
 }
 
-/** Ends a turn by itself; false when another process has taken it over. */
+/** Ends a turn without a reply; false when another process has taken it over. */
 export async function endTurn(store: Store, claimed: TurnClaim, result: TurnResult): Promise<boolean> {
   const [ended] = await store.writeBatch([endOfTurn(store.db, claimed, result, store.clock.now())]);
   return ended.changes > 0;
 }
 
-/** Gives a turn back, for any process to begin it again; this attempt does not count unless it has to wait. */
+/** Releases a turn for any process to start it again; without a delay this attempt is not counted. */
 export async function handOver(store: Store, claimed: TurnClaim, waitMs = 0): Promise<void> {
   const now = store.clock.now();
   const given = heldRows(store.db, claimed).set((eb) => ({

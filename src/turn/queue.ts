@@ -2,7 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { newId, toVarveError, VarveError, WakeSignal } from "../domain/index.ts";
 import { acceptMessage, type NewMessage } from "./accept.ts";
 import type { TurnEvent, TurnResult } from "./events.ts";
-import { checkInbound, getSender, type Inbound, isAddressed, isGroup, sourceOf, toAddress } from "./inbound.ts";
+import {
+  checkInbound,
+  createIdempotencyKey,
+  getSender,
+  type Inbound,
+  isAddressed,
+  isGroup,
+  toAddress,
+} from "./inbound.ts";
 import {
   claimTurn,
   endTurn,
@@ -20,23 +28,23 @@ import type { TurnServices } from "./turn.ts";
 import { Interrupted, isStoreFailure, TurnLost } from "./turn.ts";
 
 export interface Accepted {
-  /** Under this id the message is known from now on. */
+  /** The id of the accepted message. */
   id: string;
   agent: string;
   key: string;
-  /** Whether it had been accepted before. */
+  /** Whether it was accepted before. */
   duplicate: boolean;
 }
 
-/** Where a message is. */
+/** The state of an accepted message. */
 export interface MessageState extends Accepted {
   state: "waiting" | "running" | "done";
   result?: TurnResult;
 }
 
-/** Hears what becomes of turns. */
+/** Is told about failures and ended turns. */
 export interface QueueObserver {
-  /** What went wrong around a turn: the store, most often. */
+  /** A failure outside a model, most often of the store. */
   onError(error: unknown): void;
   onEnded(agent: string, result: TurnResult): void;
 }
@@ -50,29 +58,29 @@ interface Running {
 
 const idleMs = 250;
 const idleMsMax = 2_000;
-/** After another process was faster, the next look comes soon. */
+/** After another process claimed a turn first, the next attempt comes soon. */
 const contestedMs = 20;
-/** How often somebody who waits looks for a turn that another process runs. */
+/** How often a follower polls for a turn that another process runs. */
 const pollMs = 200;
-/** A reply in many small pieces is kept for those who come late; beyond this they see the end of it. */
+/** The most events that are kept for late followers; after that they see the latest ones. */
 const eventsKept = 20_000;
 
-/** How long a turn waits when the store has failed it. */
+/** The delay before a retry after the store failed. */
 const retryMs = 500;
 
-/** Stops a turn because its process stops. */
+/** The reason to abort turns when the process stops. */
 class Stopping extends Error {}
 
-/** Takes messages in and runs their turns: one at a time a conversation, a few at once, in the order they came. */
+/** Accepts messages and runs their turns in order: one at a time in each conversation, a limited number in all. */
 export class TurnQueue {
   readonly #services: TurnServices;
   readonly #owner: string;
   readonly #running = new Map<string, Running>();
   readonly #work = new Set<Promise<void>>();
-  /** Who follows each message. */
+  /** The followers of each message. */
   readonly #listeners = new Map<string, Set<(turn: Running, event: TurnEvent) => void>>();
   readonly #wakeSignal = new WakeSignal();
-  /** Messages that are being written down, with their turns. */
+  /** Messages that are being accepted. */
   readonly #taking = new Set<Promise<unknown>>();
   #stopping = new AbortController();
   #loop: Promise<void> | undefined;
@@ -85,8 +93,8 @@ export class TurnQueue {
   }
 
   /**
-   * Takes a message in: when this returns, it will be answered, whatever becomes of this process. With `run` it is run
-   * here, when there is room for it.
+   * Accepts a message durably: it will be answered even if this process ends. With `run`, its turn runs here when there
+   * is capacity.
    */
   async accept(inbound: Inbound, { run = false } = {}): Promise<Accepted> {
     checkInbound(inbound);
@@ -102,14 +110,22 @@ export class TurnQueue {
     const isCommand = /^\s*\//.test(inbound.text);
     const waitMs = isCommand || !addressed ? 0 : (inbound.debounceMs ?? config.turn.debounceMs);
     const id = newId(clock, random);
-    const message = { id, agent, key, sender: getSender(inbound), source: sourceOf(known), inbound: known, waitMs };
+    const message = {
+      id,
+      agent,
+      key,
+      sender: getSender(inbound),
+      source: createIdempotencyKey(known),
+      inbound: known,
+      waitMs,
+    };
     const { row, duplicate, claimed } = await this.#take(message, run);
     if (!duplicate && addressed && config.turn.whileBusy === "interrupt" && !claimed) this.interrupt(agent, key);
     if (run && !claimed) this.start();
     return { id: row.id, agent, key, duplicate };
   }
 
-  /** Writes a message down, and begins its turn at once where nothing is before it and there is room. */
+  /** Writes a message, and starts its turn at once when the conversation is idle and there is capacity. */
   async #take(message: NewMessage, run: boolean): ReturnType<typeof acceptMessage> {
     const { maxConcurrent, leaseMs } = this.#services.config.turn;
     const hasCapacity = this.#work.size + this.#taking.size < maxConcurrent;
@@ -128,7 +144,7 @@ export class TurnQueue {
     }
   }
 
-  /** Where a message is now. */
+  /** The state of a message. */
   async get(agent: string, id: string): Promise<MessageState> {
     const row = await readMessage(this.#services.store, agent, id);
     if (!row) {
@@ -139,13 +155,13 @@ export class TurnQueue {
     return toMessageState(row);
   }
 
-  /** What happens to a message from its beginning to its end, also when another process answers it. */
+  /** The events of a message until its turn ends, also when another process runs it. */
   async *follow({ agent, id }: Pick<Accepted, "agent" | "id">, signal?: AbortSignal): AsyncGenerator<TurnEvent> {
     const pending: TurnEvent[] = [];
     let wake = (): void => undefined;
     let seen: Running | undefined;
     const take = (running: Running, event: TurnEvent): void => {
-      // Whoever comes in the middle is told what was before; what comes next is in order behind it.
+      // A late follower gets the earlier events first.
       if (seen !== running) pending.push(...running.events.filter((one) => one !== event));
       seen = running;
       pending.push(event);
@@ -169,7 +185,7 @@ export class TurnQueue {
           if (event.type === "ended") return;
         }
         if (pending.length > 0) continue;
-        // A turn that runs here says its end itself.
+        // A turn that runs here emits its end itself.
         const isHere = seen !== undefined && this.#running.has(turnName(seen.claimed));
         const state = isHere ? undefined : await this.get(agent, id);
         if (pending.length > 0) continue;
@@ -192,15 +208,15 @@ export class TurnQueue {
     }
   }
 
-  /** Begins to run turns, or looks at once when it has begun. */
+  /** Starts running turns, or wakes the loop when it runs already. */
   start(): void {
-    // Who is about to stop takes no more.
+    // A stopping queue takes no more turns.
     if (this.#stopping.signal.aborted) return;
     this.#loop ??= this.#run();
     this.#wakeSignal.wake();
   }
 
-  /** Takes no more turns, waits a while for those under way, and hands over the others. */
+  /** Takes no more turns, waits for the running ones, and releases those that take longer. */
   async stop(graceMs = this.#services.config.turn.graceMs): Promise<void> {
     this.#stopping.abort();
     this.#wakeSignal.wake();
@@ -218,7 +234,7 @@ export class TurnQueue {
     this.#stopping = new AbortController();
   }
 
-  /** Ends the turn of a conversation that runs here; what it said so far stays said. */
+  /** Interrupts the turn of a conversation that runs here; its text so far is kept. */
   interrupt(agent: string, key: string): boolean {
     let found = false;
     for (const { claimed, controller, said } of this.#running.values()) {
@@ -256,7 +272,7 @@ export class TurnQueue {
     this.#work.add(work);
   }
 
-  /** A turn, or how long to wait for one: no longer than until the next message is due. */
+  /** The next turn, or how long to wait: at most until the next message is due. */
   async #findNext(waitMs: number): Promise<{ claimed?: TurnClaim; delayMs: number }> {
     try {
       const { next, dueAt } = await findNextTurn(this.#services.store);
@@ -267,7 +283,7 @@ export class TurnQueue {
       const untilDue = dueAt === undefined ? waitMs : Math.max(5, dueAt - this.#services.store.clock.now());
       return { delayMs: Math.min(waitMs, untilDue) };
     } catch (error) {
-      // A store that cannot be reached for a while must not end the work for good.
+      // A store that is unreachable for a while must not end the loop.
       this.#observer.onError(error);
       return { delayMs: waitMs };
     }
@@ -305,13 +321,13 @@ export class TurnQueue {
     }
   }
 
-  /** A turn that ended without a result: lost to another process, handed over, or failed outside of any model. */
+  /** Handles a turn that ended without a result: lost to another process, released, or failed outside a model. */
   async #settle(running: Running, error: unknown): Promise<void> {
     const { claimed } = running;
     if (error instanceof TurnLost) return;
     if (error instanceof Stopping) return handOver(this.#services.store, claimed);
     this.#observer.onError(error);
-    // The store may be back for the next attempt; whatever else it is will be so again.
+    // The store may be back for the next attempt; any other failure would happen again.
     if (isStoreFailure(error)) return handOver(this.#services.store, claimed, retryMs);
     this.#emit(running, { type: "ended", result: await this.#giveUp(claimed, toVarveError(error)) });
   }
@@ -331,7 +347,7 @@ export class TurnQueue {
     return result;
   }
 
-  /** Holds the lease, and looks whether somebody wants to speak who spoke to another process. */
+  /** Extends the lease, and checks for messages that another process accepted. */
   async #extendLease(running: Running): Promise<void> {
     const { claimed, controller } = running;
     const { leaseMs, whileBusy } = this.#services.config.turn;
@@ -341,7 +357,7 @@ export class TurnQueue {
         this.interrupt(claimed.agent, claimed.key);
       }
     } catch (error) {
-      // The next beat makes up for it, or another process takes the turn over.
+      // The next extension makes up for it, or another process takes the turn over.
       this.#observer.onError(error);
     }
   }

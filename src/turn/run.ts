@@ -3,8 +3,8 @@
  *
  *   inbox → session → (command) → transcript → recall → assemble → model (tools) → transcript → after-turn
  *
- * It may be cut off anywhere and begun again by another process: what was written is known by its ids, what was not is
- * done again, and the reply, the end of the turn and the work behind it are written together or not at all.
+ * It may be interrupted anywhere and started again by another process: what was written is recognised by its ids, the rest
+ * is repeated, and the reply, the end of the turn and its jobs are written atomically.
  */
 import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
 import { type Session, tokensUpdate } from "../session/index.ts";
@@ -38,7 +38,7 @@ export async function runTurn(services: TurnServices, claimed: TurnClaim, live: 
   try {
     const answered = await answerTurn(services, turn, live);
     const result = await reply(services, turn, answered);
-    // It never reaches the conversation: a failure there is counted, and it is tried again after the next turn.
+    // A failure is counted only, and it is tried again after the next turn.
     await flushMemory(services, turn.session, answered);
     return result;
   } catch (error) {
@@ -46,7 +46,7 @@ export async function runTurn(services: TurnServices, claimed: TurnClaim, live: 
   }
 }
 
-/** The session of the message. A trigger or an expiry opens a new one, once, however often the turn begins. */
+/** Finds the session of the message. A trigger or an expiry opens a new one, once, however often the turn is started. */
 async function receive(
   services: TurnServices,
   claimed: TurnClaim,
@@ -71,7 +71,7 @@ async function receive(
     text = received.text;
     reset = received.reset;
     hasNotices = received.hasNotices ?? true;
-    // What a trigger did must not be done again; everything else may.
+    // Only the effect of a trigger must not be repeated.
     if (reset !== undefined)
       await recordProgress(services.store, claimed, { sessionId: session.sessionId, text, reset });
   } else session = await services.sessions.get(claimed.key, claimed.agent);
@@ -84,7 +84,7 @@ async function receive(
   return { turn: { claimed, session, messages, prompt }, reset, hasNotices };
 }
 
-/** The messages go into the transcript before anything is done about them, behind what was left for the session. */
+/** Writes pending notices and the messages to the transcript before anything else happens. */
 async function recordInput(services: TurnServices, { session, messages }: Turn, hasNotices: boolean): Promise<void> {
   const notices = hasNotices ? await services.sessions.takeNotices(session) : [];
   const entries: EntryDraft[] = [
@@ -94,7 +94,7 @@ async function recordInput(services: TurnServices, { session, messages }: Turn, 
     }),
     ...messages.map((message): EntryDraft => ({ type: "message", message })),
   ];
-  // The inbox holds the messages durably until the turn is over.
+  // The inbox keeps the messages durably until the turn ends.
   await services.transcripts.write(session, entries, { sync: false, interactionAt: session.lastInteractionAt });
 }
 
@@ -102,7 +102,7 @@ function isOverheard({ messages }: TurnClaim): boolean {
   return messages.every(({ inbound }) => inbound.mentioned === false);
 }
 
-/** The reply, the end of the turn and the work behind it: one transaction. */
+/** Writes the reply, the end of the turn and its jobs in one transaction. */
 async function reply(services: TurnServices, turn: Turn, answered: Answered): Promise<TurnResult> {
   const text = getText(answered.message);
   const silent = isSilentReply(text);
@@ -146,7 +146,7 @@ async function commit(
   }
 }
 
-/** Ends a turn that no model has a part in. */
+/** Ends a turn without a model. */
 async function endWith(
   services: TurnServices,
   turn: Turn,
@@ -169,9 +169,9 @@ async function endWith(
   return result;
 }
 
-/** What was said before an interruption stays said; everything else that fails is told, and nothing is lost by it. */
+/** Ends a turn that failed. The text before an interruption is kept; other failures are recorded and reported. */
 async function failed(services: TurnServices, turn: Turn, live: TurnRuntime, error: unknown): Promise<TurnResult> {
-  // Where the store fails, the turn is begun again when it is back; nothing can be written about it now anyway.
+  // When the store fails, nothing can be written now; the turn starts again later.
   if (error instanceof TurnLost || isStoreFailure(error)) throw error;
   if (live.signal.aborted) {
     const { reason } = live.signal;

@@ -30,7 +30,7 @@ interface Plan {
   runner: Runner;
   facts: TurnFacts;
   notes: string[];
-  /** What the tools and the system prompt take of the window. */
+  /** The tokens of the tools and the system prompt. */
   overheadTokens?: number;
 }
 
@@ -42,8 +42,8 @@ interface Prompt {
 }
 
 /**
- * Asks, runs the tools that are called for, and asks again, until there is an answer. Each step is in the transcript
- * before the next one begins: a turn that is begun again goes on behind it.
+ * Asks the model, runs the tools it calls, and asks again until there is an answer. Each step is written before the next
+ * one starts, so that a restarted turn continues after it.
  */
 export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, live: TurnRuntime): Promise<Answered> {
   const { runner, facts, notes } = plan;
@@ -131,7 +131,7 @@ export async function offerTools(services: TurnServices, session: Session): Prom
 
 const counted = new Map<string, number>();
 
-/** What tools and a system prompt take: the same from turn to turn, so it is counted once. */
+/** The tokens of tools and system prompt; counted once, because they are the same in every turn. */
 function countOverheadTokens(tools: readonly TurnTool[], systemPrompt: string): number {
   const name = `${tools.map((tool) => tool.name).join(" ")}\n${systemPrompt}`;
   const known = counted.get(name);
@@ -152,7 +152,7 @@ async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): P
   });
   const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
   const system = buildSystemPrompt(config, store.clock.now(), view.systemPromptAddition);
-  // What a turn has said by itself is never compacted, so that only cutting results short can make it fit.
+  // Messages of the running turn are never compacted: only truncating tool results can make them fit.
   const budget = fit(services, turn, plan, messages);
   const fitted = budget.fits ? budget : fitMidTurn(messages, budget.budgetTokens);
   if (fitted !== budget && fitted.trimmed > 0) {
@@ -174,7 +174,7 @@ function fit(services: TurnServices, turn: Turn, plan: Plan, messages: Message[]
   return fitted;
 }
 
-/** The prompt of the next step. Where it no longer fits, results are cut short; where that is not enough, it is compacted. */
+/** The prompt of the next step. When it no longer fits, tool results are truncated; then the conversation is compacted. */
 async function extendPrompt(
   services: TurnServices,
   turn: Turn,
@@ -198,7 +198,7 @@ async function extendPrompt(
 
 const midTurnShare = 0.6;
 
-/** Runs what was called for, in order. What fails is an answer too: the model is told what to do instead. */
+/** Runs the called tools in order. A failure is a result too: it tells the model what to do instead. */
 export async function runTools(
   tools: readonly TurnTool[],
   calls: readonly ToolCallPart[],

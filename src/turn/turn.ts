@@ -34,25 +34,25 @@ export interface TurnFacts extends PromptFacts {
   snapshot?: ConversationSnapshot;
 }
 
-/** A turn under way. */
+/** A running turn. */
 export interface Turn {
   claimed: TurnClaim;
   session: Session;
-  /** What was said, by the ids of the log. */
+  /** The messages to answer, with their ids in the log. */
   messages: Message[];
-  /** What was asked, as one text. */
+  /** The text of the messages. */
   prompt: string;
 }
 
-/** What the process that runs a turn lends it. */
+/** What the queue provides to a running turn. */
 export interface TurnRuntime {
   signal: AbortSignal;
   emit(event: TurnEvent): void;
-  /** Messages that came meanwhile and join the turn; none unless `turn.whileBusy` is steer. */
+  /** Messages that arrived meanwhile and join the turn; none unless `turn.whileBusy` is `steer`. */
   steer(): Promise<TurnClaim["messages"]>;
 }
 
-/** What a model made of a turn. */
+/** The answer of a model. */
 export interface Answered extends Pick<ChatAnswer, "message" | "usage"> {
   runner: Runner;
   model?: string;
@@ -60,15 +60,15 @@ export interface Answered extends Pick<ChatAnswer, "message" | "usage"> {
   notes: string[];
 }
 
-/** Whether the store failed, and not what was asked of it. */
+/** Whether the store itself failed. */
 export function isStoreFailure(error: unknown): error is VarveError {
   return error instanceof VarveError && error.code.startsWith("STORE_");
 }
 
-/** Ends a turn whose process lost it: another one has it now. */
+/** Ends a turn that another process has taken over. */
 export class TurnLost extends Error {}
 
-/** Why a turn was aborted, with what it had said by then. */
+/** The reason of an interruption, with the text so far. */
 export class Interrupted extends Error {
   said = "";
 }

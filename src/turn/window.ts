@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { findKnownWindow } from "../models/index.ts";
 
-/** How much a model takes, and who says so. */
+/** A model's context window, and where the number comes from. */
 export interface Window {
   tokens: number;
   because: string;
@@ -13,7 +13,7 @@ const defaultTokens = 80_000;
 const comfortTokens = 32_000;
 const leastTokens = 16_000;
 
-/** The window of a model: what the settings say of it, what is known of it, what the agent is given, or the default. */
+/** The window of a model: from `models.windows`, the catalogue, `turn.contextTokens`, or the default. */
 export function resolveWindow({ models, turn }: Config, model: string | undefined): Window {
   const { tokens, because } = choose();
   if (tokens >= comfortTokens) return { tokens, because };

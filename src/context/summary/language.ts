@@ -24,7 +24,7 @@ const sampleChars = 20_000;
 
 /** Says in which language a summary is when that is clearly not the one of its sources. */
 export function findForeignLanguage(sources: string, content: string): { expected: string; found: string } | undefined {
-  const [expectedScript, foundScript] = [scriptOf(sources), scriptOf(content)];
+  const [expectedScript, foundScript] = [detectScript(sources), detectScript(content)];
   if (expectedScript !== undefined && foundScript !== undefined && expectedScript !== foundScript) {
     return { expected: expectedScript, found: foundScript };
   }
@@ -34,8 +34,8 @@ export function findForeignLanguage(sources: string, content: string): { expecte
 }
 
 /** The script of nearly all letters; none for a mixture or for too few letters to tell. */
-function scriptOf(text: string): string | undefined {
-  const sample = sampleOf(text);
+function detectScript(text: string): string | undefined {
+  const sample = takeSample(text);
   // An ideograph says as much as a few letters do.
   const counts = Object.entries(scripts).map(([name, pattern]) => {
     const count = sample.match(pattern)?.length ?? 0;
@@ -47,7 +47,7 @@ function scriptOf(text: string): string | undefined {
 
 function wordLanguage(text: string): string | undefined {
   const words =
-    sampleOf(text)
+    takeSample(text)
       .toLowerCase()
       .match(/\p{L}+/gu) ?? [];
   if (words.length < 40) return undefined;
@@ -62,6 +62,6 @@ function wordLanguage(text: string): string | undefined {
 }
 
 /** The beginning and the end are enough to tell a language by. */
-function sampleOf(text: string): string {
+function takeSample(text: string): string {
   return text.length <= sampleChars ? text : text.slice(0, sampleChars / 2) + text.slice(-sampleChars / 2);
 }

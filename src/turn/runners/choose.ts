@@ -8,7 +8,7 @@ import { commandRunner } from "./command.ts";
 import { offlineNote, offlineRunner } from "./offline.ts";
 import type { Runner } from "./port.ts";
 
-/** What answers in a session, the first choice first. */
+/** The runners for a session, the first choice first. */
 export function chooseRunners(services: TurnServices, session: Session): Runner[] {
   const { config } = services;
   const { turn } = config;
@@ -33,7 +33,7 @@ export function chooseRunners(services: TurnServices, session: Session): Runner[
   }
 }
 
-/** The model somebody chose for this session comes first. */
+/** The model that was chosen for this session. */
 function listOverride({ providerOverride, modelOverride }: Session): string[] {
   if (modelOverride === undefined) return [];
   if (modelOverride.includes("/") && providerOverride === undefined) return [modelOverride];

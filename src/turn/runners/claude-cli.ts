@@ -6,7 +6,7 @@ import { onePrompt } from "./one-prompt.ts";
 import type { Runner } from "./port.ts";
 import { runProgram } from "./program.ts";
 
-/** What `claude --print --output-format json` writes. */
+/** The output of `claude --print --output-format json`. */
 const answerSchema = z.looseObject({
   result: z.string().optional(),
   is_error: z.boolean().optional(),
@@ -19,11 +19,11 @@ const answerSchema = z.looseObject({
 
 const serverName = "varve";
 
-/** The installed Claude Code, with the memory's tools at hand. */
+/** Runs the installed Claude Code, with the memory tools over MCP. */
 export function claudeRunner(
   { claude, historyLimit }: Config["turn"],
   mcpCommand: (session: Session) => { command: string; args: string[]; env: Record<string, string> },
-  /** Where it works: what it finds there is part of what it knows. */
+  /** Its working folder, whose files it can read. */
   cwd: string,
 ): Runner {
   return {
@@ -91,7 +91,7 @@ function jsonIn(output: string): unknown {
   try {
     return JSON.parse(output);
   } catch {
-    // What is not JSON fails the schema, and that says what was written.
+    // Invalid JSON fails the schema, whose error quotes the output.
     return undefined;
   }
 }

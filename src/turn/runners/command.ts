@@ -4,7 +4,7 @@ import { onePrompt } from "./one-prompt.ts";
 import type { Runner } from "./port.ts";
 import { runProgram } from "./program.ts";
 
-/** Any program that reads a prompt and writes a reply. */
+/** Runs any program that reads a prompt and writes a reply. */
 export function commandRunner({ command, historyLimit }: Config["turn"]): Runner {
   const { program, args } = command;
   if (program === undefined) {

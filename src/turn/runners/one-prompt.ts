@@ -1,10 +1,10 @@
 import { getParts, type Message } from "../../domain/index.ts";
 import type { RunRequest } from "./port.ts";
 
-/** The conversation as one text, for programs that take no more: the newest of the history, and what is asked. */
+/** The conversation as one text, for programs that take only that: the newest messages and the prompt. */
 export function onePrompt({ messages, prompt, asked }: RunRequest, historyLimit: number): string {
   const before = messages.filter((message) => message.id === undefined || !asked.has(message.id));
-  const history = before.map(lineOf).filter((line) => line !== "");
+  const history = before.map(formatLine).filter((line) => line !== "");
   const left = Math.max(0, history.length - historyLimit);
   const shown = history.slice(left);
   if (shown.length === 0) return prompt;
@@ -12,7 +12,7 @@ export function onePrompt({ messages, prompt, asked }: RunRequest, historyLimit:
   return `Conversation so far${note}:\n\n${shown.join("\n\n")}\n\nReply to this message:\n\n${prompt}`;
 }
 
-function lineOf(message: Message): string {
+function formatLine(message: Message): string {
   const text = getParts(message)
     .map((part) => (part.type === "text" ? part.text : part.type === "tool_call" ? `[used ${part.name}]` : ""))
     .filter(Boolean)

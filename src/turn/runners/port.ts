@@ -7,9 +7,9 @@ export interface RunRequest {
   session: Session;
   system: string;
   messages: readonly Message[];
-  /** What was asked last, as text. */
+  /** The text of the messages to answer. */
   prompt: string;
-  /** The ids of the messages that are asked with it: they are no answer to themselves. */
+  /** The ids of the messages to answer; they must not be quoted as answers. */
   asked: ReadonlySet<string>;
   tools: readonly ChatTool[];
   signal: AbortSignal;
@@ -17,13 +17,13 @@ export interface RunRequest {
   onReasoning(text: string): void;
 }
 
-/** What answers. It is asked once a step; what failed is thrown as it came. */
+/** Produces replies. It is asked once for each step; failures are thrown unchanged. */
 export interface Runner {
   name: "ai-sdk" | "claude-cli" | "command" | "offline";
   model?: string;
-  /** How the conversation has to look; as it is when absent. */
+  /** The provider whose rules the messages must follow; unchanged when absent. */
   provider?: HygieneProvider;
-  /** Whether it is given the conversation message by message, with tools, or as one text. */
+  /** Whether it takes messages with tools, or one text. */
   takes: "messages" | "prompt";
   run(request: RunRequest): Promise<ChatAnswer>;
 }

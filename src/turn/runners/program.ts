@@ -11,11 +11,11 @@ export interface ProgramRun {
   onOutput?(text: string): void;
 }
 
-/** More than any reply; a program that writes on and on must not fill the memory. */
+/** More than any reply; endless output must not fill the memory. */
 const outputBytesMax = 32 * 1024 * 1024;
 const errorShown = 2_000;
 
-/** Runs a program to its end, with a text on its standard input; what it wrote. */
+/** Runs a program with a text on its standard input and returns its output. */
 export async function runProgram(run: ProgramRun): Promise<{ output: string; errors: string }> {
   const { program, args, signal } = run;
   const child = spawn(program, args, {
@@ -35,7 +35,7 @@ export async function runProgram(run: ProgramRun): Promise<{ output: string; err
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors = (errors + text).slice(-errorShown);
   });
-  // A program that does not read its input to the end closes the pipe; what it answers is what counts.
+  // A program may close its input early; its output is what counts.
   child.stdin.on("error", () => undefined);
   child.stdin.end(run.input);
   const code = await new Promise<number | NodeJS.Signals | null>((resolve, reject) => {

@@ -1,10 +1,10 @@
 import type { Store } from "../../../store/index.ts";
 import { readFileContents } from "../../../transcript/index.ts";
-import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
+import type { CompiledGrep, Found, GrepMatch } from "./grep-types.ts";
 import { snippetAround } from "./grep-types.ts";
 
 /** In what was moved aside: one file at a time, because each is large. The line of the match goes along. */
-export async function grepFiles(store: Store, hunt: Hunt): Promise<Found> {
+export async function grepFiles(store: Store, hunt: CompiledGrep): Promise<Found> {
   let query = store.db
     .selectFrom("file_refs")
     .innerJoin("entries", (join) =>

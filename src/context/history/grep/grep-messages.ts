@@ -1,11 +1,11 @@
 import type { Entry } from "../../../domain/index.ts";
 import type { Store } from "../../../store/index.ts";
 import { getEntryText, readEntries, scanMessages } from "../../../transcript/index.ts";
-import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
+import type { CompiledGrep, Found, GrepMatch } from "./grep-types.ts";
 import { placeOfWords, snippetAround } from "./grep-types.ts";
 
 /** By a regular expression: every message is looked at, but those the store can tell to be without the needle. */
-export async function grepMessages(store: Store, hunt: Hunt): Promise<Found> {
+export async function grepMessages(store: Store, hunt: CompiledGrep): Promise<Found> {
   const matches: GrepMatch[] = [];
   let searched = 0;
   for await (const page of scanMessages(store, hunt)) {
@@ -23,7 +23,7 @@ export async function grepMessages(store: Store, hunt: Hunt): Promise<Found> {
 }
 
 /** By words, from the full-text index. */
-export async function matchMessages(store: Store, hunt: Hunt): Promise<Found> {
+export async function matchMessages(store: Store, hunt: CompiledGrep): Promise<Found> {
   const { agent, words, conversations, since, before, limit } = hunt;
   const order = hunt.sort === "recency" ? "recency" : "rank";
   const hits = await store.matchText({ agent, conversations, words, since, before, order, limit: limit + 1 });
@@ -33,12 +33,12 @@ export async function matchMessages(store: Store, hunt: Hunt): Promise<Found> {
   const matches = entries.map((entry) => {
     const text = getEntryText(entry);
     const place = placeOfWords(text, plain);
-    return matchOf(entry, snippetAround(text, place.from, place.to), scores.get(entry.seq) ?? 0);
+    return toMatch(entry, snippetAround(text, place.from, place.to), scores.get(entry.seq) ?? 0);
   });
   return { matches, searched: hits.length, more: hits.length > limit };
 }
 
-function matchOf(entry: Entry & { conversation: number }, snippet: string, score: number): GrepMatch {
+function toMatch(entry: Entry & { conversation: number }, snippet: string, score: number): GrepMatch {
   const role = "message" in entry ? entry.message.role : entry.type;
   const { conversation, seq, time } = entry;
   return { kind: "message", citation: `msg#${seq}`, conversation, time, role, snippet, score };

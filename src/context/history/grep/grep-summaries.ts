@@ -1,11 +1,11 @@
 import type { Store } from "../../../store/index.ts";
-import type { Found, GrepMatch, Hunt } from "./grep-types.ts";
+import type { CompiledGrep, Found, GrepMatch } from "./grep-types.ts";
 import { snippetAround } from "./grep-types.ts";
 
 const pageRows = 500;
 
 /** In the summaries: there are few of them beside the messages, so all are read. */
-export async function grepSummaries(store: Store, hunt: Hunt): Promise<Found> {
+export async function grepSummaries(store: Store, hunt: CompiledGrep): Promise<Found> {
   const matches: GrepMatch[] = [];
   let searched = 0;
   for (let after: { at: number; id: string } | undefined; ; ) {

@@ -37,7 +37,7 @@ export interface GrepResult {
 }
 
 /** What is to be found, for the parts that look for it. */
-export interface Hunt extends GrepOptions {
+export interface CompiledGrep extends GrepOptions {
   words: string[];
   find(text: string): { from: number; to: number } | undefined;
   needle?: string;

@@ -3,14 +3,14 @@ import { queryWords, type Store } from "../../../store/index.ts";
 import { grepFiles } from "./grep-files.ts";
 import { grepMessages, matchMessages } from "./grep-messages.ts";
 import { grepSummaries } from "./grep-summaries.ts";
-import type { Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort, Hunt } from "./grep-types.ts";
+import type { CompiledGrep, Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep-types.ts";
 
 const charactersMax = 40_000;
 const halfLifeMs = 14 * 86_400_000;
 
 /** Finds a pattern in what was said, in what was summarised and in what was moved aside. Nothing is missed silently. */
 export async function grep(store: Store, options: GrepOptions): Promise<GrepResult> {
-  const hunt = await huntOf(options);
+  const hunt = await compileHunt(options);
   const wants = (scope: GrepScope) => options.scope === scope || (options.scope === "both" && scope !== "files");
   const none: Found = { matches: [], searched: 0, more: false };
   const messages = wants("messages")
@@ -24,11 +24,11 @@ export async function grep(store: Store, options: GrepOptions): Promise<GrepResu
   return {
     matches: kept,
     searched: { messages: messages.searched, summaries: summaries.searched, files: files.searched },
-    ...cutOf(kept.length, Math.min(all.length, options.limit), more, options.limit),
+    ...describeCut(kept.length, Math.min(all.length, options.limit), more, options.limit),
   };
 }
 
-async function huntOf(options: GrepOptions): Promise<Hunt> {
+async function compileHunt(options: GrepOptions): Promise<CompiledGrep> {
   if (options.mode === "regex") {
     // Loaded when it is needed: the engine behind it is large, and few processes ever look for a pattern.
     const { compilePattern } = await import("./pattern.ts");
@@ -80,7 +80,7 @@ function within(matches: GrepMatch[]): GrepMatch[] {
   return kept;
 }
 
-function cutOf(shown: number, found: number, more: boolean, limit: number): { cut?: string } {
+function describeCut(shown: number, found: number, more: boolean, limit: number): { cut?: string } {
   if (shown < found)
     return { cut: `${shown} of ${found} matches are shown: an answer holds ${charactersMax} characters` };
   if (more)

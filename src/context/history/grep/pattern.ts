@@ -24,7 +24,7 @@ export function compilePattern(source: string): Pattern {
   const ignoresCase = source.startsWith("(?i)");
   const atoms = walkPattern(ignoresCase ? source.slice(4) : source);
   const quick = atoms && quickTest(atoms, ignoresCase);
-  const needle = atoms && !ignoresCase ? needleOf(atoms) : undefined;
+  const needle = atoms && !ignoresCase ? findNeedle(atoms) : undefined;
   return {
     ...(needle === undefined ? {} : { needle }),
     find(text) {
@@ -54,7 +54,7 @@ function badPattern(what: string, cause?: unknown): VarveError {
 }
 
 /** The longest run of characters that stands in every match: outside of groups and choices, and not optional. */
-function needleOf(atoms: readonly PatternAtom[]): string | undefined {
+function findNeedle(atoms: readonly PatternAtom[]): string | undefined {
   if (atoms.some((atom) => atom.kind === "bar" && atom.depth === 0)) return undefined;
   let best = "";
   let run = "";

@@ -25,11 +25,11 @@ export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
       else if (line.startsWith(expandPrefix)) unfolded.terms.push(...line.slice(expandPrefix.length).split(/, ?/));
       else {
         const found = stamp.exec(line);
-        time = found === null ? time : timeOf(found, time);
+        time = found === null ? time : parseTime(found, time);
         const text = found === null ? line : line.slice(found[0].length);
         const name = speaker.exec(text);
         const said = name === null ? text : text.slice(name[0].length);
-        if (said !== "") unfolded.turns.push({ time, speaker: name?.[1], role: roleOf(name?.[1]), text: said });
+        if (said !== "") unfolded.turns.push({ time, speaker: name?.[1], role: parseRole(name?.[1]), text: said });
       }
     }
   }
@@ -37,11 +37,11 @@ export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
 }
 
 /** The built-in summariser names nameless speakers by their role, which tells how much their words weigh. */
-function roleOf(name: string | undefined): Role | undefined {
+function parseRole(name: string | undefined): Role | undefined {
   return roles.find((role) => name?.toLowerCase().split(" ", 1)[0] === role);
 }
 
-function timeOf(found: RegExpExecArray, last: number): number {
+function parseTime(found: RegExpExecArray, last: number): number {
   const lastDay = Math.abs(last) <= 8.64e15 ? new Date(last).toISOString().slice(0, 10) : "1970-01-01";
   const time = Date.parse(`${found[1] ?? lastDay}T${found[2] ?? "00:00"}Z`);
   return Number.isNaN(time) ? last : time;

@@ -40,12 +40,12 @@ export function printLines(
       lastAt = turn.time;
       lastDay = day;
     }
-    lines.push(`${prefix}${nameOf(turn)}${words}`);
+    lines.push(`${prefix}${formatName(turn)}${words}`);
   }
   return lines.join("\n");
 }
 
-function nameOf(turn: SummaryTurn): string {
+function formatName(turn: SummaryTurn): string {
   const name = turn.speaker ?? (turn.role === undefined ? "" : roleNames[turn.role]);
   const tools = turn.role === "tool" && turn.toolNames?.length ? ` ${turn.toolNames.slice(0, 3).join(" ")}` : "";
   return name === "" ? "" : `${cleanText(name).slice(0, 40)}${tools}: `;

@@ -7,8 +7,8 @@ export const shapes = { digit: 1, capital: 2, identifier: 4, ideographic: 8 } as
 export type VisitWord = (slot: number, shape: number, length: number) => void;
 
 const kinds = { none: 0, lower: 1, upper: 2, digit: 3, joiner: 4, other: 5, ideograph: 6 } as const;
-const kindOf = new Uint8Array(0x1_0000);
-for (let code = 0; code < 0x1_0000; code += 1) kindOf[code] = classify(code);
+const characterKinds = new Uint8Array(0x1_0000);
+for (let code = 0; code < 0x1_0000; code += 1) characterKinds[code] = classify(code);
 
 function classify(code: number): number {
   if (code >= 0x61 && code <= 0x7a) return kinds.lower;
@@ -39,7 +39,7 @@ export function scanWords(text: string, visit: VisitWord): void {
   let lastIdeograph = 0;
   for (let index = 0; index <= text.length; index += 1) {
     const code = index < text.length ? text.charCodeAt(index) : 0;
-    const kind = kindOf[code] ?? 0;
+    const kind = characterKinds[code] ?? 0;
     const isWord = kind !== kinds.none && kind !== kinds.ideograph;
     if (isWord) {
       const lower = kind === kinds.upper ? code + 32 : code;
@@ -54,7 +54,7 @@ export function scanWords(text: string, visit: VisitWord): void {
       last = lower;
       lastKind = kind;
     } else if (length > 0) {
-      visit(slotOf(last === letterS && length > 3 ? hashBefore : hash), shape, length);
+      visit(toSlot(last === letterS && length > 3 ? hashBefore : hash), shape, length);
       hash = seed;
       length = 0;
       shape = 0;
@@ -62,13 +62,13 @@ export function scanWords(text: string, visit: VisitWord): void {
     }
     if (kind === kinds.ideograph) {
       if (lastIdeograph !== 0) {
-        visit(slotOf(Math.imul(Math.imul(seed ^ lastIdeograph, prime) ^ code, prime)), shapes.ideographic, 2);
+        visit(toSlot(Math.imul(Math.imul(seed ^ lastIdeograph, prime) ^ code, prime)), shapes.ideographic, 2);
       }
       lastIdeograph = code;
     } else lastIdeograph = 0;
   }
 }
 
-function slotOf(hash: number): number {
+function toSlot(hash: number): number {
   return (hash ^ (hash >>> 15)) & (tableSize - 1);
 }
