@@ -4,7 +4,7 @@ import { type ConversationRef, readSources, readSummaries, type StoredSummary } 
 import { loadFrontier } from "./frontier.ts";
 import { getEntryMessage } from "./window.ts";
 
-/** Every invariant of the summary DAG, for every conversation that has one; an empty list is health. */
+/** Checks every invariant of the summary DAG in every conversation; an empty list means no faults. */
 export async function checkDag(store: Store): Promise<{ faults: string[]; checked: number }> {
   const states = await store.db.selectFrom("context_states").select(["agent", "conversation"]).execute();
   const faults: string[] = [];
@@ -34,7 +34,7 @@ async function checkConversation(store: Store, ref: ConversationRef): Promise<st
   return faults;
 }
 
-/** The messages under a summary, in order; what is wrong on the way is noted. */
+/** The messages under a summary, in order; faults on the way are recorded. */
 async function listLeaves(
   store: Store,
   ref: ConversationRef,

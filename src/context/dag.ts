@@ -1,7 +1,7 @@
 import type { EscalationLevel, SummaryNode } from "../domain/index.ts";
 import type { Db, SummaryTable, Tx } from "../store/index.ts";
 
-/** A summary with the span of the log it stands for. */
+/** A summary with the range of the log it covers. */
 export interface StoredSummary extends SummaryNode {
   conversation: number;
   firstSeq: number;
@@ -9,7 +9,7 @@ export interface StoredSummary extends SummaryNode {
   quality: { faults: string[] };
 }
 
-/** What a summary was made from, in order. */
+/** A source of a summary: a message or another summary. */
 export type SummarySource = { entrySeq: number } | { summary: string };
 
 export interface ConversationRef {
@@ -70,7 +70,7 @@ export async function readSources(db: Db | Tx, ref: ConversationRef, summary: st
   return rows.map((row) => (row.source === null ? { entrySeq: row.entry_seq ?? 0 } : { summary: row.source }));
 }
 
-/** Writes a node; writing the same one again changes nothing, so a retried write is the same write. */
+/** Writes a node. It is idempotent: a retried write changes nothing. */
 export async function writeSummary(
   tx: Tx,
   agent: string,

@@ -11,23 +11,23 @@ import {
 } from "./dag.ts";
 
 /**
- * What stands in the context of a conversation: some summaries, in order, and behind the last entry they cover the
- * active branch itself, message by message. Nothing is written for a message, so ingest costs nothing here.
+ * The context of a conversation: summaries in order, then the messages of the active branch after the last entry that
+ * they cover. Nothing is written for a message, so ingest costs nothing here.
  */
 export interface Frontier {
   summaries: StoredSummary[];
-  /** The last entry that the summaries stand for; 0 when there are none. */
+  /** The last entry that the summaries cover; 0 when there are none. */
   coveredSeq: number;
   /** The version of the stored state this was read from; 0 before the first compaction. */
   version: number;
-  /** Tool results up to this entry are shown cut short. */
+  /** Tool results up to this entry are shown truncated. */
   prunedSeq: number;
-  /** True when the active branch left the stored state, so that some of its summaries do not hold any more. */
+  /** True when the active branch has left the stored state, so that some summaries are no longer valid. */
   moved: boolean;
   path: Segment[];
 }
 
-/** `known` holds summaries that were read before: a node never changes, so only new ones have to be. */
+/** `known` contains summaries that were read before: nodes never change, so only new ones are read. */
 export async function loadFrontier(
   store: Store,
   ref: ConversationRef,
@@ -50,7 +50,7 @@ export async function loadFrontier(
   };
 }
 
-/** What a compaction left of a conversation's state. */
+/** The state that the last compaction stored. */
 export function stateQuery(db: Db, ref: ConversationRef) {
   return db
     .selectFrom("context_states")
@@ -85,8 +85,8 @@ async function storedFrontier(
 }
 
 /**
- * The summaries that still hold on the active branch. A summary's messages are a run of one branch's history, so it
- * holds exactly when its last message is on the path. One that reaches beyond is opened, down to what still holds.
+ * The summaries that are valid on the active branch. The messages of a summary are a run of one branch's history, so it
+ * is valid exactly when its last message is on the path. One that goes further is replaced by its valid sources.
  */
 async function validPrefix(
   store: Store,
@@ -121,7 +121,7 @@ async function onPath(store: Store, ref: ConversationRef, path: Segment[], seq: 
   return path.some((one) => one.conversation === entry?.conversation && one.branch === entry.branch && seq <= one.upTo);
 }
 
-/** Puts a new list of summaries in place, if nobody did since `version` was read; false when somebody was faster. */
+/** Replaces the list of summaries if its version has not changed; false when another process was faster. */
 export async function writeFrontier(
   tx: Tx,
   ref: ConversationRef,
@@ -140,7 +140,7 @@ export async function writeFrontier(
   return true;
 }
 
-/** Rewrites the list from the first place that changed: a new summary at its end costs one row, not all of them. */
+/** Rewrites the list from the first difference: a new summary at the end costs one row. */
 async function replaceItems(tx: Tx, ref: ConversationRef, summaries: StoredSummary[]): Promise<void> {
   const { agent, conversation } = ref;
   const before = await tx

@@ -1,6 +1,6 @@
 import type { Role } from "../domain/index.ts";
 
-/** A message of the context, as far as planning has to know it. */
+/** A message of the context, as the planner needs it. */
 export interface MessageItem {
   kind: "message";
   seq: number;
@@ -9,7 +9,7 @@ export interface MessageItem {
   /** The ids of the tool calls it makes, and of those it answers. */
   calls: readonly string[];
   results: readonly string[];
-  /** The turn was broken off: nobody will answer its calls. */
+  /** The turn was aborted: its calls will get no results. */
   aborted?: boolean;
   time: number;
 }
@@ -23,10 +23,10 @@ export interface SummaryItem {
   latestAt: number;
 }
 
-/** One entry of what the model sees. The list is in order: first the summaries, then the messages. */
+/** One item of the context. The list is in order: first the summaries, then the messages. */
 export type ContextItem = MessageItem | SummaryItem;
 
-/** Where the messages begin: right behind the summaries. */
+/** The index of the first message, after the summaries. */
 export function firstMessageIndex(items: readonly ContextItem[]): number {
   const found = items.findIndex((item) => item.kind === "message");
   return found === -1 ? items.length : found;
@@ -38,7 +38,7 @@ export function sumTokens(items: readonly ContextItem[], from = 0, to = items.le
   return tokens;
 }
 
-/** What became of one item of the context, and why. */
+/** Whether an item is in the view, and why. */
 export interface TraceItem {
   kind: "summary" | "message" | "recall" | "memory" | "note";
   id: string;

@@ -1,4 +1,4 @@
-/** The lines every summary has, by whose first words they are found again when summaries are summarised. */
+/** The fixed lines of every summary; they are recognised by these prefixes when summaries are condensed. */
 export const filesPrefix = "Files: ";
 export const noFiles = "Files: none";
 export const expandPrefix = "Expand for details about: ";
@@ -6,10 +6,10 @@ export const truncatedMarker = "[Truncated for context management]";
 
 const latestTime = 8_640_000_000_000_000;
 
-/** Writes times as people in one time zone read them: `2024-05-08 13:56`. A time that is none gives an empty text. */
+/** Formats times in a time zone: `2024-05-08 13:56`. An invalid time gives an empty text. */
 export function timeWriter(timeZone = "UTC"): (time: number) => string {
   if (timeZone === "UTC") {
-    // A formatter of a time zone takes a millisecond to make; for the default none is needed.
+    // Creating a formatter takes a millisecond; UTC needs none.
     return (time) => (Math.abs(time) <= latestTime ? new Date(time).toISOString().slice(0, 16).replace("T", " ") : "");
   }
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
@@ -26,7 +26,7 @@ export function timeRange(from: number, to: number, write: (time: number) => str
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Text that can stand inside a tag or an attribute and cannot end either. */
+/** Escapes text for use inside a tag or an attribute. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

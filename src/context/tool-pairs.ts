@@ -1,10 +1,10 @@
 import type { ContextItem, MessageItem } from "./items.ts";
 
-/** Which places of a list may be cut without parting a call from its result, and where the first open call is. */
+/** Where a list can be split without separating a tool call from its result, and the first open call. */
 export interface ToolPairs {
-  /** Whether the list may be cut in front of this index. */
+  /** Whether the list can be split before this index. */
   isCleanCut(index: number): boolean;
-  /** The index of the first message with a call that still waits for its result; the end when there is none. */
+  /** The index of the first message with a pending call; the length of the list when there is none. */
   firstPending: number;
 }
 
@@ -19,7 +19,7 @@ export function findToolPairs(items: readonly ContextItem[]): ToolPairs {
   const crossing = new Int32Array(items.length + 2);
   for (const { at, result } of calls) {
     if (result === undefined) continue;
-    // A pair from i to j is cut by every index from i + 1 to j.
+    // A pair from i to j is separated by every index from i + 1 to j.
     const [first, last] = at < result ? [at, result] : [result, at];
     crossing[first + 1] = (crossing[first + 1] ?? 0) + 1;
     crossing[last + 1] = (crossing[last + 1] ?? 0) - 1;
@@ -37,8 +37,8 @@ export function findToolPairs(items: readonly ContextItem[]): ToolPairs {
 }
 
 /**
- * Ids may be used again, so a result goes to the newest call before it that still waits. A result in front of every
- * call of its id is tried last, against the calls behind it, as the repair of a conversation for a provider does.
+ * Ids may be reused, so a result belongs to the newest pending call before it. A result before every call of its id is
+ * matched last, with the calls after it, as the hygiene for providers does.
  */
 function matchCalls(items: readonly ContextItem[]): Call[] {
   const calls: Call[] = [];
@@ -60,7 +60,7 @@ function matchCalls(items: readonly ContextItem[]): Call[] {
       else waiting.push(call);
     }
   }
-  // What still waits is turned around once, so that taking the first one stays cheap.
+  // Pending calls are reversed once, so that taking the first one stays cheap.
   const unanswered = new Map(early.map(({ id }) => [id, byId.get(id)?.toReversed() ?? []]));
   for (const { id, at } of early) {
     const call = unanswered.get(id)?.pop();
@@ -70,8 +70,8 @@ function matchCalls(items: readonly ContextItem[]): Call[] {
 }
 
 /**
- * Calls in front of this index will never be answered: a user has spoken since, and the model has answered that. One
- * result that was lost must not keep a conversation from ever being compacted.
+ * Calls before this index will never get a result: a user message and a reply to it followed. One lost result must not
+ * prevent a conversation from ever being compacted.
  */
 function findAbandoned(items: readonly ContextItem[]): number {
   const lastAnswer = items.findLastIndex((item) => item.kind === "message" && item.role === "assistant");
@@ -79,7 +79,7 @@ function findAbandoned(items: readonly ContextItem[]): number {
   return Math.max(0, request);
 }
 
-/** Some formats carry tool results in user messages; those are nobody's words. */
+/** Some formats carry tool results in user messages; those are not requests. */
 export function isRequest(item: ContextItem): item is MessageItem {
   return item.kind === "message" && item.role === "user" && item.results.length === 0;
 }

@@ -7,7 +7,7 @@ import type { MessageItem } from "./items.ts";
 
 const pageEntries = 200;
 
-/** The message an entry puts before the model, if it does. */
+/** The message of an entry that the model sees; undefined for other entries. */
 export function getEntryMessage(entry: Entry): Message | undefined {
   return entry.type === "message" || entry.type === "custom_message" ? entry.message : undefined;
 }
@@ -36,7 +36,7 @@ export function toMessageEntry(entry: Entry): MessageEntry | undefined {
   return { entry, message, item };
 }
 
-/** The oldest messages behind the summaries, until they hold more than `tokens`, or all of them. */
+/** The oldest messages after the summaries: more than `tokens` of them, or all. */
 export async function oldestRaw(
   store: Store,
   ref: ConversationRef,
@@ -65,7 +65,7 @@ export async function newestRaw(
   ref: ConversationRef,
   frontier: Frontier,
   count: number,
-  /** The newest page, where it was read already. */
+  /** The newest page, if it was read already. */
   first?: Page,
 ): Promise<MessageEntry[]> {
   const said: MessageEntry[] = [];
@@ -82,7 +82,7 @@ export async function newestRaw(
   return said;
 }
 
-/** How many messages of the active branch stand at or behind an entry. */
+/** How many messages follow an entry, including itself. */
 export async function messagesSince(store: Store, ref: ConversationRef, seq: number): Promise<number> {
   const row = await store.db
     .selectFrom("entries")
@@ -95,7 +95,7 @@ export async function messagesSince(store: Store, ref: ConversationRef, seq: num
   return Number(row?.count ?? 0);
 }
 
-/** The tokens of everything on the branch behind the summaries. */
+/** The tokens of the messages after the summaries. */
 export async function rawTokens(store: Store, ref: ConversationRef, frontier: Frontier): Promise<number> {
   let total = 0;
   for (const segment of frontier.path) {

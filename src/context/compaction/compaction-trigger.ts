@@ -10,18 +10,18 @@ import { summaryTokens } from "./sweep.ts";
 export interface CompactionTriggerOptions {
   policy: CompactionPolicy;
   windowTokens: number;
-  /** What the provider counted for the last prompt, where it is known. */
+  /** The tokens that the provider counted for the last prompt, if known. */
   observedTokens?: number;
 }
 
-/** What has to be done about a context: nothing, one leaf and what follows from it, or a full sweep. */
+/** The work that a context needs: nothing, one leaf with its condensation, or a full sweep. */
 export interface CompactionTrigger {
   work: "none" | "leaf" | "sweep";
-  /** The larger of what is stored and what was observed. */
+  /** The larger of the stored and the observed tokens. */
   tokens: number;
 }
 
-/** Looks at sums and at the tail only, so that it costs the same however long the conversation is. */
+/** Reads sums and the tail only: the cost does not depend on the length of the conversation. */
 export async function findCompactionTrigger(
   store: Store,
   ref: ConversationRef,
@@ -46,7 +46,7 @@ async function tailTokens(
   return items.slice(freshTail(items, policy)).reduce((sum, item) => sum + item.tokens, 0);
 }
 
-/** The stored size of what is in the context message by message, in bytes. */
+/** The stored size of the messages that no summary covers, in bytes. */
 export async function activeBytes(store: Store, ref: ConversationRef): Promise<number> {
   const frontier = await loadFrontier(store, ref);
   let bytes = 0;

@@ -151,18 +151,18 @@ function lastRequest(entries: Entry[]): string | undefined {
   return last && getEntryText(last);
 }
 
-/** What makes a summary this one and no other. */
+/** The identity of a summary. */
 export interface SummaryIdentity {
   conversation: string;
   depth: number;
-  /** The ids of what it was made from, in order. */
+  /** The ids of its sources, in order. */
   sources: readonly string[];
   content: string;
 }
 
-/** The same identity gives the same id, so that a write that is tried again is the same write. */
+/** The same identity gives the same id, so that a retried write is idempotent. */
 export function summaryId({ conversation, depth, sources, content }: SummaryIdentity): string {
-  // A JSON array keeps the parts apart: no two different identities read alike.
+  // A JSON array separates the parts: two identities never have the same text.
   const text = JSON.stringify([conversation, depth, sources, content]);
   return `sum_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }

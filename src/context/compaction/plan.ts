@@ -13,7 +13,7 @@ export interface CondensedRun extends Run {
   depth: number;
 }
 
-/** The index where the fresh tail starts: what is behind it is never compacted. */
+/** The index where the fresh tail starts: items from there on are never compacted. */
 export function freshTail(items: readonly ContextItem[], policy: CompactionPolicy): number {
   return findTail(items, policy, findToolPairs(items));
 }
@@ -27,14 +27,14 @@ export function planLeafPass(items: readonly ContextItem[], policy: CompactionPo
   let tokens = 0;
   for (let end = from + 1; end <= limit; end += 1) {
     tokens += items[end - 1]?.tokens ?? 0;
-    // A pair larger than the whole chunk is taken nevertheless, or nothing behind it ever would be.
+    // A pair larger than the chunk is taken as well, or compaction would never get past it.
     if (tokens > policy.leafChunkTokens && to > from) break;
     if (pairs.isCleanCut(end)) to = end;
   }
   return to > from ? { from, to } : undefined;
 }
 
-/** The shallowest depth with enough neighbours, and there the oldest run. */
+/** The oldest run of enough neighbours at the lowest depth that has one. */
 export function planCondensedPass(
   items: readonly ContextItem[],
   policy: CompactionPolicy,
@@ -56,7 +56,7 @@ export function leafDue(items: readonly ContextItem[], policy: CompactionPolicy)
   return raw >= policy.leafChunkTokens && planLeafPass(items, policy) !== undefined;
 }
 
-/** Whether a context of so many tokens leaves too little of the budget for what comes next. */
+/** Whether a context of this size exceeds the threshold of the budget. */
 export function thresholdReached(
   tokens: number,
   budget: number,
@@ -87,7 +87,7 @@ function fanoutAt(depth: number, policy: CompactionPolicy, hard: boolean): numbe
   return depth === 0 ? policy.leafMinFanout : policy.condensedMinFanout;
 }
 
-/** A long run is taken in portions that a summariser can read, but never in fewer than the fan-out. */
+/** Splits a long run into portions that a summariser can read, never smaller than the fan-out. */
 function boundRun(items: readonly ContextItem[], run: Run, fanout: number, policy: CompactionPolicy): number {
   let to = run.from + fanout;
   let tokens = sumTokens(items, run.from, to);

@@ -1,25 +1,25 @@
-/** What compaction may take, when, and in what portions. */
+/** What is compacted, when, and in which portions. */
 export interface CompactionPolicy {
   /** The share of the budget above which a full sweep runs. */
   contextThreshold: number;
-  /** What is kept free for the answer; at most a quarter of the budget. */
+  /** Tokens reserved for the answer; at most a quarter of the budget. */
   reserveTokens: number;
   freshTailCount: number;
   freshTailMaxTokens?: number;
   /**
-   * Whether the tail reaches back to the newest user message however far that is. Without it a single turn longer than
-   * the window can be compacted too, and the caller has to restate the request.
+   * Whether the tail always includes the newest user message. Without it, a single turn longer than the window can be
+   * compacted too, and the caller must restate the request.
    */
   tailHoldsNewestUser: boolean;
   leafChunkTokens: number;
   /** How many summaries of depth 0 make one of depth 1. */
   leafMinFanout: number;
-  /** The same for the depths above, and for all of them when the window is about to overflow. */
+  /** The same for higher depths, and for all depths when the window is about to overflow. */
   condensedMinFanout: number;
   condensedMinFanoutHard: number;
-  /** The deepest summary that is made after a turn, outside of sweeps. */
+  /** The greatest depth of a summary after a turn, outside of sweeps. */
   incrementalMaxDepth: number;
-  /** What a manual compaction leaves untouched. */
+  /** The newest tokens that a manual compaction keeps. */
   keepRecentTokens: number;
 }
 
@@ -37,8 +37,8 @@ export const defaultPolicy: Readonly<CompactionPolicy> = {
 };
 
 /**
- * The policy of a manual compaction: with a number of tokens, those newest ones stay; without, it is a hard checkpoint
- * after which only summaries and open tool calls are left.
+ * The policy of a manual compaction. With a number of tokens, the newest ones are kept; without, only summaries and open
+ * tool calls remain.
  */
 export function manualPolicy(policy: CompactionPolicy, keepRecentTokens?: number): CompactionPolicy {
   if (keepRecentTokens === undefined) return { ...policy, freshTailCount: 0, tailHoldsNewestUser: false };

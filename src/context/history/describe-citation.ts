@@ -10,7 +10,7 @@ export interface FileLines {
   endLine: number;
   totalLines: number;
   text: string;
-  /** What was left out, in words; absent when nothing was. */
+  /** What was left out; absent when nothing was. */
   cut?: string;
 }
 
@@ -27,7 +27,7 @@ export type Description =
 
 export interface DescribeOptions extends Visibility {
   tokenCap: number;
-  /** Whether a file's bytes come along, and which lines of it. */
+  /** Whether to include the content of a file, and which lines. */
   expandFile?: boolean;
   startLine?: number;
   endLine?: number;

@@ -2,14 +2,14 @@ import { VarveError } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { readSources, readSummaries, type StoredSummary, summaryFromRow } from "../dag.ts";
 
-/** A summary with where it stands in the DAG. */
+/** A summary with its place in the DAG. */
 export interface SummaryDescription {
   summary: StoredSummary;
-  /** What it was made from: citations of messages, or ids of summaries, in order. */
+  /** Its sources in order: citations of messages, or ids of summaries. */
   sources: string[];
-  /** The summaries it went into. */
+  /** The summaries that were made from it. */
   parents: string[];
-  /** What of the subtree fits the budget, and what it would cost to see the rest. */
+  /** How much of the subtree fits the budget, and the cost of the rest. */
   subtree: { summaries: number; summaryTokens: number; messages: number; messageTokens: number; fits: boolean };
 }
 
@@ -73,7 +73,7 @@ export async function summaryTree(store: Store, agent: string, roots: StoredSumm
   return nodes;
 }
 
-/** The leaves that stand for some messages, in the order of the messages, each once; messages not summarised have none. */
+/** The leaves that cover some messages, in the order of the messages, without duplicates. */
 export async function findLeaves(
   store: Store,
   agent: string,
@@ -98,7 +98,7 @@ export async function findLeaves(
   return found.slice(0, limit);
 }
 
-/** The messages under some summaries, however deep they lie. */
+/** The messages under some summaries, at any depth. */
 export async function listCoveredEntries(
   store: Store,
   agent: string,

@@ -4,15 +4,15 @@ import { findEntryFiles, readEntries, readFileMetadata } from "../../transcript/
 import { type ConversationRef, readSources, readSummaries, type StoredSummary } from "../dag.ts";
 
 export interface ExpandOptions {
-  /** How many levels down; 3 when absent. */
+  /** The number of levels to expand; 3 when absent. */
   maxDepth?: number;
-  /** How many tokens of content at most. */
+  /** The most tokens of content. */
   tokenCap: number;
-  /** Whether to go down to the messages themselves. */
+  /** Whether to expand down to the messages themselves. */
   includeMessages?: boolean;
 }
 
-/** A summary with what it was made from, as far as depth and tokens allowed. */
+/** A summary with its sources, as far as depth and tokens allow. */
 export interface ExpandedNode {
   summary: StoredSummary;
   children: ExpandedNode[];
@@ -22,7 +22,7 @@ export interface ExpandedNode {
 export interface Expansion {
   nodes: ExpandedNode[];
   tokens: number;
-  /** What was left out, in words; absent when nothing was. */
+  /** What was left out; absent when nothing was. */
   cut?: string;
 }
 
@@ -32,11 +32,11 @@ interface Walk {
   options: ExpandOptions;
   tokens: number;
   leftOut: { messages: number; summaries: number };
-  /** Files that stand as references because they are larger than the cap. */
+  /** Files that are shown as references because they exceed the cap. */
   referred: string[];
 }
 
-/** Opens summaries down to their sources, breadth within each node in order, until the cap is reached. */
+/** Expands summaries to their sources in order, until the token cap is reached. */
 export async function expandSummaries(
   store: Store,
   ref: ConversationRef,
@@ -103,7 +103,7 @@ async function openMessages(walk: Walk, sources: Awaited<ReturnType<typeof readS
   return messages;
 }
 
-/** The message itself, or with a reference to what of it is too large for the cap; undefined when even that is. */
+/** The message, with references for content above the cap; undefined when even that exceeds it. */
 async function openWhole(walk: Walk, entry: Entry): Promise<Entry | undefined> {
   const { store, ref } = walk;
   const files = [

@@ -1,7 +1,7 @@
 import { newId, VarveError } from "../../domain/index.ts";
 import { dropLease, type Lease, type Store, takeLease } from "../../store/index.ts";
 
-/** What a delegated reader may see: some conversations, so many tokens, until a time. */
+/** What a delegated reader may see: some conversations, a number of tokens, until a time. */
 export interface Grant {
   agent: string;
   id: string;
@@ -23,7 +23,7 @@ export interface NewGrant {
   ttlMs: number;
 }
 
-/** Writes a grant. It survives a restart, and ends by its time if nobody ends it before. */
+/** Creates a grant. It survives a restart, and expires unless it is ended before. */
 export async function createGrant(store: Store, given: NewGrant): Promise<Grant> {
   const now = store.clock.now();
   const grant: Grant = {
@@ -58,7 +58,7 @@ export async function createGrant(store: Store, given: NewGrant): Promise<Grant>
   return grant;
 }
 
-/** A grant that may be used now, or an error that says why it may not. */
+/** A grant by its id; throws the reason when it cannot be used now. */
 export async function checkGrant(store: Store, agent: string, id: string): Promise<Grant> {
   const row = await store.db
     .selectFrom("grants")
@@ -90,7 +90,7 @@ function refused(what: string): VarveError {
   });
 }
 
-/** Takes tokens from a grant before they are handed out, so that two readers at once cannot have them both. */
+/** Takes tokens from a grant before they are returned, so that concurrent reads cannot exceed it. */
 export async function spendGrant(store: Store, grant: Grant, tokens: number): Promise<boolean> {
   return store.transaction(async ({ db }) => {
     const spent = await db
@@ -122,7 +122,7 @@ export async function endGrant(
   );
 }
 
-/** Ends the grants whose time is over; how many there were. */
+/** Ends the expired grants; returns how many there were. */
 export async function expireGrants(store: Store): Promise<number> {
   return store.transaction(async ({ db }) => {
     const ended = await db

@@ -8,24 +8,24 @@ import { splitSentences } from "./extractive/sentences.ts";
 import type { SummaryTurn } from "./summary-request.ts";
 
 export const extractiveTargetTokens = 512;
-/** Less than this holds no summary with its fixed lines; a smaller target is taken for this one. */
+/** The smallest target: fewer tokens cannot hold the fixed lines. */
 export const extractiveTokensMin = 96;
 
 export interface ExtractiveInput {
-  /** Messages for a leaf; for a condensed summary the summaries, one a turn, each at the time of its earliest source. */
+  /** Messages for a leaf; summaries for a condensed one, each at the time of its earliest source. */
   turns: readonly SummaryTurn[];
-  /** What the reader has before this one; it is not said again. */
+  /** The previous summary: its content is not repeated. */
   previousSummary?: string;
   targetTokens?: number;
   depth: number;
-  /** The tokens this summary stands for; the turns' own text when absent. */
+  /** The tokens that this summary covers; those of the turns when absent. */
   sourceTokens?: number;
   timeZone?: string;
 }
 
 /**
- * The built-in summariser: the sentences worth most, in order, with the lines every summary has. It needs no model, gives
- * the same answer to the same input, and never gives more than the target.
+ * The built-in summariser: the best sentences in order, with the fixed lines of every summary. It needs no model, is
+ * deterministic, and never exceeds the target.
  */
 export function extractiveSummary(input: ExtractiveInput): string {
   const target = Math.max(extractiveTokensMin, input.targetTokens ?? extractiveTargetTokens);
@@ -39,7 +39,7 @@ export function extractiveSummary(input: ExtractiveInput): string {
   const write = timeWriter(input.timeZone);
   const chosen = selectSentences(found.list, 1.1 * (target - fixed), pinRequest(found.list, turns));
   let body = printLines(chosen, turns, input.depth, write);
-  // Lines are priced by rule of thumb while choosing, a little more than fits; the last choices go until it does.
+  // The cost of lines is approximate while selecting; the last selections are dropped until the result fits.
   while (estimateTokens(body) + fixed > target && chosen.pop() !== undefined) {
     body = printLines(chosen, turns, input.depth, write);
   }
@@ -52,7 +52,7 @@ export function extractiveSummary(input: ExtractiveInput): string {
     .toWellFormed();
 }
 
-/** The newest request of the user is always told, by its best sentence. */
+/** The best sentence of the user's newest request is always included. */
 function pinRequest(candidates: readonly Candidate[], turns: readonly SummaryTurn[]): Candidate[] {
   const at = turns.findLastIndex((turn) => turn.role === "user" && turn.text.trim() !== "");
   let best: Candidate | undefined;
@@ -60,7 +60,7 @@ function pinRequest(candidates: readonly Candidate[], turns: readonly SummaryTur
     if (one.turn === at && (best === undefined || one.score > best.score)) best = one;
   }
   if (best !== undefined) return [best];
-  // A request of nothing but common words has no weight of its own, and still it is what the user waits for.
+  // A request of common words only has no weight, but it is what the user is waiting for.
   const text = splitSentences(turns[at]?.text ?? "", 1).sentences[0]?.text;
   if (text === undefined) return [];
   const next = candidates.find((one) => one.turn > at);

@@ -10,7 +10,7 @@ const scripts: Readonly<Record<string, RegExp>> = {
   Thai: /\p{Script=Thai}/gu,
 };
 
-/** Words that every text of some length in a language has, and hardly any in another. */
+/** Words that are frequent in one language and rare in others. */
 const smallWords: Readonly<Record<string, readonly string[]>> = {
   English: ["the", "and", "of", "is", "with", "was", "that", "this", "have", "for", "it", "are"],
   German: ["der", "und", "ist", "nicht", "das", "mit", "ein", "eine", "auf", "wurde", "auch", "sich"],
@@ -22,7 +22,7 @@ const smallWords: Readonly<Record<string, readonly string[]>> = {
 
 const sampleChars = 20_000;
 
-/** Says in which language a summary is when that is clearly not the one of its sources. */
+/** The language of a summary, when it clearly differs from that of its sources. */
 export function findForeignLanguage(sources: string, content: string): { expected: string; found: string } | undefined {
   const [expectedScript, foundScript] = [detectScript(sources), detectScript(content)];
   if (expectedScript !== undefined && foundScript !== undefined && expectedScript !== foundScript) {
@@ -33,10 +33,10 @@ export function findForeignLanguage(sources: string, content: string): { expecte
   return { expected, found };
 }
 
-/** The script of nearly all letters; none for a mixture or for too few letters to tell. */
+/** The script of nearly all letters; undefined for a mixture or for too few letters. */
 function detectScript(text: string): string | undefined {
   const sample = takeSample(text);
-  // An ideograph says as much as a few letters do.
+  // An ideograph counts as a few letters.
   const counts = Object.entries(scripts).map(([name, pattern]) => {
     const count = sample.match(pattern)?.length ?? 0;
     return { name, count: name === "Chinese" ? 3 * count : count };
@@ -61,7 +61,7 @@ function wordLanguage(text: string): string | undefined {
   return first.count > 0.06 * words.length && first.count > 3 * second.count ? first.name : undefined;
 }
 
-/** The beginning and the end are enough to tell a language by. */
+/** The start and the end are enough to detect a language. */
 function takeSample(text: string): string {
   return text.length <= sampleChars ? text : text.slice(0, sampleChars / 2) + text.slice(-sampleChars / 2);
 }

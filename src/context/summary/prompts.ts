@@ -1,7 +1,7 @@
 import { escapeXml, expandPrefix, noFiles } from "../summary-text.ts";
 import type { PreparedRequest } from "./summary-request.ts";
 
-/** Kept with every summary. It rises when a prompt changes in a way that changes what summaries hold. */
+/** Stored with every summary. Increase it when a change of the prompts changes the content of summaries. */
 export const promptVersion = 1;
 
 export interface PromptOptions {
@@ -82,7 +82,7 @@ function userText({ promptDepth, text, previousSummary }: PromptRequest, faults?
   }
   parts.push("The data to summarise:", frame(tag, text));
   if (faults !== undefined && faults.length > 0) {
-    // Faults quote words of the conversation, so they are data too.
+    // Faults quote the conversation, so they are data too.
     parts.push(
       "Your last summary of this had faults. Write it again without them:",
       frame("faults", faults.join("\n")),

@@ -6,25 +6,25 @@ import { findForeignLanguage } from "./language.ts";
 
 export interface GuardInput {
   content: string;
-  /** The text the summary was made from. */
+  /** The source text of the summary. */
   sources: string;
   kind: "leaf" | "condensed";
   depth: number;
   targetTokens: number;
   inputTokens: number;
   latestUserRequest?: string;
-  /** How many times its target a summary may have. */
+  /** How many times its target a summary may be long. */
   overageFactor?: number;
 }
 
 export interface GuardResult {
   ok: boolean;
-  /** Each a sentence that a model can act on. */
+  /** Sentences that a model can act on. */
   faults: string[];
 }
 
 const identifiersMax = 12;
-/** An identifier takes about this much of a summary, so a small one is not asked for twelve. */
+/** The approximate tokens of an identifier: a small summary must contain fewer of them. */
 const tokensPerIdentifier = 24;
 
 /** Checks a summary that a model wrote, by rules alone. */
@@ -84,7 +84,7 @@ function kindFaults(content: string, sources: string): string[] {
   return faults;
 }
 
-/** Text that holds hardly any letters, or the same few words over and over. */
+/** Whether a text has hardly any letters, or repeats the same few words. */
 function isGarbage(content: string): boolean {
   const sample = content.slice(0, 20_000);
   const letters = sample.match(/[\p{L}\p{N}\s]/gu)?.length ?? 0;
@@ -100,7 +100,7 @@ function isGarbage(content: string): boolean {
 
 function identifierFaults(content: string, input: GuardInput): string[] {
   const wanted = Math.min(identifiersMax, Math.floor(input.targetTokens / tokensPerIdentifier));
-  // Far from the messages only what comes up again and again is worth its place.
+  // At higher depths only frequent identifiers are required.
   const least = input.depth >= 2 ? 2 : 1;
   const plain = content.replaceAll("&amp;", "&");
   const missing = findIdentifiers(input.sources, wanted)
@@ -111,7 +111,7 @@ function identifierFaults(content: string, input: GuardInput): string[] {
 
 const requestCharsMax = 2_000;
 
-/** A request is reflected when the summary shares a fair part of its words. */
+/** Whether the summary shares enough words with the user's request. */
 function requestFaults(content: string, request: string | undefined): string[] {
   const asked = contentWords((request ?? "").slice(0, requestCharsMax));
   if (asked.size < 2) return [];
@@ -129,12 +129,12 @@ function contentWords(text: string): Set<number> {
   return words;
 }
 
-/** What stands between words and never inside an identifier. */
+/** Characters that separate words and never occur inside an identifier. */
 const separators = /[\s"'`()<>,;[\]{}|*]+/;
 const charsMax = 2_000_000;
 const lengthMax = 200;
 
-/** Each describes a whole word; numbers alone are too common to be one. */
+/** Patterns of a whole word; plain numbers are too common to count. */
 const patterns: readonly RegExp[] = [
   /^[a-z][a-z0-9+.-]{1,15}:\/\/\S{3,}$/i,
   /^(?:~\/|\.{0,2}\/|[A-Za-z]:\\)?(?:[\w@+.-]+[/\\])+[\w@+.-]*\.[A-Za-z]\w{0,7}$/,
@@ -150,7 +150,7 @@ const patterns: readonly RegExp[] = [
   /^v?\d+\.\d+\.\d+(?:[-+][\w.]+)?$/,
 ];
 
-/** The identifiers of a text, the most frequent first; of those as frequent, the later ones. */
+/** The identifiers of a text, the most frequent first; later ones first among equals. */
 export function findIdentifiers(text: string, max: number): { identifier: string; count: number }[] {
   const found = new Map<string, { identifier: string; count: number; last: number }>();
   const head = text.length <= charsMax ? text : text.slice(-charsMax);

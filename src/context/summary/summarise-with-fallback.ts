@@ -26,7 +26,7 @@ export function createSummariser(options: SummariserOptions): Summarise {
   return (request) => summariseWithFallback(request, options);
 }
 
-/** What one run may still use, shared by all its parts. */
+/** The state of one run, shared by all its parts. */
 interface Run {
   options: SummariserOptions;
   calls: number;
@@ -36,7 +36,7 @@ interface Run {
 const partsAtOnce = 3;
 const roundsMax = 4;
 const callsMax = 60;
-/** What the rules of a prompt take, and what an answer may be longer than its target. */
+/** The tokens of a prompt's rules, and the allowance for an answer above its target. */
 const promptTokens = 900;
 
 /**

@@ -9,13 +9,13 @@ export interface SummaryAttemptOptions {
   generate: Generate;
   level: "normal" | "aggressive";
   mostTokens: number;
-  /** The faults of the try before. */
+  /** The faults of the previous attempt. */
   faults?: readonly string[];
   isFatal?: (error: unknown) => boolean;
   overageFactor?: number;
 }
 
-/** One try: a summary, or what was wrong and whether the model could do better when told. */
+/** One attempt: a summary, or its faults and whether a retry can help. */
 export interface SummaryAttempt {
   faults: string[];
   canRetry: boolean;
@@ -37,7 +37,7 @@ export async function attemptSummary(
   if (answer.error !== undefined) return failed(answer.error);
   const content = answer.text;
   const tokens = estimateTokens(content);
-  // What is not a summary at all is not worth a second try at the same length.
+  // An answer that is no summary at all is not retried at the same length.
   if (tokens === 0) return failed("The summary is empty.");
   if (tokens >= inputTokens || tokens > maxTokens) {
     return failed(`The summary has ${tokens} tokens, its input ${inputTokens}, its bound ${maxTokens}.`);
@@ -61,7 +61,7 @@ function failed(fault: string): SummaryAttempt {
   return { faults: [fault], canRetry: false };
 }
 
-/** How long a summary of so many tokens should be, and how long when it has to be brief. */
+/** The target length of a summary for an input, and of a brief one. */
 export function normalTarget(inputTokens: number, mostTokens: number): number {
   return Math.max(192, Math.min(mostTokens, Math.floor(0.35 * inputTokens)));
 }
@@ -71,12 +71,12 @@ export function aggressiveTarget(inputTokens: number, mostTokens: number): numbe
   return Math.max(96, Math.min(Math.floor(0.55 * normal), Math.floor(0.2 * inputTokens)));
 }
 
-/** What was answered, or why nothing was. */
+/** The answer of a model, or its failure. */
 export type Answer = { text: string; model?: string; error?: undefined } | { error: string };
 
 /**
- * Asks once. A failure is an answer too, so that the next level can be tried; only what must stop the whole work is
- * thrown: an abort, a timeout, and what the caller calls fatal, such as a refused key.
+ * Asks a model once. A failure is returned, so that the next level can be tried; only errors that must stop the work are
+ * thrown: an abort, a timeout, and those the caller calls fatal, such as a refused key.
  */
 export async function ask(
   generate: Generate,
@@ -105,7 +105,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new VarveError("ABORTED", "Summarising was cancelled.", { cause: signal.reason });
 }
 
-/** A model that never answers must not outlive the signal. */
+/** Rejects when the signal is aborted, even if the model never answers. */
 function withAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

@@ -18,24 +18,24 @@ import type { ViewSnapshot } from "./view-snapshot.ts";
 
 export interface AssembleOptions {
   budgetTokens: number;
-  /** What the model is about to be asked: what was said of it before is brought along. */
+  /** The prompt of the next turn: matching earlier messages are recalled. */
   prompt?: string;
   provider?: HygieneProvider;
-  /** Where the session id began, when `/new` opened it: what was before is in view only as deep summaries. */
+  /** The first entry of a session that `/new` opened: earlier messages are in view only as deep summaries. */
   begin?: { seq: number; retainDepth: number };
-  /** Whether heartbeats that were answered with nothing to say are left out, once a compaction has passed them. */
+  /** Whether heartbeats without a reply are left out, once a compaction has passed them. */
   withoutHeartbeats?: boolean;
-  /** What was put beside messages of the branch before; it stays where it was put. */
+  /** Notes that earlier views placed after messages; they keep their places. */
   notes?: (from: number) => Promise<ReadonlyMap<number, Note>>;
-  /** What was read of it already. */
+  /** A snapshot that was read already. */
   snapshot?: ViewSnapshot;
-  /** What is put beside the newest message now. */
+  /** The note after the newest message. */
   fresh?: Note;
-  /** What became of what might have been put there. */
+  /** The trace of the candidates of that note. */
   freshTrace?: TraceItem[];
 }
 
-/** Something that stands behind a message and is not part of the log. */
+/** A text after a message that is not part of the log, such as recalled memories. */
 export interface Note {
   text: string;
   tokens: number;
@@ -48,17 +48,17 @@ export interface ContextView {
   trace: TraceItem[];
 }
 
-/** How much of the budget the fresh tail may take before it is cut, and what is kept for what the prompt asks about. */
+/** The shares of the budget for the fresh tail, and for messages that the prompt recalls. */
 const tailShare = 0.5;
 const recallShare = 0.5;
-/** However large the window is: more than this of the past at once is noise. */
+/** The most recalled tokens, however large the window is: more is noise. */
 const recallTokensMax = 8_000;
-/** What the trace names one by one; the rest of a long history is one line. */
+/** The most messages that are read for a view. */
 const rawPageMax = 4000;
 
 /**
- * What the model sees: summaries, then the branch behind them, then what the prompt brought up. The cost depends on the
- * budget, not on the length of the history, and between two compactions what comes first never changes.
+ * Assembles what the model sees: summaries, the messages after them, and what the prompt recalls. The cost depends on the
+ * budget, not on the length of the history, and the prefix never changes between two compactions.
  */
 export async function assemble(
   { store, search }: { store: Store; search: Pick<SearchService, "findMessages"> },
@@ -84,7 +84,7 @@ export async function assemble(
     ...(fresh ? [noteMessage(fresh)] : []),
   ];
   let estimatedTokens = choice.tokens + (fresh?.tokens ?? 0);
-  // Where all of the conversation is in view, there is nothing that could be brought up.
+  // When the whole conversation is in view, there is nothing to recall.
   if (options.prompt !== undefined && !choice.isAll) {
     const left = Math.min(options.budgetTokens - estimatedTokens, recallTokensMax);
     const recalled = await recallBlock(search, ref, { prompt: options.prompt, tokens: left, inView });
@@ -115,7 +115,7 @@ interface Choice {
   summaries: StoredSummary[];
   xml: Map<string, string>;
   raw: SeenEntry[];
-  /** Notes of a conversation in which nothing was said yet. */
+  /** Notes of a conversation without messages. */
   alone: Note[];
   tokens: number;
   trace: TraceItem[];
@@ -143,7 +143,7 @@ async function choose(
   const xmlTokens = new Map([...xml].map(([id, text]) => [id, estimateTokens(text)]));
   const all = sum(raw.map((one) => one.item.tokens)) + sum([...xmlTokens.values()]);
   const fits = all <= budget && complete;
-  // Room for what the prompt brings up is kept only when not everything is there already.
+  // Tokens are reserved for recall only when not everything is in view.
   const kept = Math.min(Math.floor(budget * recallShare), recallTokensMax);
   const limit = fits || options.prompt === undefined ? budget : budget - kept;
   let tokens = sum(raw.slice(tailFrom).map((one) => one.item.tokens)) + sum(alone.map((one) => one.tokens));
@@ -182,7 +182,7 @@ async function choose(
   return { summaries, xml, raw: raw.slice(whole), alone, tokens, trace, isAll };
 }
 
-/** `/new` keeps what was said before it only from a depth on; -1 keeps nothing of it. */
+/** After `/new`, earlier summaries are retained only from a depth on; -1 retains none. */
 function isRetained(summary: StoredSummary, begin: AssembleOptions["begin"]): boolean {
   if (begin === undefined || summary.lastSeq >= begin.seq) return true;
   return begin.retainDepth >= 0 && summary.depth >= begin.retainDepth;
@@ -194,7 +194,7 @@ function traceDropped(all: readonly StoredSummary[], retained: readonly StoredSu
     .map(({ id, tokens }) => ({ kind: "summary", id, tokens, in: false, why: "before the new session" }));
 }
 
-/** Each summary as the model reads it; a condensed one names the summaries it was made from. */
+/** Each summary as the model reads it; a condensed one names its sources. */
 export async function renderSummaries(
   store: Store,
   ref: ConversationRef,
@@ -209,7 +209,7 @@ export async function renderSummaries(
   return xml;
 }
 
-/** A result whose call did not fit goes with it: the first message must not answer what nobody sees. */
+/** Skips results whose calls did not fit: the view must not start with a result without its call. */
 function skipOrphanResults(raw: MessageEntry[], from: number): number {
   let start = from;
   const calls = new Set<string>();
@@ -218,7 +218,7 @@ function skipOrphanResults(raw: MessageEntry[], from: number): number {
   return start;
 }
 
-/** The newest messages behind the summaries, as many as could fit the budget and a little more. */
+/** The newest messages after the summaries, slightly more than fit the budget. */
 async function rawWithin(
   store: Store,
   ref: ConversationRef,
@@ -241,8 +241,8 @@ async function rawWithin(
 }
 
 /**
- * Puts notes where they were put before: behind the last message up to their entry, which may be no message itself, or
- * in front of all. What stands before messages that are not read here is out of view with them.
+ * Places notes where they were before: after the last message up to their entry, or before all messages. Notes of
+ * messages that are out of view are left out.
  */
 function withNotes(
   raw: MessageEntry[],
@@ -263,7 +263,7 @@ function withNotes(
   return { raw: seen, alone: [] };
 }
 
-/** What a compaction made of the messages before it: old tool results cut short, idle heartbeats gone. */
+/** Truncates old tool results, and removes idle heartbeats that a compaction has passed. */
 function applyPruning(said: MessageEntry[], prunedSeq: number, options: AssembleOptions): MessageEntry[] {
   const pruned = pruneOld(said, prunedSeq);
   return options.withoutHeartbeats ? withoutHeartbeats(pruned, prunedSeq) : pruned;

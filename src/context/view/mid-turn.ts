@@ -5,20 +5,20 @@ import { trimResult } from "./prune.ts";
 export interface Fitted {
   messages: Message[];
   tokens: number;
-  /** How many tool results were cut short. */
+  /** How many tool results were truncated. */
   trimmed: number;
-  /** Whether it fits now; when not, the conversation has to be compacted. */
+  /** Whether it fits now; if not, the conversation must be compacted. */
   fits: boolean;
-  /** What it had to fit. */
+  /** The budget. */
   budgetTokens: number;
 }
 
-/** What each end of a result keeps, tried from much to little. */
+/** How many characters of each end of a result are kept, tried in this order. */
 const keptSteps = [8_000, 4_000, 2_000, 1_000];
-/** How many messages with results stay readable when nothing else helps. */
+/** How many messages keep their results when nothing else helps. */
 const resultsKept = 2;
 
-/** Makes a prompt fit inside a turn by cutting its largest tool results short, oldest ones as well as the newest. */
+/** Makes a prompt fit inside a turn by truncating its largest tool results, old and new. */
 export function fitMidTurn(messages: Message[], budgetTokens: number, trims = true): Fitted {
   let current = messages;
   for (const kept of trims ? keptSteps : []) {
@@ -38,7 +38,7 @@ export function fitMidTurn(messages: Message[], budgetTokens: number, trims = tr
   };
 }
 
-/** The last resort: of all results but the newest, only that they were there. */
+/** The last fallback: all results but the newest are replaced by a note. */
 function cleared(messages: Message[]): Message[] {
   const withResults = messages.flatMap((message, index) => (getToolResults(message).length > 0 ? [index] : []));
   const kept = new Set(withResults.slice(-resultsKept));

@@ -2,13 +2,13 @@ import type { Message, Part, ToolResultPart } from "../../domain/index.ts";
 import { estimateMessageTokens } from "../../tokens/index.ts";
 import type { MessageEntry } from "../window.ts";
 
-/** Above this a tool result that was pruned shows its beginning and its end only. */
+/** Longer pruned tool results show only their start and end. */
 const softTrimCharacters = 4_000;
 const keptCharacters = 1_500;
-/** The newest assistant turns keep their tool results whole. */
+/** This many of the newest assistant turns keep their tool results whole. */
 const protectedTurns = 3;
 
-/** The last entry whose tool results may be cut short: everything before the last few assistant turns. */
+/** The last entry whose tool results may be truncated: the one before the last few assistant turns. */
 export function prunableUpTo(said: readonly MessageEntry[]): number {
   let turns = 0;
   for (let index = said.length - 1; index >= 0; index -= 1) {
@@ -18,7 +18,7 @@ export function prunableUpTo(said: readonly MessageEntry[]): number {
   return 0;
 }
 
-/** The messages with old tool results cut short. Each says what was cut and where the whole of it is. */
+/** The messages with old tool results truncated. Each names what was cut and where the whole is. */
 export function pruneOld(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
   return said.map((one) => (one.entry.seq <= upTo ? pruned(one) : one));
 }
@@ -34,7 +34,7 @@ function pruned(one: MessageEntry): MessageEntry {
   return { ...one, message: shorter, item: { ...one.item, tokens: estimateMessageTokens(shorter) } };
 }
 
-/** A result with the middle of its long texts left out; itself when there is none. */
+/** A result without the middle of its long texts; unchanged when there are none. */
 export function trimResult(part: ToolResultPart, kept: number, where: string): ToolResultPart {
   const trim = (text: string): string => {
     if (text.length <= Math.max(softTrimCharacters, 2 * kept)) return text;
@@ -54,7 +54,7 @@ export function trimResult(part: ToolResultPart, kept: number, where: string): T
   return output.every((inner, index) => inner === part.output[index]) ? part : withoutRaw({ ...part, output });
 }
 
-/** The provider's own block would bring the whole text back. */
+/** Removes the provider's original block, which would restore the whole text. */
 function withoutRaw<T extends { raw?: unknown }>(part: T): T {
   const { raw: _raw, ...rest } = part;
   return rest as T;
@@ -62,7 +62,7 @@ function withoutRaw<T extends { raw?: unknown }>(part: T): T {
 
 const heartbeatOk = /^\s*HEARTBEAT_OK\s*$/;
 
-/** Leaves out heartbeats that found nothing to say, with the message that asked for them. */
+/** Removes heartbeats without a reply, and the messages that asked for them. */
 export function withoutHeartbeats(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
   const dropped = new Set<MessageEntry>();
   for (const [index, one] of said.entries()) {

@@ -4,11 +4,11 @@ import { loadFrontier } from "../frontier.ts";
 import { renderSummaries } from "./assemble.ts";
 import { systemPromptAddition } from "./system-prompt.ts";
 
-/** What stands for the older part of a conversation, for callers that keep the newer part themselves. */
+/** The summaries of the older part of a conversation, for callers that keep the newer part themselves. */
 export interface SummaryPrefix {
   /** The summaries in order, each as the text of a user message. */
   summaries: { id: string; text: string }[];
-  /** The id of the last entry they stand for; undefined when there are none. */
+  /** The id of the last entry they cover; undefined when there are none. */
   coveredId?: string;
   systemPromptAddition?: string;
 }

@@ -1,7 +1,7 @@
 import type { SummaryNode } from "../../domain/index.ts";
 import { escapeXml, timeWriter } from "../summary-text.ts";
 
-/** A leaf may stand for hundreds of messages; a reader finds the others by opening the summary. */
+/** The most sources that are listed; expanding the summary shows the others. */
 const parentsMax = 24;
 
 type ShownSummary = Pick<
@@ -10,8 +10,8 @@ type ShownSummary = Pick<
 >;
 
 /**
- * A summary as the text of a user message. Everything inside is escaped: what a conversation said can neither close the
- * tags nor open others. The same summary always gives the same bytes.
+ * A summary as the text of a user message. All content is escaped: it can neither close the tags nor open others. The same
+ * summary always gives the same bytes.
  */
 export function summaryXml(summary: ShownSummary, sources: readonly string[], timeZone?: string): string {
   const write = timeWriter(timeZone);

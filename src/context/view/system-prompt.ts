@@ -11,7 +11,7 @@ const strong = `These summaries are far from their sources: several steps, or se
 const mainOpener = "- lcm_expand_query answers a question from what the summaries stand for, with citations.";
 const delegatedOpener = "- lcm_expand opens the sources of a summary, within what this session was granted.";
 
-/** What the system prompt says about the summaries in a context; nothing when there are none. */
+/** The addition to the system prompt about the summaries in a context; undefined when there are none. */
 export function systemPromptAddition(
   summaries: readonly Pick<SummaryNode, "kind" | "depth">[],
   options: { isDelegated?: boolean } = {},

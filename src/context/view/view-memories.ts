@@ -112,7 +112,7 @@ async function recallBlock(
   return { block, trace };
 }
 
-/** The first entry of the last so many turns, from the snapshot where that is enough. */
+/** The first entry of the last `turns` turns, from the snapshot where that is enough. */
 async function findStartOfTurns(
   store: Store,
   { agent, conversation }: Session,

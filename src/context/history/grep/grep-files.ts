@@ -3,7 +3,7 @@ import { readFileContents } from "../../../transcript/index.ts";
 import type { CompiledGrep, Found, GrepMatch } from "./grep-types.ts";
 import { snippetAround } from "./grep-types.ts";
 
-/** In what was moved aside: one file at a time, because each is large. The line of the match goes along. */
+/** Searches files one at a time, because each is large. A match names its line. */
 export async function grepFiles(store: Store, hunt: CompiledGrep): Promise<Found> {
   let query = store.db
     .selectFrom("file_refs")

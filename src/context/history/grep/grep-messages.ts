@@ -4,7 +4,7 @@ import { getEntryText, readEntries, scanMessages } from "../../../transcript/ind
 import type { CompiledGrep, Found, GrepMatch } from "./grep-types.ts";
 import { placeOfWords, snippetAround } from "./grep-types.ts";
 
-/** By a regular expression: every message is looked at, but those the store can tell to be without the needle. */
+/** By a regular expression: reads every message, except those that the index excludes by the needle. */
 export async function grepMessages(store: Store, hunt: CompiledGrep): Promise<Found> {
   const matches: GrepMatch[] = [];
   let searched = 0;

@@ -4,7 +4,7 @@ import { snippetAround } from "./grep-types.ts";
 
 const pageRows = 500;
 
-/** In the summaries: there are few of them beside the messages, so all are read. */
+/** Searches the summaries. All are read: there are few compared with the messages. */
 export async function grepSummaries(store: Store, hunt: CompiledGrep): Promise<Found> {
   const matches: GrepMatch[] = [];
   let searched = 0;

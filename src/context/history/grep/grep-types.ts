@@ -8,7 +8,7 @@ export interface GrepOptions extends Visibility {
   mode: GrepMode;
   /** `both` is messages and summaries. */
   scope: GrepScope;
-  /** Milliseconds since 1970; from then on, and before then. */
+  /** Milliseconds since 1970, inclusive and exclusive. */
   since?: number;
   before?: number;
   limit: number;
@@ -22,7 +22,7 @@ export interface GrepMatch {
   citation: string;
   conversation: number;
   time: number;
-  /** Who spoke, for a message. */
+  /** The role of a message. */
   role?: string;
   snippet: string;
   score: number;
@@ -30,13 +30,13 @@ export interface GrepMatch {
 
 export interface GrepResult {
   matches: GrepMatch[];
-  /** How many texts were looked at, or could be told apart by the index. */
+  /** How many texts were read, or excluded by the index. */
   searched: { messages: number; summaries: number; files: number };
-  /** What was left out, in words; absent when nothing was. */
+  /** What was left out; absent when nothing was. */
   cut?: string;
 }
 
-/** What is to be found, for the parts that look for it. */
+/** A request with its compiled pattern. */
 export interface CompiledGrep extends GrepOptions {
   words: string[];
   find(text: string): { from: number; to: number } | undefined;
@@ -62,7 +62,7 @@ export function snippetAround(text: string, from: number, to: number): string {
   return `${start > 0 ? "…" : ""}${piece}${end < text.length ? "…" : ""}`.slice(0, snippetCharacters);
 }
 
-/** The first place of any of some words, without regard to case; the beginning when none is there as it is. */
+/** The first position of any of some words, ignoring case; the start when none occurs literally. */
 export function placeOfWords(text: string, words: readonly string[]): { from: number; to: number } {
   const lower = text.toLowerCase();
   let best: { from: number; to: number } | undefined;

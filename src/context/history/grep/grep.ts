@@ -8,7 +8,7 @@ import type { CompiledGrep, Found, GrepMatch, GrepOptions, GrepResult, GrepScope
 const charactersMax = 40_000;
 const halfLifeMs = 14 * 86_400_000;
 
-/** Finds a pattern in what was said, in what was summarised and in what was moved aside. Nothing is missed silently. */
+/** Finds a pattern in messages, summaries and files. Everything that is left out is reported. */
 export async function grep(store: Store, options: GrepOptions): Promise<GrepResult> {
   const hunt = await compileHunt(options);
   const wants = (scope: GrepScope) => options.scope === scope || (options.scope === "both" && scope !== "files");
@@ -30,7 +30,7 @@ export async function grep(store: Store, options: GrepOptions): Promise<GrepResu
 
 async function compileHunt(options: GrepOptions): Promise<CompiledGrep> {
   if (options.mode === "regex") {
-    // Loaded when it is needed: the engine behind it is large, and few processes ever look for a pattern.
+    // Loaded on demand: the regular expression engine is large, and few processes use it.
     const { compilePattern } = await import("./pattern.ts");
     const pattern = compilePattern(options.pattern);
     return { ...options, words: [], find: pattern.find, needle: pattern.needle };
@@ -45,7 +45,7 @@ async function compileHunt(options: GrepOptions): Promise<CompiledGrep> {
   return { ...options, words, find: (text) => findWords(text, plain) };
 }
 
-/** All words, in any order, without regard to case; where the first of them stands. */
+/** Whether all words occur, in any order and ignoring case; returns the position of the first. */
 function findWords(text: string, words: readonly string[]): { from: number; to: number } | undefined {
   const lower = text.toLowerCase();
   let first: { from: number; to: number } | undefined;
@@ -68,7 +68,7 @@ function sorted(matches: GrepMatch[], sort: GrepSort): GrepMatch[] {
   return matches.sort((a, b) => weight(b) - weight(a) || b.time - a.time || (a.citation < b.citation ? 1 : -1));
 }
 
-/** As many of the best as 40,000 characters hold. */
+/** As many of the best matches as fit 40,000 characters. */
 function within(matches: GrepMatch[]): GrepMatch[] {
   let characters = 0;
   const kept: GrepMatch[] = [];

@@ -2,21 +2,21 @@ import { RE2JS } from "re2js";
 import { VarveError } from "../../../domain/index.ts";
 import { type PatternAtom, parseQuantifier, walkPattern } from "./walk-pattern.ts";
 
-/** A regular expression, ready to look through many texts. */
+/** A compiled regular expression. */
 export interface Pattern {
-  /** Where it matches first, from which character to which; undefined when it does not. Takes linear time. */
+  /** The first match; undefined without one. Takes linear time. */
   find(text: string): { from: number; to: number } | undefined;
-  /** A piece of text that every match holds, without blanks; undefined when none is known. */
+  /** A piece of text without blanks that every match contains; undefined when none is known. */
   needle?: string;
 }
 
 const patternLengthMax = 1_000;
 const needleLengthMin = 3;
-/** Above these, trying by going back could take long; the linear engine does it alone. */
+/** Above these limits backtracking could take long; only the linear engine is used. */
 const quickTextMax = 2_000;
 const branchesMax = 64;
 
-/** Compiles a pattern, or says what is wrong with it. */
+/** Compiles a pattern, or throws an error that explains what is wrong with it. */
 export function compilePattern(source: string): Pattern {
   if (source === "") throw badPattern("It is empty.");
   if (source.length > patternLengthMax) throw badPattern(`It is longer than ${patternLengthMax} characters.`);
@@ -28,7 +28,7 @@ export function compilePattern(source: string): Pattern {
   return {
     ...(needle === undefined ? {} : { needle }),
     find(text) {
-      // The machine's own engine is many times faster. It only says no: every yes is checked by the linear one.
+      // The native engine is many times faster. It only excludes texts: every match is checked by the linear engine.
       if (quick && text.length <= quickTextMax && !quick.test(text)) return undefined;
       if (needle !== undefined && !text.includes(needle)) return undefined;
       const matcher = linear.matcher(text);
@@ -53,7 +53,7 @@ function badPattern(what: string, cause?: unknown): VarveError {
   });
 }
 
-/** The longest run of characters that stands in every match: outside of groups and choices, and not optional. */
+/** The longest run of characters in every match: outside of groups and alternatives, and not optional. */
 function findNeedle(atoms: readonly PatternAtom[]): string | undefined {
   if (atoms.some((atom) => atom.kind === "bar" && atom.depth === 0)) return undefined;
   let best = "";
@@ -63,15 +63,15 @@ function findNeedle(atoms: readonly PatternAtom[]): string | undefined {
     const stands = atom.kind === "literal" && atom.depth === 0 && least > 0 && !/\s/.test(atom.text);
     if (stands) run += atom.text;
     if (run.length > best.length) best = run;
-    // Behind a repetition anything may follow, so the run ends with the first of what is repeated.
+    // Anything may follow a repetition, so the run ends with the first repeated character.
     if (!stands || atom.quantifier !== "") run = "";
   }
   return best.length >= needleLengthMin ? best : undefined;
 }
 
 /**
- * The same pattern for the machine's own engine, slightly wider where the two differ. Only for patterns in which going
- * back is bounded: one unbounded repetition of a single character at most, and few choices.
+ * The pattern for the native engine, slightly wider where the two differ. Only for patterns with bounded backtracking: at
+ * most one unbounded repetition of a single character, and few alternatives.
  */
 function quickTest(atoms: readonly PatternAtom[], ignoresCase: boolean): RegExp | undefined {
   let unbounded = 0;
@@ -96,7 +96,7 @@ function quickTest(atoms: readonly PatternAtom[], ignoresCase: boolean): RegExp 
   }
 }
 
-/** Where the two engines mean different characters, and the quick one would see fewer. */
+/** Constructs for which the native engine would match fewer characters. */
 function differs({ kind, text }: PatternAtom, ignoresCase: boolean): boolean {
   if (kind === "class") return /\\[sSW]/.test(text) || (ignoresCase && /\\[wWD]/.test(text));
   if (kind === "anchor") return ignoresCase && text.startsWith("\\");

@@ -1,18 +1,18 @@
-/** One element of a pattern at some depth of its groups, as far as a quick look tells. */
+/** One element of a pattern, with the depth of its group. */
 export interface PatternAtom {
   kind: "literal" | "class" | "escape" | "any" | "open" | "close" | "bar" | "anchor";
   /** The character, for a literal. */
   text: string;
   depth: number;
-  /** How often: as written, `*`, `+`, `?`, `{2,3}`, or empty. */
+  /** The quantifier as written: `*`, `+`, `?`, `{2,3}`, or empty. */
   quantifier: string;
 }
 
 const literalEscape = /[^\p{L}\p{N}]/u;
 
 /**
- * Reads a regular expression from left to right, without building a tree. Undefined for anything out of the ordinary
- * (flags, quoting, named groups, properties): what it says must hold, so it says nothing when in doubt.
+ * Reads a regular expression from left to right, without building a tree. Undefined for unusual constructs (flags,
+ * quoting, named groups, properties): the result must be correct, so in doubt there is none.
  */
 export function walkPattern(pattern: string): PatternAtom[] | undefined {
   const atoms: PatternAtom[] = [];
@@ -50,7 +50,7 @@ export function walkPattern(pattern: string): PatternAtom[] | undefined {
     } else if (/[*+?]/.test(char)) {
       const last = atoms.at(-1);
       if (!last) return undefined;
-      // A mark behind a quantifier makes it lazy: what is found stays the same, only its length may not.
+      // A `?` after a quantifier makes it lazy: the same texts match, possibly with another length.
       if (last.quantifier === "") last.quantifier = char;
       else if (char !== "?") return undefined;
     } else if (char === "{") {
@@ -64,7 +64,7 @@ export function walkPattern(pattern: string): PatternAtom[] | undefined {
   return depth === 0 ? atoms : undefined;
 }
 
-/** Where a class ends; undefined for one with anything but plain characters, ranges and the usual escapes in it. */
+/** The end of a character class; undefined for one with unusual content. */
 function classEnd(characters: readonly string[], from: number): number | undefined {
   for (let at = from + 1; at < characters.length; at += 1) {
     const char = characters[at];

@@ -7,13 +7,13 @@ import { scanWords, shapes, tableSize } from "./words.ts";
 
 export interface Candidate {
   turn: number;
-  /** Its place among all sentences. */
+  /** Its index among all sentences. */
   order: number;
-  /** How far into the input it is, in sentences weighed by who speaks: long output of a tool is a short way. */
+  /** Its position in the input, in sentences weighted by speaker: long tool output counts little. */
   position: number;
   text: string;
   tokens: number;
-  /** How much the kind of the sentence is worth, before its words are looked at. */
+  /** The weight of its kind of sentence, before its words are counted. */
   factor: number;
   slots: number[];
   weights: number[];
@@ -32,7 +32,7 @@ const sentencesMax = 100_000;
 const sentencesPerTurnMax = 2_000;
 const candidatesMax = 1_500;
 
-/** The sentences worth choosing from: all are read and weighed, the best of every stretch of the input are kept. */
+/** The candidate sentences: all are weighed, and the best of every section of the input are kept. */
 export function findCandidates(turns: readonly SummaryTurn[], known: string): Candidates {
   const stride = Math.max(1, Math.ceil(turns.length / sentencesMax));
   const perTurn = Math.max(1, Math.min(sentencesPerTurnMax, Math.floor((sentencesMax * stride) / turns.length)));
@@ -75,7 +75,7 @@ function roleWeight(role: Role | undefined): number {
   return role === "system" ? 0.3 : 1;
 }
 
-/** A short question only asks; a long one mostly tells something first. */
+/** A short question carries little information; a long one usually states something first. */
 function questionWeight(text: string): number {
   return text.length < 80 ? 0.6 : 0.95;
 }
@@ -120,7 +120,7 @@ function cueFactor(found: number): number {
   return (found & cues.filler) === 0 ? factor : factor * 0.6;
 }
 
-/** A word counts by how rare it is in the whole input; one that the previous summary holds already counts half. */
+/** Words are weighed by their rarity in the input; those of the previous summary count half. */
 function weigh(candidate: Candidate, counts: Uint32Array, total: number, known: Uint8Array): void {
   const scale = 1 / Math.log(2 + total);
   let sum = 0;
@@ -134,7 +134,7 @@ function weigh(candidate: Candidate, counts: Uint32Array, total: number, known: 
   candidate.score = sum * candidate.factor;
 }
 
-/** Keeps the best of each of a number of equal stretches, so that no topic is lost before the choice begins. */
+/** Keeps the best of each of several equal sections, so that no topic is lost before the selection. */
 function keepBest(all: readonly Candidate[]): Candidate[] {
   const stretches = 30;
   const kept: Candidate[] = [];

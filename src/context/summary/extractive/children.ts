@@ -4,7 +4,7 @@ import type { SummaryTurn } from "../summary-request.ts";
 
 export interface Unfolded {
   turns: SummaryTurn[];
-  /** What the summaries say about files, and what they say was dropped. */
+  /** The file lines of the summaries, and their truncation markers. */
   files: { path: string; operation?: string }[];
   terms: string[];
 }
@@ -13,7 +13,7 @@ const stamp = /^\[(\d{4}-\d\d-\d\d)?(?:(?:^|\s|(?<=\[))(\d\d:\d\d))?[^\]\n]{0,40
 const speaker = /^([\p{L}][\p{L}\p{N} .'_-]{0,39}): (?=\S)/u;
 const fileEntry = /^(\S+)(?: \(([^()]{1,40})\))?$/;
 
-/** Takes summaries apart into the lines they are made of, each with its time and speaker; their own marks are let go. */
+/** Splits summaries into their lines, each with its time and speaker; their markers are removed. */
 export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
   const unfolded: Unfolded = { turns: [], files: [], terms: [] };
   for (const summary of summaries) {
@@ -36,7 +36,7 @@ export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
   return unfolded;
 }
 
-/** The built-in summariser names nameless speakers by their role, which tells how much their words weigh. */
+/** The role of a speaker that the built-in summariser named by its role. */
 function parseRole(name: string | undefined): Role | undefined {
   return roles.find((role) => name?.toLowerCase().split(" ", 1)[0] === role);
 }

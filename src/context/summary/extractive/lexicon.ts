@@ -1,6 +1,6 @@
 import { scanWords, tableSize } from "./words.ts";
 
-/** What a word says about the sentence it is in. */
+/** Cues that words give about their sentence. */
 export const cues = {
   stop: 1,
   decision: 2,
@@ -58,7 +58,7 @@ for (const [name, words] of Object.entries(lists)) {
   });
 }
 
-/** The cues of a word, as bits. Two words in one slot of the table are taken for one, which is rare enough. */
+/** The cues of a word, as bits. Words that share a slot of the table share their cues, which is rare enough. */
 export function getCues(slot: number): number {
   return table[slot] ?? 0;
 }

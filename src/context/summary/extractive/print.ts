@@ -5,13 +5,13 @@ import type { Candidate } from "./candidates.ts";
 import { cues, getCues } from "./lexicon.ts";
 import { scanWords } from "./words.ts";
 
-/** A new time is worth a line's beginning after this long. */
+/** A line shows its time when this long has passed since the last one shown. */
 const stampEveryMs = 10 * 60_000;
 const minutesLength = "2024-05-08 13:56".length;
 
 const roleNames = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" } as const;
 
-/** The chosen sentences in the order they were said, with who said them and, where it moves on, when. */
+/** The selected sentences in order, with their speakers and, where time has passed, their times. */
 export function printLines(
   chosen: readonly Candidate[],
   turns: readonly SummaryTurn[],
@@ -51,7 +51,7 @@ function formatName(turn: SummaryTurn): string {
   return name === "" ? "" : `${cleanText(name).slice(0, 40)}${tools}: `;
 }
 
-/** Text that can stand in one line and be written as UTF-8. */
+/** Text on one line that is valid UTF-8. */
 function cleanText(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
@@ -62,13 +62,13 @@ function cleanText(text: string): string {
 const textCharsMax = 20_000;
 const entriesMax = 40;
 
-/** What stands between the words of prose, code and JSON, and never inside a path. */
+/** Characters that separate words in prose, code and JSON, and never occur inside a path. */
 const separators = /[\s"'`()<>,;=[\]{}|*]+/;
 const folderAndName = /^(?:~\/|\.{0,2}\/|[A-Za-z]:\\)?(?:[\w@+.-]+[/\\])+[\w@+.-]*\w$/;
 const bareName =
   /^[\w-]+(?:\.\w+)?\.(?:tsx?|jsx?|mjs|py|rs|go|java|rb|cc?|h|cpp|cs|json|ya?ml|toml|md|sql|sh|css|html|csv|txt|pdf|xlsx?|docx?|png|log|lock|env)$/;
 
-/** The line about files: what was done to which, those worked with and the newest when there is room for some only. */
+/** The line about files and what was done to them; with little space, those worked with and the newest. */
 export function filesLine(
   turns: readonly SummaryTurn[],
   known: readonly { path: string; operation?: string }[],
@@ -77,21 +77,21 @@ export function filesLine(
   const files = new Map<string, Set<string>>();
   const note = (path: string, operation?: string) => {
     const operations = files.get(path) ?? new Set();
-    // A path that comes again moves to the end: what was touched last matters most.
+    // A repeated path moves to the end: the last use matters most.
     files.delete(path);
     files.set(path, operation === undefined ? operations : operations.add(operation));
   };
   for (const { path, operation } of known) note(clean(path), operation);
   for (const turn of turns) {
     for (const { path, operation } of turn.paths ?? []) note(clean(path), operation);
-    // What a tool printed names more files than anybody worked with.
+    // Tool output names more files than were worked with.
     if (turn.role !== "tool" && files.size < 10 * entriesMax) for (const path of pathsIn(turn.text)) note(path);
   }
   files.delete("");
   return printFiles(files, budget);
 }
 
-/** The file paths that a text names. */
+/** The file paths in a text. */
 export function pathsIn(text: string): string[] {
   const head = text.length <= textCharsMax ? text : text.slice(0, textCharsMax);
   const found: string[] = [];
@@ -104,7 +104,7 @@ export function pathsIn(text: string): string[] {
   return found;
 }
 
-/** Words joined by a slash, dates and fractions are no paths: one has an extension, or a root and a folder. */
+/** A path has an extension, or a root and a folder; words joined by a slash, dates and fractions are not paths. */
 function isPath(text: string): boolean {
   if (bareName.test(text)) return true;
   if (!folderAndName.test(text)) return false;
@@ -125,7 +125,7 @@ function printFiles(files: ReadonlyMap<string, ReadonlySet<string>>, budget: num
   );
   const kept = new Set<string>();
   let tokens = estimateTokens(`${filesPrefix}and 100000 more`);
-  // Files that something was done to come before those that were only spoken of.
+  // Files with an operation come before those that were only mentioned.
   const newest = entries.toReversed();
   for (const entry of [...newest.filter((one) => one.endsWith(")")), ...newest.filter((one) => !one.endsWith(")"))]) {
     tokens += estimateTokens(`${entry}, `);
@@ -145,7 +145,7 @@ const termsMax = 16;
 const term =
   /(?:\p{Lu}[\p{L}\p{N}]{1,30}(?: \p{Lu}[\p{L}\p{N}]{1,30}){0,2})|(?<![\w-])(?=\d{0,20}[A-Za-z_])[\w-]{0,40}[_\d][\w-]{0,20}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{2,6}|\p{L}{6,30}/gu;
 
-/** The last line: what a reader would have to open the sources for, by the words that were left out. */
+/** The last line: the topics whose details were left out. */
 export function expandLine(
   dropped: readonly Candidate[],
   given: readonly string[],

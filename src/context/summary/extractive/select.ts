@@ -1,16 +1,16 @@
 import type { Candidate } from "./candidates.ts";
 import { tableSize } from "./words.ts";
 
-/** What a line costs beside its sentence: the speaker's name and, now and then, the time. */
+/** The tokens of a line in addition to its sentence: the speaker and sometimes the time. */
 const lineTokens = 3;
-/** What a word is still worth once it has been said. */
+/** The weight of a word that was selected already. */
 const residue = 0.2;
-/** How much the price of a sentence counts against its worth; at 1 only the shortest would win. */
+/** How strongly the cost of a sentence counts against its value; at 1 only the shortest would win. */
 const priceExponent = 0.75;
 
 /**
- * Chooses sentences, best first, until the budget is spent: each counts by the words it adds to those chosen before it,
- * by its price, and less the more its stretch of the conversation has had already.
+ * Selects sentences, best first, until the budget is spent: each is valued by the new words it adds, by its cost, and
+ * less the more of its section was selected already.
  */
 export function selectSentences(candidates: readonly Candidate[], budget: number, pinned: Candidate[]): Candidate[] {
   const said = new Uint8Array(tableSize);
@@ -40,7 +40,7 @@ export function selectSentences(candidates: readonly Candidate[], budget: number
     let best: { one: Candidate; worth: number } | undefined;
     open = open.filter(({ one, worth }) => worth > 0 && one.tokens + lineTokens <= left);
     for (const entry of open) {
-      // What a sentence is worth only ever falls, so an old figure that is too low need not be looked at again.
+      // The value of a sentence only decreases, so an outdated value that is too low need not be recomputed.
       if (best !== undefined && entry.worth <= best.worth) continue;
       entry.worth = worthOf(entry.one);
       if (entry.worth > (best?.worth ?? 0)) best = entry;
@@ -51,7 +51,7 @@ export function selectSentences(candidates: readonly Candidate[], budget: number
   }
 }
 
-/** A sentence most of whose words have been said is a repetition, whatever is left of it. */
+/** A sentence with mostly selected words is a repetition. */
 function freshWeight(one: Candidate, said: Uint8Array): number {
   let sum = 0;
   let repeated = 0;

@@ -1,4 +1,4 @@
-/** A sentence, or what comes nearest to one in text that is not prose: a line of code, a piece of a long line. */
+/** A sentence, or its equivalent in text that is not prose: a line of code, a piece of a long line. */
 export interface Sentence {
   text: string;
   isCode: boolean;
@@ -6,11 +6,11 @@ export interface Sentence {
 
 export interface Split {
   sentences: Sentence[];
-  /** Characters that were not looked at, because the text is too long. */
+  /** Characters that were skipped because the text is too long. */
   skippedChars: number;
 }
 
-/** A longer one is cut at a clause: one endless line must not take the place of everything else. */
+/** A longer sentence is split at a clause, so that one endless line does not displace everything else. */
 const sentenceCharsMax = 280;
 const textCharsMax = 200_000;
 const tailChars = 50_000;
@@ -42,7 +42,7 @@ export function splitSentences(text: string, max: number): Split {
   return { sentences, skippedChars };
 }
 
-/** Of a very long text the beginning and the end are read. */
+/** Only the start and the end of a very long text are read. */
 function boundText(text: string): string[] {
   if (text.length <= textCharsMax) return [text];
   return [text.slice(0, textCharsMax - tailChars), text.slice(-tailChars)];
@@ -85,7 +85,7 @@ function isSentenceEnd(line: string, index: number, start: number): boolean {
   return code !== 0x2e || !abbreviations.test(line.slice(Math.max(start, index - 8), index));
 }
 
-/** The last place in a piece where it can be cut without cutting a word; without one, never inside a character. */
+/** The last position where a piece can be split between words; otherwise between characters. */
 function clauseEnd(line: string, start: number, end: number): number {
   const half = start + sentenceCharsMax / 2;
   for (const mark of ["; ", ", ", "，", " "]) {

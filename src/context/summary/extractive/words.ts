@@ -1,7 +1,7 @@
 /** Words are counted in a table of fixed size, so that no input can make it grow. */
 export const tableSize = 1 << 18;
 
-/** What the spelling of a word tells. */
+/** Properties of a word's spelling. */
 export const shapes = { digit: 1, capital: 2, identifier: 4, ideographic: 8 } as const;
 
 export type VisitWord = (slot: number, shape: number, length: number) => void;
@@ -26,8 +26,8 @@ const prime = 0x0100_0193;
 const letterS = 0x73;
 
 /**
- * Visits the words of a text: runs of letters and digits in lower case, a plural as its singular, and every pair of
- * neighbours in scripts that write without spaces. One pass, no strings made.
+ * Visits the words of a text: runs of letters and digits in lower case, plurals as singulars, and every pair of
+ * neighbouring characters in scripts without spaces. One pass, without allocating strings.
  */
 export function scanWords(text: string, visit: VisitWord): void {
   let hash = seed;
