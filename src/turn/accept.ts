@@ -77,7 +77,7 @@ export async function acceptMessage(
   store: Store,
   message: NewMessage,
   taker?: { owner: string; leaseMs: number },
-): Promise<{ row: InboxRow; duplicate: boolean; claimed?: TurnClaim }> {
+): Promise<{ row: InboxRow; duplicate: boolean; claim?: TurnClaim }> {
   const { agent, id, source, key, sender, inbound, waitMs } = message;
   const now = store.clock.now();
   const row = { agent, id, source, key, sender, payload: JSON.stringify(inbound), now, readyAt: now + waitMs };
@@ -96,6 +96,6 @@ export async function acceptMessage(
   }
   if (!taker || (mine?.rows.length ?? 0) === 0) return { row: written, duplicate: false };
   const messages = [{ row: { ...written, ...leased }, inbound }];
-  const claimed = { agent, turn: id, key, owner: taker.owner, attempt: 1, messages, progress: {} };
-  return { row: written, duplicate: false, claimed };
+  const claim = { agent, turn: id, key, owner: taker.owner, attempt: 1, messages, progress: {} };
+  return { row: written, duplicate: false, claim };
 }

@@ -12,26 +12,26 @@ const backoffMs = 500;
 const patienceMs = 30_000;
 
 /** Asks the first model, with retries, then the fallbacks. The notes list what failed on the way. */
-export async function answerTurn(services: TurnServices, turn: Turn, live: TurnRuntime): Promise<Answered> {
+export async function answerTurn(services: TurnServices, turn: Turn, runtime: TurnRuntime): Promise<Answered> {
   const notes: string[] = [];
   const failures: { runner: Runner; failure: Failure; error: unknown }[] = [];
-  const { claimed, session } = turn;
+  const { claim, session } = turn;
   for (const runner of chooseRunners(services, session)) {
-    live.emit({
+    runtime.emit({
       type: "started",
-      turn: claimed.turn,
-      attempt: claimed.attempt,
+      turn: claim.turn,
+      attempt: claim.attempt,
       runner: runner.name,
       model: runner.model,
     });
     try {
-      return await askRunner(services, turn, runner, live, notes);
+      return await askRunner(services, turn, runner, runtime, notes);
     } catch (error) {
-      live.signal.throwIfAborted();
+      runtime.signal.throwIfAborted();
       const failure = classifyFailure(error, services.store.clock.now());
       failures.push({ runner, failure, error });
       notes.push(`${runner.model ?? runner.name} gave no answer: ${failure.message}`);
-      live.emit({ type: "restarted", because: failure.message });
+      runtime.emit({ type: "restarted", because: failure.message });
     }
   }
   throw gravest(failures);
@@ -42,7 +42,7 @@ async function askRunner(
   services: TurnServices,
   turn: Turn,
   runner: Runner,
-  live: TurnRuntime,
+  runtime: TurnRuntime,
   notes: string[],
 ): Promise<Answered> {
   const window = resolveWindow(services.config, runner.model);
@@ -51,12 +51,12 @@ async function askRunner(
     windowTokens: window.tokens,
     ...(runner.model === undefined ? {} : { model: runner.model }),
   };
-  const { signal } = live;
+  const { signal } = runtime;
   await services.context.prepare(turn.session, { ...facts, signal });
   let recovered = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answered = await toolLoop(services, turn, { runner, facts, notes }, live);
+      const answered = await toolLoop(services, turn, { runner, facts, notes }, runtime);
       if (runner.model !== undefined) services.usage.record("chat", runner.model, { usage: answered.usage });
       return answered;
     } catch (error) {
@@ -69,7 +69,7 @@ async function askRunner(
         };
         const result = await services.context.recoverFromOverflow(turn.session, error, { ...facts, signal });
         notes.push(`The prompt was too long for ${runner.model ?? runner.name}; ${shrunk(result)}.`);
-        live.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
+        runtime.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
         continue;
       }
       const failure = classifyFailure(error, services.store.clock.now());
@@ -78,7 +78,7 @@ async function askRunner(
       }
       if (failure.kind !== "transient" || attempt >= attemptsMax) throw error;
       notes.push(`${runner.model ?? runner.name} failed and was asked again: ${failure.message}`);
-      live.emit({ type: "restarted", because: failure.message });
+      runtime.emit({ type: "restarted", because: failure.message });
       const waitMs = Math.min(Math.max(failure.retryAfterMs ?? 0, backoffMs * 2 ** (attempt - 1)), patienceMs);
       await sleep(waitMs, undefined, { signal });
     }
@@ -95,7 +95,9 @@ function shrunk(result: { tokensBefore: number; tokensAfter: number } | undefine
 function gravest(failures: readonly { runner: Runner; failure: Failure; error: unknown }[]): VarveError {
   const [only] = failures;
   if (failures.length === 1 && only?.error instanceof VarveError) return only.error;
-  const said = failures.map(({ runner, failure }) => `${runner.model ?? runner.name}: ${failure.message}`).join("; ");
+  const reasons = failures
+    .map(({ runner, failure }) => `${runner.model ?? runner.name}: ${failure.message}`)
+    .join("; ");
   const refused = failures.find(({ failure }) => failure.kind === "auth");
   const tooLong = failures.find(({ error }) => isContextOverflow(error));
   const remedy = refused
@@ -103,7 +105,7 @@ function gravest(failures: readonly { runner: Runner; failure: Failure; error: u
     : tooLong
       ? "The message is kept. Send a shorter one, or use a model with a larger window (models.chat, models.windows)."
       : "The message is kept. Send it again later, or name more models in models.chatFallbacks.";
-  return new VarveError(refused ? "MODEL_KEY_REFUSED" : "MODEL_FAILED", `No model answered. ${said}`, {
+  return new VarveError(refused ? "MODEL_KEY_REFUSED" : "MODEL_FAILED", `No model answered. ${reasons}`, {
     remedy,
     cause: failures.at(-1)?.error,
   });

@@ -86,7 +86,7 @@ export async function claimTurn(
   leaseMs: number,
 ): Promise<TurnClaim | undefined> {
   const now = store.clock.now();
-  const claimed = await store.transaction(
+  const claim = await store.transaction(
     async (tx) => {
       await tx.lock(lockName);
       const rows = seen.turn === null ? await readGroup(tx.db, seen, now) : await readTurnRows(tx.db, seen);
@@ -114,8 +114,8 @@ export async function claimTurn(
     // A lease that is lost in a power failure is taken again.
     { sync: false },
   );
-  if (!claimed) return undefined;
-  const { rows, leased, first } = claimed;
+  if (!claim) return undefined;
+  const { rows, leased, first } = claim;
   return {
     agent: first.agent,
     turn: leased.turn,
@@ -173,14 +173,14 @@ function standsAlone({ payload }: InboxRow): boolean {
 }
 
 /** Extends the lease of a turn; false when another process has taken it over. */
-export async function extendTurn(store: Store, claimed: TurnClaim, leaseMs: number): Promise<boolean> {
+export async function extendTurn(store: Store, claim: TurnClaim, leaseMs: number): Promise<boolean> {
   const lease = { lease_until: store.clock.now() + leaseMs };
-  const [held] = await store.writeBatch([heldRows(store.db, claimed).set(lease)], { sync: false });
+  const [held] = await store.writeBatch([heldRows(store.db, claim).set(lease)], { sync: false });
   return held.changes > 0;
 }
 
-export async function recordProgress(store: Store, claimed: TurnClaim, progress: Progress): Promise<void> {
-  await store.writeBatch([heldRows(store.db, claimed).set({ progress: JSON.stringify(progress) })]);
+export async function recordProgress(store: Store, claim: TurnClaim, progress: Progress): Promise<void> {
+  await store.writeBatch([heldRows(store.db, claim).set({ progress: JSON.stringify(progress) })]);
 }
 
 /** An update of the rows of a turn, as long as this process holds their lease. */
@@ -198,8 +198,8 @@ function heldRows(db: Db | Tx, { messages, turn, owner }: TurnClaim) {
 }
 
 /** Adds messages that arrived while the turn runs to it. */
-export async function joinTurn(store: Store, claimed: TurnClaim, leaseMs: number): Promise<TurnClaim["messages"]> {
-  const { agent, key, turn, owner, attempt } = claimed;
+export async function joinTurn(store: Store, claim: TurnClaim, leaseMs: number): Promise<TurnClaim["messages"]> {
+  const { agent, key, turn, owner, attempt } = claim;
   const now = store.clock.now();
   const leased = leasedAs(turn, attempt, owner, now, leaseMs);
   const rows = await store.transaction(async (tx) => {
@@ -245,8 +245,8 @@ export async function isAwaited(store: Store, { agent, key }: TurnClaim): Promis
  * The statement that ends a turn, to be written with its reply. It changes no row when another process has taken the
  * turn over: then nothing may be written.
  */
-export function endOfTurn(db: Db | Tx, claimed: TurnClaim, result: TurnResult, now: number) {
-  return heldRows(db, claimed).set({
+export function endOfTurn(db: Db | Tx, claim: TurnClaim, result: TurnResult, now: number) {
+  return heldRows(db, claim).set({
     state: "done",
     payload: "",
     progress: null,
@@ -258,15 +258,15 @@ export function endOfTurn(db: Db | Tx, claimed: TurnClaim, result: TurnResult, n
 }
 
 /** Ends a turn without a reply; false when another process has taken it over. */
-export async function endTurn(store: Store, claimed: TurnClaim, result: TurnResult): Promise<boolean> {
-  const [ended] = await store.writeBatch([endOfTurn(store.db, claimed, result, store.clock.now())]);
+export async function endTurn(store: Store, claim: TurnClaim, result: TurnResult): Promise<boolean> {
+  const [ended] = await store.writeBatch([endOfTurn(store.db, claim, result, store.clock.now())]);
   return ended.changes > 0;
 }
 
 /** Releases a turn for any process to start it again; without a delay this attempt is not counted. */
-export async function handOver(store: Store, claimed: TurnClaim, waitMs = 0): Promise<void> {
+export async function handOver(store: Store, claim: TurnClaim, waitMs = 0): Promise<void> {
   const now = store.clock.now();
-  const given = heldRows(store.db, claimed).set((eb) => ({
+  const given = heldRows(store.db, claim).set((eb) => ({
     lease_owner: null,
     lease_until: now + waitMs,
     attempts: eb("attempts", "-", waitMs === 0 ? 1 : 0),

@@ -50,10 +50,10 @@ export interface QueueObserver {
 }
 
 interface Running {
-  claimed: TurnClaim;
+  claim: TurnClaim;
   events: TurnEvent[];
   controller: AbortController;
-  said: string;
+  text: string;
 }
 
 const idleMs = 250;
@@ -119,9 +119,9 @@ export class TurnQueue {
       inbound: known,
       waitMs,
     };
-    const { row, duplicate, claimed } = await this.#take(message, run);
-    if (!duplicate && addressed && config.turn.whileBusy === "interrupt" && !claimed) this.interrupt(agent, key);
-    if (run && !claimed) this.start();
+    const { row, duplicate, claim } = await this.#take(message, run);
+    if (!duplicate && addressed && config.turn.whileBusy === "interrupt" && !claim) this.interrupt(agent, key);
+    if (run && !claim) this.start();
     return { id: row.id, agent, key, duplicate };
   }
 
@@ -133,7 +133,7 @@ export class TurnQueue {
     if (!isFree) return acceptMessage(this.#services.store, message);
     this.#loop ??= this.#run();
     const taking = acceptMessage(this.#services.store, message, { owner: this.#owner, leaseMs }).then((accepted) => {
-      if (accepted.claimed) this.#begin(accepted.claimed);
+      if (accepted.claim) this.#begin(accepted.claim);
       return accepted;
     });
     this.#taking.add(taking);
@@ -174,7 +174,7 @@ export class TurnQueue {
     signal?.addEventListener("abort", onAbort);
     try {
       for (const running of this.#running.values()) {
-        if (!running.claimed.messages.some(({ row }) => row.agent === agent && row.id === id)) continue;
+        if (!running.claim.messages.some(({ row }) => row.agent === agent && row.id === id)) continue;
         seen = running;
         pending.push(...running.events);
       }
@@ -186,7 +186,7 @@ export class TurnQueue {
         }
         if (pending.length > 0) continue;
         // A turn that runs here emits its end itself.
-        const isHere = seen !== undefined && this.#running.has(turnName(seen.claimed));
+        const isHere = seen !== undefined && this.#running.has(turnName(seen.claim));
         const state = isHere ? undefined : await this.get(agent, id);
         if (pending.length > 0) continue;
         if (state?.result !== undefined) {
@@ -237,10 +237,10 @@ export class TurnQueue {
   /** Interrupts the turn of a conversation that runs here; its text so far is kept. */
   interrupt(agent: string, key: string): boolean {
     let found = false;
-    for (const { claimed, controller, said } of this.#running.values()) {
-      if (claimed.agent !== agent || claimed.key !== key) continue;
+    for (const { claim, controller, text } of this.#running.values()) {
+      if (claim.agent !== agent || claim.key !== key) continue;
       const reason = new Interrupted("Another message came.");
-      reason.said = said;
+      reason.text = text;
       controller.abort(reason);
       found = true;
     }
@@ -252,10 +252,10 @@ export class TurnQueue {
     const { maxConcurrent } = this.#services.config.turn;
     for (let waitMs = idleMs; !signal.aborted; ) {
       const hasCapacity = this.#work.size + this.#taking.size < maxConcurrent;
-      const { claimed, delayMs } = hasCapacity ? await this.#findNext(waitMs) : { delayMs: waitMs };
-      if (claimed) {
+      const { claim, delayMs } = hasCapacity ? await this.#findNext(waitMs) : { delayMs: waitMs };
+      if (claim) {
         waitMs = idleMs;
-        this.#begin(claimed);
+        this.#begin(claim);
         continue;
       }
       if (signal.aborted) break;
@@ -264,8 +264,8 @@ export class TurnQueue {
     }
   }
 
-  #begin(claimed: TurnClaim): void {
-    const work: Promise<void> = this.#runOne(claimed).finally(() => {
+  #begin(claim: TurnClaim): void {
+    const work: Promise<void> = this.#runOne(claim).finally(() => {
       this.#work.delete(work);
       this.#wakeSignal.wake();
     });
@@ -273,12 +273,12 @@ export class TurnQueue {
   }
 
   /** The next turn, or how long to wait: at most until the next message is due. */
-  async #findNext(waitMs: number): Promise<{ claimed?: TurnClaim; delayMs: number }> {
+  async #findNext(waitMs: number): Promise<{ claim?: TurnClaim; delayMs: number }> {
     try {
       const { next, dueAt } = await findNextTurn(this.#services.store);
       if (next) {
-        const claimed = await claimTurn(this.#services.store, next, this.#owner, this.#services.config.turn.leaseMs);
-        return { claimed, delayMs: contestedMs };
+        const claim = await claimTurn(this.#services.store, next, this.#owner, this.#services.config.turn.leaseMs);
+        return { claim, delayMs: contestedMs };
       }
       const untilDue = dueAt === undefined ? waitMs : Math.max(5, dueAt - this.#services.store.clock.now());
       return { delayMs: Math.min(waitMs, untilDue) };
@@ -289,25 +289,25 @@ export class TurnQueue {
     }
   }
 
-  async #runOne(claimed: TurnClaim): Promise<void> {
+  async #runOne(claim: TurnClaim): Promise<void> {
     const { turn } = this.#services.config;
     const controller = new AbortController();
-    const running: Running = { claimed, events: [], controller, said: "" };
-    const id = turnName(claimed);
+    const running: Running = { claim, events: [], controller, text: "" };
+    const id = turnName(claim);
     this.#running.set(id, running);
     const beat = setInterval(() => void this.#extendLease(running), turn.leaseMs / 3);
     const timeout = setTimeout(() => controller.abort(tooLong(turn.timeoutMs)), turn.timeoutMs);
     try {
       const result =
-        claimed.attempt > turn.attemptsMax
-          ? await this.#giveUp(claimed, cutOff(claimed.attempt - 1))
-          : await runTurn(this.#services, claimed, {
+        claim.attempt > turn.attemptsMax
+          ? await this.#giveUp(claim, cutOff(claim.attempt - 1))
+          : await runTurn(this.#services, claim, {
               signal: controller.signal,
               emit: (event) => this.#emit(running, event),
               steer: async () => {
                 if (turn.whileBusy !== "steer") return [];
-                const joined = await joinTurn(this.#services.store, claimed, turn.leaseMs);
-                claimed.messages.push(...joined);
+                const joined = await joinTurn(this.#services.store, claim, turn.leaseMs);
+                claim.messages.push(...joined);
                 return joined;
               },
             });
@@ -323,38 +323,38 @@ export class TurnQueue {
 
   /** Handles a turn that ended without a result: lost to another process, released, or failed outside a model. */
   async #settle(running: Running, error: unknown): Promise<void> {
-    const { claimed } = running;
+    const { claim } = running;
     if (error instanceof TurnLost) return;
-    if (error instanceof Stopping) return handOver(this.#services.store, claimed);
+    if (error instanceof Stopping) return handOver(this.#services.store, claim);
     this.#observer.onError(error);
     // The store may be back for the next attempt; any other failure would happen again.
-    if (isStoreFailure(error)) return handOver(this.#services.store, claimed, retryMs);
-    this.#emit(running, { type: "ended", result: await this.#giveUp(claimed, toVarveError(error)) });
+    if (isStoreFailure(error)) return handOver(this.#services.store, claim, retryMs);
+    this.#emit(running, { type: "ended", result: await this.#giveUp(claim, toVarveError(error)) });
   }
 
-  async #giveUp(claimed: TurnClaim, { code, message, remedy }: VarveError): Promise<TurnResult> {
+  async #giveUp(claim: TurnClaim, { code, message, remedy }: VarveError): Promise<TurnResult> {
     const result: TurnResult = {
-      turn: claimed.turn,
-      messages: claimed.messages.map(({ row }) => row.id),
-      key: claimed.key,
-      sessionId: claimed.progress.sessionId ?? "",
+      turn: claim.turn,
+      messages: claim.messages.map(({ row }) => row.id),
+      key: claim.key,
+      sessionId: claim.progress.sessionId ?? "",
       status: "failed",
       reply: "",
       notes: [],
       error: { code, message, ...(remedy === undefined ? {} : { remedy }) },
     };
-    if (!(await endTurn(this.#services.store, claimed, result))) throw new TurnLost();
+    if (!(await endTurn(this.#services.store, claim, result))) throw new TurnLost();
     return result;
   }
 
   /** Extends the lease, and checks for messages that another process accepted. */
   async #extendLease(running: Running): Promise<void> {
-    const { claimed, controller } = running;
+    const { claim, controller } = running;
     const { leaseMs, whileBusy } = this.#services.config.turn;
     try {
-      if (!(await extendTurn(this.#services.store, claimed, leaseMs))) controller.abort(new TurnLost());
-      else if (whileBusy === "interrupt" && (await isAwaited(this.#services.store, claimed))) {
-        this.interrupt(claimed.agent, claimed.key);
+      if (!(await extendTurn(this.#services.store, claim, leaseMs))) controller.abort(new TurnLost());
+      else if (whileBusy === "interrupt" && (await isAwaited(this.#services.store, claim))) {
+        this.interrupt(claim.agent, claim.key);
       }
     } catch (error) {
       // The next extension makes up for it, or another process takes the turn over.
@@ -363,14 +363,14 @@ export class TurnQueue {
   }
 
   #emit(running: Running, event: TurnEvent): void {
-    if (event.type === "text") running.said += event.text;
-    if (event.type === "restarted") running.said = "";
+    if (event.type === "text") running.text += event.text;
+    if (event.type === "restarted") running.text = "";
     running.events.push(event);
     if (running.events.length > eventsKept) running.events.shift();
-    for (const { row } of running.claimed.messages) {
+    for (const { row } of running.claim.messages) {
       for (const listener of this.#listeners.get(`${row.agent} ${row.id}`) ?? []) listener(running, event);
     }
-    if (event.type === "ended") this.#observer.onEnded(running.claimed.agent, event.result);
+    if (event.type === "ended") this.#observer.onEnded(running.claim.agent, event.result);
   }
 }
 

@@ -20,46 +20,46 @@ import { getText } from "./text.ts";
 import type { TurnFacts, TurnServices } from "./turn.ts";
 import { type Answered, Interrupted, isStoreFailure, type Turn, TurnLost, type TurnRuntime } from "./turn.ts";
 
-export async function runTurn(services: TurnServices, claimed: TurnClaim, live: TurnRuntime): Promise<TurnResult> {
-  const { turn, reset, hasNotices } = await receive(services, claimed);
+export async function runTurn(services: TurnServices, claim: TurnClaim, runtime: TurnRuntime): Promise<TurnResult> {
+  const { turn, reset, hasNotices } = await receive(services, claim);
   const command = findCommand(turn.prompt);
   if (command) {
-    const reply = await runCommand(services, turn.session, command, live.signal);
+    const reply = await runCommand(services, turn.session, command, runtime.signal);
     return endWith(services, turn, { status: "command", reply });
   }
   if (reset !== undefined && turn.messages.length === 0) {
     return endWith(services, turn, { status: "command", reply: resetReply(reset) });
   }
   await recordInput(services, turn, hasNotices);
-  if (isOverheard(claimed)) return endWith(services, turn, { status: "stored", reply: "" });
+  if (isOverheard(claim)) return endWith(services, turn, { status: "stored", reply: "" });
   const policy = services.sessions.maySend(turn.session);
   if (!policy.allowed)
     return endWith(services, turn, { status: "held", reply: "", notes: [`No reply: ${policy.because}`] });
   try {
-    const answered = await answerTurn(services, turn, live);
+    const answered = await answerTurn(services, turn, runtime);
     const result = await reply(services, turn, answered);
     // A failure is counted only, and it is tried again after the next turn.
     await flushMemory(services, turn.session, answered);
     return result;
   } catch (error) {
-    return failed(services, turn, live, error);
+    return failed(services, turn, runtime, error);
   }
 }
 
 /** Finds the session of the message. A trigger or an expiry opens a new one, once, however often the turn is started. */
 async function receive(
   services: TurnServices,
-  claimed: TurnClaim,
+  claim: TurnClaim,
 ): Promise<{ turn: Turn; reset?: "new" | "reset"; hasNotices: boolean }> {
-  const [first] = claimed.messages;
+  const [first] = claim.messages;
   if (!first) throw new VarveError("INTERNAL", "A turn without a message was claimed.");
-  const { progress } = claimed;
+  const { progress } = claim;
   let session: Session;
   let { text, reset } = progress;
   let hasNotices = true;
   if (progress.sessionId === undefined) {
     const received = await services.sessions.receive(
-      { ...toAddress(first.inbound), agent: claimed.agent },
+      { ...toAddress(first.inbound), agent: claim.agent },
       first.inbound.text,
       {
         displayName: first.inbound.chat?.type === "direct" ? first.inbound.from?.name : undefined,
@@ -72,16 +72,15 @@ async function receive(
     reset = received.reset;
     hasNotices = received.hasNotices ?? true;
     // Only the effect of a trigger must not be repeated.
-    if (reset !== undefined)
-      await recordProgress(services.store, claimed, { sessionId: session.sessionId, text, reset });
-  } else session = await services.sessions.get(claimed.key, claimed.agent);
-  const messages = claimed.messages.flatMap(({ row, inbound }, index) => {
-    const said = index === 0 ? (text ?? "") : inbound.text;
-    const isEmpty = said === "" && (inbound.attachments ?? []).length === 0;
-    return isEmpty ? [] : [toMessage(inbound, said, { id: row.id, time: row.accepted_at })];
+    if (reset !== undefined) await recordProgress(services.store, claim, { sessionId: session.sessionId, text, reset });
+  } else session = await services.sessions.get(claim.key, claim.agent);
+  const messages = claim.messages.flatMap(({ row, inbound }, index) => {
+    const content = index === 0 ? (text ?? "") : inbound.text;
+    const isEmpty = content === "" && (inbound.attachments ?? []).length === 0;
+    return isEmpty ? [] : [toMessage(inbound, content, { id: row.id, time: row.accepted_at })];
   });
   const prompt = messages.map(getText).filter(Boolean).join("\n\n");
-  return { turn: { claimed, session, messages, prompt }, reset, hasNotices };
+  return { turn: { claim, session, messages, prompt }, reset, hasNotices };
 }
 
 /** Writes pending notices and the messages to the transcript before anything else happens. */
@@ -122,23 +121,23 @@ async function reply(services: TurnServices, turn: Turn, answered: Answered): Pr
     output: usage?.outputTokens ?? 0,
     ...(context === undefined ? {} : { context }),
   };
-  await commit(services, turn, result, [{ ...answered.message, id: `${turn.claimed.turn}:reply` }], facts, used);
+  await commit(services, turn, result, [{ ...answered.message, id: `${turn.claim.turn}:reply` }], facts, used);
   return result;
 }
 
 async function commit(
   services: TurnServices,
-  { claimed, session }: Turn,
+  { claim, session }: Turn,
   result: TurnResult,
   messages: Message[],
   facts: TurnFacts,
   used?: { input: number; output: number; context?: number },
 ): Promise<void> {
   const { db, clock } = services.store;
-  const end = attachStatement(endOfTurn(db, claimed, result, clock.now()), true);
+  const end = attachStatement(endOfTurn(db, claim, result, clock.now()), true);
   const count = used ? [attachStatement(tokensUpdate(db, clock.now(), session, used))] : [];
   try {
-    const key = `turn ${claimed.turn}`;
+    const key = `turn ${claim.turn}`;
     const { status } = await services.context.commitWith(session, key, messages, facts, [end, ...count]);
     if (status === "duplicate") throw new VarveError("CONFLICT", `The turn ${key} was committed before.`);
   } catch (error) {
@@ -161,31 +160,31 @@ async function endWith(
         type: "custom",
         customType: status === "command" ? "command" : "turn_failed",
         data,
-        id: `${turn.claimed.turn}:${status}`,
+        id: `${turn.claim.turn}:${status}`,
       },
     ]);
   }
-  if (!(await endTurn(services.store, turn.claimed, result))) throw new TurnLost();
+  if (!(await endTurn(services.store, turn.claim, result))) throw new TurnLost();
   return result;
 }
 
 /** Ends a turn that failed. The text before an interruption is kept; other failures are recorded and reported. */
-async function failed(services: TurnServices, turn: Turn, live: TurnRuntime, error: unknown): Promise<TurnResult> {
+async function failed(services: TurnServices, turn: Turn, runtime: TurnRuntime, error: unknown): Promise<TurnResult> {
   // When the store fails, nothing can be written now; the turn starts again later.
   if (error instanceof TurnLost || isStoreFailure(error)) throw error;
-  if (live.signal.aborted) {
-    const { reason } = live.signal;
+  if (runtime.signal.aborted) {
+    const { reason } = runtime.signal;
     if (!(reason instanceof Interrupted)) throw reason;
     const result = toResult(turn, {
       status: "interrupted",
-      reply: reason.said,
+      reply: reason.text,
       notes: ["Another message came first."],
     });
-    const said: Message[] =
-      reason.said === ""
+    const partial: Message[] =
+      reason.text === ""
         ? []
-        : [{ role: "assistant", content: reason.said, stopReason: "interrupted", id: `${turn.claimed.turn}:reply` }];
-    await commit(services, turn, result, said, { windowTokens: services.config.context.windowTokens });
+        : [{ role: "assistant", content: reason.text, stopReason: "interrupted", id: `${turn.claim.turn}:reply` }];
+    await commit(services, turn, result, partial, { windowTokens: services.config.context.windowTokens });
     return result;
   }
   const { code, message, remedy } = toVarveError(error);
@@ -197,13 +196,13 @@ async function failed(services: TurnServices, turn: Turn, live: TurnRuntime, err
 }
 
 function toResult(
-  { claimed, session }: Turn,
+  { claim, session }: Turn,
   end: Omit<TurnResult, "turn" | "messages" | "key" | "sessionId">,
 ): TurnResult {
   return {
-    turn: claimed.turn,
-    messages: claimed.messages.map(({ row }) => row.id),
-    key: claimed.key,
+    turn: claim.turn,
+    messages: claim.messages.map(({ row }) => row.id),
+    key: claim.key,
     sessionId: session.sessionId,
     ...end,
   };
@@ -211,6 +210,6 @@ function toResult(
 
 function resetReply(reset: "new" | "reset"): string {
   return reset === "new"
-    ? "A new session has begun. What was said before is kept and can be found."
-    : "The conversation is archived and a fresh one has begun. What was said before can still be found.";
+    ? "A new session has started. Earlier messages are kept and can be found."
+    : "The conversation is archived and a new one has started. Earlier messages can still be found.";
 }

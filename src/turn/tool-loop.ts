@@ -45,9 +45,14 @@ interface Prompt {
  * Asks the model, runs the tools it calls, and asks again until there is an answer. Each step is written before the next
  * one starts, so that a restarted turn continues after it.
  */
-export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, live: TurnRuntime): Promise<Answered> {
+export async function toolLoop(
+  services: TurnServices,
+  turn: Turn,
+  plan: Plan,
+  runtime: TurnRuntime,
+): Promise<Answered> {
   const { runner, facts, notes } = plan;
-  const { session, claimed } = turn;
+  const { session, claim } = turn;
   const { maxSteps } = services.config.turn;
   const tools = runner.takes === "messages" ? await offerTools(services, session) : [];
   const asked = new Set(turn.messages.flatMap(({ id }) => id ?? []));
@@ -56,10 +61,10 @@ export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, l
   const usage = { inputTokens: 0, outputTokens: 0 };
   let counted = false;
   for (let step = 1; ; step += 1) {
-    live.signal.throwIfAborted();
+    runtime.signal.throwIfAborted();
     const gate = createSilentReplyGate();
     const show = (text: string): void => {
-      if (text !== "") live.emit({ type: "text", text });
+      if (text !== "") runtime.emit({ type: "text", text });
     };
     const isLast = step >= maxSteps;
     const answer = await runner.run({
@@ -69,9 +74,9 @@ export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, l
       prompt: turn.prompt,
       asked,
       tools: isLast ? [] : tools,
-      signal: live.signal,
+      signal: runtime.signal,
       onText: (text) => show(gate.push(text)),
-      onReasoning: (text) => live.emit({ type: "reasoning", text }),
+      onReasoning: (text) => runtime.emit({ type: "reasoning", text }),
     });
     show(gate.end());
     notes.push(...answer.notes);
@@ -98,17 +103,17 @@ export async function toolLoop(services: TurnServices, turn: Turn, plan: Plan, l
         ...(counted ? { usage } : {}),
       };
     }
-    const results = await runTools(tools, calls, live);
-    const id = `${claimed.turn}:${claimed.attempt}:${services.store.clock.now()}:${step}`;
-    const said: Message[] = [
+    const results = await runTools(tools, calls, runtime);
+    const id = `${claim.turn}:${claim.attempt}:${services.store.clock.now()}:${step}`;
+    const steps: Message[] = [
       { ...answer.message, id: `${id}:call` },
       { role: "tool", content: results, id: `${id}:result` },
     ];
-    const joined = (await live.steer()).map(({ row, inbound }) =>
+    const joined = (await runtime.steer()).map(({ row, inbound }) =>
       toMessage(inbound, inbound.text, { id: row.id, time: row.accepted_at }),
     );
-    await services.transcripts.write(session, [...said, ...joined].map(toMessageDraft));
-    prompt = await extendPrompt(services, turn, plan, prompt, [...said, ...joined], live);
+    await services.transcripts.write(session, [...steps, ...joined].map(toMessageDraft));
+    prompt = await extendPrompt(services, turn, plan, prompt, [...steps, ...joined], runtime);
   }
 }
 
@@ -180,11 +185,11 @@ async function extendPrompt(
   turn: Turn,
   plan: Plan,
   before: Prompt,
-  said: Message[],
+  steps: Message[],
   { signal }: TurnRuntime,
 ): Promise<Prompt> {
   const { facts, overheadTokens = 0, notes } = plan;
-  const fitted = fit(services, turn, plan, [...before.messages, ...said]);
+  const fitted = fit(services, turn, plan, [...before.messages, ...steps]);
   if (fitted.fits) return { ...before, messages: fitted.messages, estimatedTokens: fitted.tokens + overheadTokens };
   const budgetTokens = Math.floor((facts.windowTokens - overheadTokens) * midTurnShare);
   const result = await services.context.compact(turn.session, { budgetTokens, signal });

@@ -36,7 +36,7 @@ export interface TurnFacts extends PromptFacts {
 
 /** A running turn. */
 export interface Turn {
-  claimed: TurnClaim;
+  claim: TurnClaim;
   session: Session;
   /** The messages to answer, with their ids in the log. */
   messages: Message[];
@@ -70,5 +70,5 @@ export class TurnLost extends Error {}
 
 /** The reason of an interruption, with the text so far. */
 export class Interrupted extends Error {
-  said = "";
+  text = "";
 }
