@@ -43,7 +43,7 @@ export async function oldestRaw(
   frontier: Frontier,
   tokens: number,
 ): Promise<MessageEntry[]> {
-  const said: MessageEntry[] = [];
+  const found: MessageEntry[] = [];
   let held = 0;
   for (let after = frontier.coveredSeq; held <= tokens; ) {
     const page = await readAfter(store, ref.agent, frontier.path, { after, limit: pageEntries, content: "reference" });
@@ -51,12 +51,12 @@ export async function oldestRaw(
     for (const entry of page) {
       const one = toMessageEntry(entry);
       if (!one) continue;
-      said.push(one);
+      found.push(one);
       held += one.item.tokens;
     }
     after = page.at(-1)?.seq ?? after;
   }
-  return said;
+  return found;
 }
 
 /** The newest messages of the active branch, oldest first, until there are `count` of them. */
@@ -68,18 +68,18 @@ export async function newestRaw(
   /** The newest page, if it was read already. */
   first?: Page,
 ): Promise<MessageEntry[]> {
-  const said: MessageEntry[] = [];
+  const found: MessageEntry[] = [];
   let before: number | undefined;
-  while (said.length < count) {
-    const limit = Math.min(1000, count - said.length + 8);
+  while (found.length < count) {
+    const limit = Math.min(1000, count - found.length + 8);
     const isFirst = before === undefined && first !== undefined;
     const page = isFirst ? first : await readTail(store, ref, { limit, before, content: "reference" });
     const fresh = page.entries.filter((entry) => entry.seq > frontier.coveredSeq);
-    said.unshift(...fresh.flatMap((entry) => toMessageEntry(entry) ?? []));
+    found.unshift(...fresh.flatMap((entry) => toMessageEntry(entry) ?? []));
     if (page.before === undefined || fresh.length < page.entries.length) break;
     before = page.before;
   }
-  return said;
+  return found;
 }
 
 /** How many messages follow an entry, including itself. */

@@ -64,7 +64,7 @@ export const lcmExpandQuery = defineTool({
     const found = await context.services.context.expandQuery({ ...asked, ...scope, signal: context.signal });
     const { text: answer, cut } = clip(found.answer);
     const citations = found.citations.slice(0, citationsMax);
-    const said = sayCuts([
+    const cutLines = sayCuts([
       ...found.notes,
       ...(cut ? [`the answer ends after ${cut.shown} of ${cut.of} characters; lower maxTokens`] : []),
       ...(citations.length < found.citations.length
@@ -76,7 +76,7 @@ export const lcmExpandQuery = defineTool({
       markdown: page(
         `lcm_expand_query: ${by}, ${found.tokensRead} tokens read`,
         [notice, quote(answer), `Rests on: ${citations.length === 0 ? "nothing" : citations.join(", ")}`],
-        said,
+        cutLines,
       ),
       structured: {
         note: notice,
@@ -84,7 +84,7 @@ export const lcmExpandQuery = defineTool({
         citations,
         model: found.model ?? null,
         tokensRead: found.tokensRead,
-        cuts: said,
+        cuts: cutLines,
       },
     };
   },

@@ -75,7 +75,7 @@ export const lcmExpand = defineTool({
     const found = await context.services.context.expand({ ...asked, ...scope });
     const { kept, rest } = fitting(found.nodes.flatMap((node) => toBlocks(node, 0)));
     const clipped = kept.flatMap((block) => block.cut ?? []);
-    const said = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...leftOver(rest), ...clipped]);
+    const cutLines = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...leftOver(rest), ...clipped]);
     const nothing =
       asked.query === undefined
         ? "None of the summaries fits the tokenCap."
@@ -84,9 +84,9 @@ export const lcmExpand = defineTool({
       markdown: page(
         `lcm_expand: ${kept.length} texts, ${found.tokens} tokens`,
         kept.length === 0 ? [nothing] : [notice, ...kept.map(({ words }) => words)],
-        said,
+        cutLines,
       ),
-      structured: { note: notice, items: kept.map(({ value }) => value), tokens: found.tokens, cuts: said },
+      structured: { note: notice, items: kept.map(({ value }) => value), tokens: found.tokens, cuts: cutLines },
     };
   },
 });

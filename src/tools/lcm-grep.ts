@@ -81,7 +81,7 @@ export const lcmGrep = defineTool({
       rest.length === 0
         ? []
         : [`${rest.length} further matches do not fit an answer; lower the limit, narrow the pattern or the time`];
-    const said = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...left]);
+    const cutLines = sayCuts([...(found.cut === undefined ? [] : [found.cut]), ...left]);
     const { messages, summaries, files } = found.searched;
     const counts = `${kept.length} ${kept.length === 1 ? "match" : "matches"}`;
     const nothing = [
@@ -91,9 +91,9 @@ export const lcmGrep = defineTool({
       markdown: page(
         `lcm_grep: ${counts}`,
         kept.length === 0 ? nothing : [notice, ...kept.map(({ words }) => words)],
-        said,
+        cutLines,
       ),
-      structured: { note: notice, matches: kept.map(({ value }) => value), searched: found.searched, cuts: said },
+      structured: { note: notice, matches: kept.map(({ value }) => value), searched: found.searched, cuts: cutLines },
     };
   },
 });

@@ -57,7 +57,7 @@ export const memoryGet = defineTool({
     const got = stored.test(target) ? await readStored(context, target, asked) : await readFile(context, target, asked);
     const clipped = clip(got.text);
     const endLine = got.startLine + Math.max(1, clipped.text.split("\n").length) - 1;
-    const said = [
+    const cutLines = [
       ...(clipped.cut ? [`line ${endLine} and what follows do not fit an answer; go on with from ${endLine}`] : []),
       ...got.cuts,
     ];
@@ -66,9 +66,9 @@ export const memoryGet = defineTool({
       markdown: page(
         `memory_get: ${name(got.path)}, lines ${range.startLine} to ${endLine} of ${range.totalLines}`,
         [notice, quote(clipped.text)],
-        said,
+        cutLines,
       ),
-      structured: { note: notice, kind: got.kind, path: got.path, text: clipped.text, range, cuts: said },
+      structured: { note: notice, kind: got.kind, path: got.path, text: clipped.text, range, cuts: cutLines },
     };
   },
 });

@@ -35,14 +35,14 @@ export const memoryList = defineTool({
     const found = await context.services.memory.list({ ...asked, ...onlyScope(scope), principal, agent });
     const { kept } = fitting(found.memories.map((memory) => memoryBlock(memory)));
     const next = asked.offset + kept.length;
-    const said = next < found.total ? [`there are ${found.total} in all; send offset ${next} for the next`] : [];
+    const cutLines = next < found.total ? [`there are ${found.total} in all; send offset ${next} for the next`] : [];
     return {
       markdown: page(
         `memory_list: ${kept.length} of ${found.total} memories`,
         kept.length === 0 ? ["Nothing is remembered here."] : [notice, ...kept.map(({ words }) => words)],
-        said,
+        cutLines,
       ),
-      structured: { note: notice, memories: kept.map(({ value }) => value), total: found.total, cuts: said },
+      structured: { note: notice, memories: kept.map(({ value }) => value), total: found.total, cuts: cutLines },
     };
   },
 });

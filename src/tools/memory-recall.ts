@@ -40,16 +40,16 @@ export const memoryRecall = defineTool({
     const found = await context.services.memory.recall(request);
     const blocks = found.hits.map(({ memory, score, expired }) => memoryBlock(memory, { score, expired }));
     const { kept, rest } = fitting(blocks);
-    const said = rest.length === 0 ? [] : [`${rest.length} further memories do not fit an answer; lower the limit`];
+    const cutLines = rest.length === 0 ? [] : [`${rest.length} further memories do not fit an answer; lower the limit`];
     const how = found.note === undefined ? [] : [`(${found.note})`];
     const nothing = [`Nothing is remembered that fits ${name(asked.query)}.`, ...how];
     return {
       markdown: page(
         `memory_recall: ${kept.length} ${kept.length === 1 ? "memory" : "memories"}`,
         kept.length === 0 ? nothing : [notice, ...kept.map(({ words }) => words), ...how],
-        said,
+        cutLines,
       ),
-      structured: { note: notice, memories: kept.map(({ value }) => value), mode: found.mode, cuts: said },
+      structured: { note: notice, memories: kept.map(({ value }) => value), mode: found.mode, cuts: cutLines },
     };
   },
 });

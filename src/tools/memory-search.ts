@@ -84,7 +84,7 @@ export const memorySearch = defineTool({
     );
     const { kept, rest } = fitting(inChannel.slice(0, maxResults).map(toBlock));
     const left = rest.length === 0 ? [] : [`${rest.length} further results do not fit an answer; lower maxResults`];
-    const said = sayCuts([...answer.degraded, ...answer.cut, ...left]);
+    const cutLines = sayCuts([...answer.degraded, ...answer.cut, ...left]);
     const confidence = kept.length === 0 ? "none" : answer.confidence;
     const counts = `${kept.length} ${kept.length === 1 ? "result" : "results"}, confidence ${confidence}`;
     const nothing = [`Nothing was found for ${name(query)}.`];
@@ -92,14 +92,14 @@ export const memorySearch = defineTool({
       markdown: page(
         `memory_search: ${counts}`,
         kept.length === 0 ? nothing : [notice, ...kept.map(({ words }) => words)],
-        said,
+        cutLines,
       ),
       structured: {
         note: notice,
         confidence,
         mode: answer.mode,
         results: kept.map(({ value }) => value),
-        cuts: said,
+        cuts: cutLines,
       },
     };
   },

@@ -57,6 +57,6 @@ export function sayCuts(cuts: readonly string[]): string[] {
 
 /** The whole answer: a heading, the notice, the blocks, and a line for everything that was cut. */
 export function page(heading: string, lines: readonly string[], cuts: readonly string[]): string {
-  const said = cuts.map((cut) => `**Cut:** ${cut}.`);
-  return [`# ${heading}`, ...lines, ...said].join("\n\n");
+  const cutLines = cuts.map((cut) => `**Cut:** ${cut}.`);
+  return [`# ${heading}`, ...lines, ...cutLines].join("\n\n");
 }

@@ -47,7 +47,7 @@ export const sessionList = defineTool({
     const found = await context.services.sessions.list({ agent: agentNamed, limit: sessionsMax, match: asked.key });
     const { kept, rest } = fitting(found.sessions.map(toBlock));
     const more = found.next === undefined ? "" : " and more";
-    const said =
+    const cutLines =
       rest.length > 0 || found.next !== undefined
         ? [
             `${kept.length} sessions are shown, there are ${rest.length > 0 ? `${rest.length} others` : "others"}${more}; narrow the list with key`,
@@ -59,9 +59,9 @@ export const sessionList = defineTool({
       markdown: page(
         `session_list: ${kept.length} sessions`,
         kept.length === 0 ? [nothing] : [namesNotice, ...kept.map(({ words }) => words)],
-        said,
+        cutLines,
       ),
-      structured: { note: namesNotice, sessions: kept.map(({ value }) => value), cuts: said },
+      structured: { note: namesNotice, sessions: kept.map(({ value }) => value), cuts: cutLines },
     };
   },
 });

@@ -115,8 +115,8 @@ const requestCharsMax = 2_000;
 function requestFaults(content: string, request: string | undefined): string[] {
   const asked = contentWords((request ?? "").slice(0, requestCharsMax));
   if (asked.size < 2) return [];
-  const said = contentWords(content);
-  const shared = [...asked].filter((slot) => said.has(slot)).length;
+  const words = contentWords(content);
+  const shared = [...asked].filter((slot) => words.has(slot)).length;
   if (shared >= Math.max(1, Math.min(6, Math.floor(asked.size / 5)))) return [];
   return [`The user's newest request is not reflected: ${(request ?? "").slice(0, 200).replace(/\s+/g, " ")}`];
 }

@@ -264,8 +264,8 @@ function withNotes(
 }
 
 /** Truncates old tool results, and removes idle heartbeats that a compaction has passed. */
-function applyPruning(said: MessageEntry[], prunedSeq: number, options: AssembleOptions): MessageEntry[] {
-  const pruned = pruneOld(said, prunedSeq);
+function applyPruning(entries: MessageEntry[], prunedSeq: number, options: AssembleOptions): MessageEntry[] {
+  const pruned = pruneOld(entries, prunedSeq);
   return options.withoutHeartbeats ? withoutHeartbeats(pruned, prunedSeq) : pruned;
 }
 

@@ -9,18 +9,18 @@ const keptCharacters = 1_500;
 const protectedTurns = 3;
 
 /** The last entry whose tool results may be truncated: the one before the last few assistant turns. */
-export function prunableUpTo(said: readonly MessageEntry[]): number {
+export function prunableUpTo(entries: readonly MessageEntry[]): number {
   let turns = 0;
-  for (let index = said.length - 1; index >= 0; index -= 1) {
-    if (said[index]?.message.role === "assistant") turns += 1;
-    if (turns === protectedTurns) return said[index - 1]?.entry.seq ?? 0;
+  for (let index = entries.length - 1; index >= 0; index -= 1) {
+    if (entries[index]?.message.role === "assistant") turns += 1;
+    if (turns === protectedTurns) return entries[index - 1]?.entry.seq ?? 0;
   }
   return 0;
 }
 
 /** The messages with old tool results truncated. Each names what was cut and where the whole is. */
-export function pruneOld(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
-  return said.map((one) => (one.entry.seq <= upTo ? pruned(one) : one));
+export function pruneOld(entries: readonly MessageEntry[], upTo: number): MessageEntry[] {
+  return entries.map((one) => (one.entry.seq <= upTo ? pruned(one) : one));
 }
 
 function pruned(one: MessageEntry): MessageEntry {
@@ -63,16 +63,16 @@ function withoutRaw<T extends { raw?: unknown }>(part: T): T {
 const heartbeatOk = /^\s*HEARTBEAT_OK\s*$/;
 
 /** Removes heartbeats without a reply, and the messages that asked for them. */
-export function withoutHeartbeats(said: readonly MessageEntry[], upTo: number): MessageEntry[] {
+export function withoutHeartbeats(entries: readonly MessageEntry[], upTo: number): MessageEntry[] {
   const dropped = new Set<MessageEntry>();
-  for (const [index, one] of said.entries()) {
+  for (const [index, one] of entries.entries()) {
     const { message, entry } = one;
     if (entry.seq > upTo || message.role !== "assistant" || !heartbeatOk.test(plainText(message))) continue;
     dropped.add(one);
-    const asked = said[index - 1];
+    const asked = entries[index - 1];
     if (asked?.message.role === "user") dropped.add(asked);
   }
-  return dropped.size === 0 ? [...said] : said.filter((one) => !dropped.has(one));
+  return dropped.size === 0 ? [...entries] : entries.filter((one) => !dropped.has(one));
 }
 
 function plainText(message: Message): string {

@@ -62,8 +62,8 @@ export async function recallBlock(
     chosen.push({ entry, line });
   }
   if (chosen.length === 0) return undefined;
-  const said = chosen.sort((a, b) => a.entry.seq - b.entry.seq).map((one) => one.line);
-  return { message: { role: "user", content: wrap(said.join("")) }, tokens, trace };
+  const ordered = chosen.sort((a, b) => a.entry.seq - b.entry.seq).map((one) => one.line);
+  return { message: { role: "user", content: wrap(ordered.join("")) }, tokens, trace };
 }
 
 /** A message on one line, with its citation. */

@@ -42,12 +42,12 @@ export function findCandidates(turns: readonly SummaryTurn[], known: string): Ca
   let skippedTurns = 0;
   let lastQuestion = -2;
   let position = 0;
-  for (const [turn, said] of turns.entries()) {
+  for (const [turn, source] of turns.entries()) {
     if (turn % stride !== 0 && turn !== turns.length - 1) {
       skippedTurns += 1;
       continue;
     }
-    const split = splitSentences(said.text, perTurn);
+    const split = splitSentences(source.text, perTurn);
     skippedChars += split.skippedChars;
     let asks = false;
     for (const [index, { text, isCode }] of split.sentences.entries()) {
@@ -55,8 +55,8 @@ export function findCandidates(turns: readonly SummaryTurn[], known: string): Ca
       const isQuestion = /[?？]$/.test(text);
       asks ||= isQuestion;
       const factor =
-        roleWeight(said.role) * (isCode ? 0.3 : 1) * (isQuestion ? questionWeight(text) : isAnswer ? 1.25 : 1);
-      position += roleWeight(said.role) * (isCode ? 0.3 : 1);
+        roleWeight(source.role) * (isCode ? 0.3 : 1) * (isQuestion ? questionWeight(text) : isAnswer ? 1.25 : 1);
+      position += roleWeight(source.role) * (isCode ? 0.3 : 1);
       all.push({ ...readSentence(text, factor, counts), turn, order: all.length, position });
     }
     if (asks) lastQuestion = turn;

@@ -28,8 +28,9 @@ export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
         time = found === null ? time : parseTime(found, time);
         const text = found === null ? line : line.slice(found[0].length);
         const name = speaker.exec(text);
-        const said = name === null ? text : text.slice(name[0].length);
-        if (said !== "") unfolded.turns.push({ time, speaker: name?.[1], role: parseRole(name?.[1]), text: said });
+        const content = name === null ? text : text.slice(name[0].length);
+        if (content !== "")
+          unfolded.turns.push({ time, speaker: name?.[1], role: parseRole(name?.[1]), text: content });
       }
     }
   }

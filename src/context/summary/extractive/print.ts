@@ -152,11 +152,11 @@ export function expandLine(
   body: string,
   budget: number,
 ): string {
-  const said = body.toLowerCase();
+  const mentioned = body.toLowerCase();
   const found = new Map<string, { term: string; score: number }>();
   const note = (text: string, score: number) => {
     const key = text.toLowerCase();
-    if (text.length < 2 || said.includes(key) || isCommon(text)) return;
+    if (text.length < 2 || mentioned.includes(key) || isCommon(text)) return;
     const known = found.get(key);
     if (known === undefined) found.set(key, { term: text, score });
     else known.score += score;

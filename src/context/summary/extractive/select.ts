@@ -13,7 +13,7 @@ const priceExponent = 0.75;
  * less the more of its section was selected already.
  */
 export function selectSentences(candidates: readonly Candidate[], budget: number, pinned: Candidate[]): Candidate[] {
-  const said = new Uint8Array(tableSize);
+  const selected = new Uint8Array(tableSize);
   const chosen: Candidate[] = [];
   const stretches = Math.max(1, Math.min(24, Math.round(budget / 50)));
   const spent = new Array<number>(stretches).fill(0);
@@ -25,13 +25,13 @@ export function selectSentences(candidates: readonly Candidate[], budget: number
     left -= one.tokens + lineTokens;
     const stretch = stretchOf(one);
     spent[stretch] = (spent[stretch] ?? 0) + one.tokens + lineTokens;
-    for (const slot of one.slots) said[slot] = 1;
+    for (const slot of one.slots) selected[slot] = 1;
   };
   for (const one of pinned) if (one.tokens + lineTokens <= left) take(one);
   const share = budget / stretches;
   const worthOf = (one: Candidate) => {
     const crowding = 1 + (spent[stretchOf(one)] ?? 0) / share;
-    return (freshWeight(one, said) * one.factor) / (one.tokens + lineTokens) ** priceExponent / crowding;
+    return (freshWeight(one, selected) * one.factor) / (one.tokens + lineTokens) ** priceExponent / crowding;
   };
   const pins = new Set(chosen);
   let open = candidates.filter((one) => !pins.has(one)).map((one) => ({ one, worth: worthOf(one) }));
@@ -52,13 +52,13 @@ export function selectSentences(candidates: readonly Candidate[], budget: number
 }
 
 /** A sentence with mostly selected words is a repetition. */
-function freshWeight(one: Candidate, said: Uint8Array): number {
+function freshWeight(one: Candidate, selected: Uint8Array): number {
   let sum = 0;
   let repeated = 0;
   for (let index = 0; index < one.slots.length; index += 1) {
-    const isSaid = said[one.slots[index] ?? 0] === 1;
-    if (isSaid) repeated += 1;
-    sum += (one.weights[index] ?? 0) * (isSaid ? residue : 1);
+    const isSelected = selected[one.slots[index] ?? 0] === 1;
+    if (isSelected) repeated += 1;
+    sum += (one.weights[index] ?? 0) * (isSelected ? residue : 1);
   }
   return repeated > 0.8 * one.slots.length ? 0 : sum;
 }
