@@ -113,6 +113,17 @@ describe("the built-in summariser", () => {
     expect(estimateTokens(content)).toBeLessThanOrEqual(512);
   });
 
+  it("stays within the smallest target when its last line takes more than its share", () => {
+    const texts = ["Files:", "0!", "!!00", "x_1 \ud800 { ok. /a/b.ts 。", "!!!!!e", "!!F!!!", "!G", "Paris ``` 。"];
+    const turns = texts.map((text, index) => ({
+      time: index === 5 ? -1 : 0,
+      text,
+      role: index === 5 || index === 7 ? ("assistant" as const) : ("user" as const),
+    }));
+    const content = extractiveSummary({ turns, targetTokens: 0, depth: 0 });
+    expect(estimateTokens(content)).toBeLessThanOrEqual(extractiveTokensMin);
+  });
+
   it("is the same every time, within its target, and never throws", () => {
     const word = fc.constantFrom(
       "ok.",

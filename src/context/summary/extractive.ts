@@ -43,13 +43,16 @@ export function extractiveSummary(input: ExtractiveInput): string {
   while (estimateTokens(body) + fixed > target && chosen.pop() !== undefined) {
     body = printLines(chosen, turns, input.depth, write);
   }
-  const kept = new Set(chosen);
-  const dropped = found.list.filter((one) => !kept.has(one));
-  const expand = expandLine(dropped, unfolded?.terms ?? [], body, expandBudget);
-  return [body, files, marker, expand]
-    .filter((line) => line !== "")
-    .join("\n")
-    .toWellFormed();
+  for (;;) {
+    const kept = new Set(chosen);
+    const dropped = found.list.filter((one) => !kept.has(one));
+    const expand = expandLine(dropped, unfolded?.terms ?? [], body, expandBudget);
+    const lines = [body, files, marker, expand].filter((line) => line !== "");
+    const summary = lines.join("\n").toWellFormed();
+    // The last line may exceed its share by a token or two.
+    if (estimateTokens(summary) <= target || chosen.pop() === undefined) return summary;
+    body = printLines(chosen, turns, input.depth, write);
+  }
 }
 
 /** The best sentence of the user's newest request is always included. */
