@@ -41,7 +41,7 @@ function works(program: string): boolean {
     execFileSync(program, ["--version"], { stdio: "ignore", timeout: 60_000 });
     return true;
   } catch {
-    // It is fetched anew; what keeps it from starting then is reported.
+    // It is fetched again; if it still does not start, the reason is reported.
     return false;
   }
 }

@@ -65,7 +65,7 @@ export function hasTests(folder: string, ending = ".test.ts"): boolean {
   );
 }
 
-/** The package's own programs come first, the pinned Node among them, whoever started us and how. */
+/** The package's own programs come first on the PATH, including the pinned Node. */
 async function runProgram([program, ...args]: Check, env = process.env): Promise<number | null> {
   const path = `${join(root, "node_modules", ".bin")}${delimiter}${env.PATH ?? ""}`;
   // A group of its own, so that a run that is called off takes along what it waits for, workers and all.

@@ -20,7 +20,7 @@ const words: Readonly<Record<string, string>> = {
   support: "known already; it is better supported now",
   supersede: "the fact had another value, which is in its history now",
   merge: "merged with what was known",
-  contextualize: "kept beside what was known",
+  contextualize: "stored next to the known fact",
   contradict: "kept; it contradicts what was known",
 };
 

@@ -1,4 +1,4 @@
-/** A changed model: the vectors of before serve until the new ones are there, and those of two models never meet. */
+/** A changed model: the previous vectors are searched until the new ones cover as much, and those of two models never meet. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -49,7 +49,7 @@ onEveryEngine(
     };
     const asked = () => ({ old: old.queries, young: young.queries });
 
-    test("searches the vectors of before with the model that made them, then all of the new, and goes on so", async () => {
+    test("searches the previous vectors with their model, then all of the new, and goes on so", async () => {
       await filled("main");
       const varve = await get().another(changed);
       const find = () => varve.search.find("feline", { kinds: ["message"], limit: 1 });
@@ -123,7 +123,7 @@ onEveryEngine(
       expect((await varve.search.find("river", query)).results.length).toBeGreaterThan(0);
     });
 
-    test("goes by words when the model of before fails, then by what the new one has, and comes back to it", async () => {
+    test("searches by words when the previous model fails, then by the new vectors, and comes back to it", async () => {
       await filled("fails");
       const varve = await get().another(changed);
       await indexSome(varve, "fails");

@@ -62,7 +62,7 @@ onEveryEngine(
       expect(byMeaning.results[0]?.time).toBe(Date.UTC(2026, 0, 2));
     });
 
-    test("stands beside messages, and only for its own agent and outside of sessions", async () => {
+    test("is found together with messages, only for its own agent and outside of sessions", async () => {
       const session = await get().varve.sessions.resolve({ key: "agent:main:test:direct:notes" });
       await get().varve.context.ingest(session, [{ id: "n1", role: "user", content: "I bought oat milk today." }]);
       const kinds = (await search.find("oat milk")).results.map((result) => result.kind);

@@ -131,7 +131,7 @@ onEveryEngine(
       for (const message of messages) expect(opened).toContain(JSON.stringify(message.content));
     });
 
-    test("a model that is named for large files writes beside the description, in the background", async () => {
+    test("a model for large files adds its description in the background", async () => {
       const asked: string[] = [];
       const largeFile = async ({ user }: { user: string }) => {
         asked.push(user);

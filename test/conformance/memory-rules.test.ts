@@ -89,7 +89,7 @@ onEveryEngine("memory by rules", (get) => {
     expect(memories[0]?.sources).toHaveLength(2);
   });
 
-  test("the same kept by several at once is kept once, and what only resembles it beside it", async () => {
+  test("the same fact stored by several at once is stored once, and a similar one separately", async () => {
     const { varve } = get();
     const as = { agent: "several" };
     const text = "The lighthouse keeper of the northern harbour paints boats in winter.";

@@ -124,7 +124,7 @@ onEveryEngine("memory scopes", (get) => {
     expect((await varve.doctor()).findings.flatMap((finding) => finding.faults)).toEqual([]);
   });
 
-  test("the text index is built anew, and a session that is deleted leaves its memories without their words", async () => {
+  test("the text index is rebuilt, and a session that is deleted leaves its memories without their words", async () => {
     const { varve, clock } = get();
     clock.advance(1_000);
     const as = { agent: "quitter" };

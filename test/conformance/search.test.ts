@@ -162,7 +162,7 @@ onEveryEngine(
       expect((await ids("JIRA-4711", { profile: "classic" }))[0]).toBe("m3");
     });
 
-    test("summaries are found beside messages", async () => {
+    test("summaries are found together with messages", async () => {
       const session = await sessionOf("agent:main:test:direct:long");
       const messages = Array.from({ length: 60 }, (_, index) => ({
         id: `l${index}`,

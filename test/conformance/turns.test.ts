@@ -56,7 +56,7 @@ onEveryEngine(
         expect(done.appended).toBe(4);
       }
       expect((await varve.context.overview(session)).summaries).toEqual([]);
-      // The row waits for whoever works next, also in another process.
+      // The row waits for the next worker, also in another process.
       const other = await under.another();
       const events: EngineEvent[] = [];
       other.onEvent((event) => events.push(event));

@@ -2,7 +2,7 @@ import type { OpenOptions, StoreTap, Varve } from "../../src/engine.ts";
 import type { DatabaseKind } from "../support/databases.ts";
 import type { Rng } from "../support/rng.ts";
 
-/** Where an operation works: one database, with a home and a folder for files beside it. */
+/** Where an operation works: one database, with a home and a folder for files. */
 export interface Place {
   kind: DatabaseKind;
   database: string;

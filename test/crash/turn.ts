@@ -65,7 +65,7 @@ export const turnSteps: readonly TurnStep[] = [
   {
     name: "open a new session",
     run: async (turn) => {
-      // Whoever does not know whether it happened looks first.
+      // A client that does not know whether it happened checks first.
       const now = await turn.varve.sessions.get(keyOf(turn));
       const happened = now.sessionId !== current(turn).sessionId;
       turn.session = happened ? now : await turn.varve.sessions.renew(current(turn), "new");

@@ -51,7 +51,7 @@ afterEach(async () => {
   for (const end of ended.reverse()) await end();
 });
 
-/** Takes a token back: whoever shows one that was given out before is refused. */
+/** Revokes a token: earlier ones are refused. */
 const takenBack = "taken back";
 const isGood = (headers: IncomingMessage["headers"]) => headers.authorization === `Bearer ${given.at(-1)}`;
 const refuseOld = ({ headers }: Pick<Seen, "headers">) =>

@@ -90,7 +90,7 @@ async function readRoutes(): Promise<Route[]> {
 /** What a route cannot do without behind the question mark, from its own examples. */
 function requiredQuery({ parameters = [] }: Operation): string {
   const wanted = parameters.filter((one) => one.in === "query" && one.required);
-  // Whoever looks for a pattern looks for what they must not see.
+  // A pattern search must not find what the caller may not see.
   const sentAs = (name: string, schema: Schema) =>
     name === "pattern" || name === "q" ? secretText : String(schema.example);
   const query = new URLSearchParams(wanted.map(({ name, schema }): [string, string] => [name, sentAs(name, schema)]));

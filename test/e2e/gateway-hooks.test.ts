@@ -80,7 +80,7 @@ test("memories stay within the scopes of the token", async () => {
   expect((await ask("narrow", "session-5", question)).text).not.toContain("8443");
 });
 
-test("whoever may only tell, sends something else, or names another file is refused", async () => {
+test("a token that may only write, another body, or another file is refused", async () => {
   expect((await ask("sensor", "session-6", "Which port does the staging server listen on?")).status).toBe(403);
   expect((await post("worker", { hook_event_name: "Notification", session_id: "x" })).status).toBe(400);
   expect((await post("worker", { hook_event_name: "Stop", session_id: "../x" })).status).toBe(400);

@@ -100,7 +100,7 @@ test("what cannot be a message is refused with what is wrong", async () => {
   }
 });
 
-test("metrics are for whoever may read all, in Prometheus's form", async () => {
+test("metrics are for tokens that may read everything, in Prometheus's format", async () => {
   expect((await stage.send("GET", "/metrics")).status).toBe(401);
   expect((await stage.send("GET", "/metrics", { token: "other" })).status).toBe(403);
   const { text, headers } = await stage.send("GET", "/metrics", { token: "reader" });

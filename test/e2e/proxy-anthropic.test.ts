@@ -54,7 +54,7 @@ describe("a request that fits", () => {
     expect(Object.keys(seen?.headers ?? {}).filter((name) => name.startsWith("x-varve"))).toEqual([]);
   });
 
-  it("is kept, with its reply, once, whoever names the session", async () => {
+  it("is stored once with its reply, however the session is named", async () => {
     stage = await setProxyStage({ server: { limitTokens: 50_000 } });
     const client = clientOf();
     const messages: Messages = [{ role: "user", content: "first question" }];

@@ -98,8 +98,8 @@ describe("where other machines can reach the gateway", () => {
 
   it("a token opens the door, and is not shown to the provider", async () => {
     stage = await open("0.0.0.0");
-    const beside = await send("/proxy/anthropic/v1/messages", { "x-varve-token": "worker", "x-api-key": "sk-client" });
-    expect(beside.status).toBe(200);
+    const both = await send("/proxy/anthropic/v1/messages", { "x-varve-token": "worker", "x-api-key": "sk-client" });
+    expect(both.status).toBe(200);
     expect(stage.server.seen.at(-1)?.headers["x-api-key"]).toBe("sk-client");
     const inPlace: Record<string, string>[] = [{ "x-api-key": "worker" }, { authorization: "Bearer worker" }];
     for (const headers of inPlace) {
@@ -182,7 +182,7 @@ describe("a conversation", () => {
     })),
   });
 
-  it("is closed to whoever knows its name but not its credential", async () => {
+  it("is closed to a client that knows its name but not its credential", async () => {
     stage = await setProxyStage({ server: { limitTokens: 8_000, say: snoop }, proxy: { windowTokens: 8_000 } });
     const place = "/proxy/anthropic/v1/messages";
     const mine = { "x-api-key": "sk-mine", "x-varve-session": "work" };

@@ -20,7 +20,7 @@ function say(body: Json, n: number): Said {
   return { text: `Answer ${n}: ${words(30, n)}.` };
 }
 
-/** One request over a connection that is kept. The history is given as text: writing megabytes anew each time is no test. */
+/** One request over a connection that is kept. The history is given as text: writing megabytes again each time is no test. */
 function post(url: string, agent: Agent, messages: readonly string[]): Promise<Json> {
   const body = Buffer.from(
     `{"model":"claude-local","max_tokens":1000,"system":"Be brief.","messages":[${messages.join(",")}]}`,

@@ -123,7 +123,7 @@ describe("a client's own session", () => {
     expect(session?.messageCount).toBe(4);
   });
 
-  it("keeps what a client does beside its conversation apart from it", async () => {
+  it("separates side requests of a client from its conversation", async () => {
     const stage = await open();
     const claude = client(stage, { [header]: "0d0e8c7a-7c2f-4a43-8f8c-1b7f3a6a0002" });
     await claude.messages.create({ model, max_tokens: 9, messages: [{ role: "user", content: "Begin." }] });
@@ -131,7 +131,7 @@ describe("a client's own session", () => {
     expect(await stage.sessions()).toHaveLength(2);
   });
 
-  it("stays one when the client compacts by itself and begins anew with the summary", async () => {
+  it("stays one when the client compacts its history and continues from the summary", async () => {
     const stage = await open();
     const claude = client(stage, { [header]: "0d0e8c7a-7c2f-4a43-8f8c-1b7f3a6a0003" });
     const ask = (messages: Anthropic.MessageParam[]) => claude.messages.create({ model, max_tokens: 100, messages });

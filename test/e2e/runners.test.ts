@@ -109,7 +109,7 @@ describe("command", () => {
 });
 
 describe("offline", () => {
-  test("answers with what memory and history hold, cites it, and never with its own words of before", async () => {
+  test("answers with memories and passages, cites them, and never quotes its own earlier replies", async () => {
     const { varve } = await open({ turn: { runner: "offline" } });
     const other = await varve.sessions.resolve({ key: "agent:main:old:direct:bob" });
     await varve.context.ingest(other, [{ role: "user", content: "The staging server moved to rack 14." }]);

@@ -166,7 +166,7 @@ describe.each([...Object.keys(jsonFiles), "codex"])("%s with a configuration of 
   });
 });
 
-describe("claude-code beside what is the person's own", () => {
+describe("claude-code next to the person's own files", () => {
   test("leaves settings, other skills and files in its own folder alone", async () => {
     const claude = join(user, ".claude");
     mkdirSync(join(claude, "skills", "mine"), { recursive: true });

@@ -134,7 +134,7 @@ export function textOf({ content }: ChatMessage): string {
   return content.map((part: { text?: string }) => part.text ?? "").join("");
 }
 
-/** The last thing the user said, blocks that memory puts beside it left aside. */
+/** The last message of the user, without blocks that memory added. */
 export function lastUserText({ messages }: ChatBody): string {
   const said = messages.filter((message) => message.role === "user").map(textOf);
   return said.findLast((text) => !text.startsWith("<")) ?? "";

@@ -1,4 +1,4 @@
-/** Databases of a test's own: every test file gets fresh ones, so that files can run beside each other. */
+/** Databases of a test's own: every test file gets fresh ones, so that files can run in parallel. */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export interface ScratchDatabase {
   name: DatabaseKind;
   /** What the setting `database` takes: a path or a `postgres://` URL. */
   database: string;
-  /** Removes it with everything in it, whoever is still connected. */
+  /** Removes it with everything in it, even while clients are connected. */
   drop(): Promise<void>;
 }
 

@@ -161,7 +161,7 @@ const anyPolicy = fc
   })
   .map((fields) => policy(fields));
 
-/** The newest waiting call before a result is its call; written anew here, so that the two can disagree. */
+/** The newest waiting call before a result is its call; written again here, so that the two can disagree. */
 function pairsOf(items: readonly ContextItem[]): [number, number][] {
   const pairs: [number, number][] = [];
   const used = new Set<string>();

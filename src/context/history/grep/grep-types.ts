@@ -55,8 +55,8 @@ const snippetCharacters = 200;
 /** The text around a match on one line, at most 200 characters. */
 export function snippetAround(text: string, from: number, to: number): string {
   const length = Math.min(to - from, snippetCharacters - 2);
-  const beside = Math.floor((snippetCharacters - 2 - length) / 2);
-  const start = Math.max(0, from - beside);
+  const margin = Math.floor((snippetCharacters - 2 - length) / 2);
+  const start = Math.max(0, from - margin);
   const end = Math.min(text.length, start + snippetCharacters - 2);
   const piece = text.slice(start, end).toWellFormed().replaceAll(/\s+/g, " ");
   return `${start > 0 ? "…" : ""}${piece}${end < text.length ? "…" : ""}`.slice(0, snippetCharacters);
