@@ -1,12 +1,19 @@
 import type { Config } from "../config/index.ts";
 import { type Message, VarveError } from "../domain/index.ts";
+import { canExtract, extractionCursorQuery, extractionJob, isWorthReading } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
-import type { AppendResult, AttachedStatement, Store } from "../store/index.ts";
+import type { AppendResult, AttachedStatement, NewJob, Store } from "../store/index.ts";
+import { estimateMessageTokens } from "../tokens/index.ts";
 import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
-import { createAfterTurnJobs } from "./after-turn-jobs.ts";
-import type { TurnFacts } from "./compaction/compactor.ts";
+import { compactionJob, type TurnFacts } from "./compaction/compactor.ts";
+import { canCompact, contextSettings } from "./context-settings.ts";
 import { recordTokens } from "./token-ratio.ts";
-import type { ConversationSnapshot } from "./view/view-snapshot.ts";
+import {
+  type ConversationSnapshot,
+  readViewSnapshot,
+  takeConversationSnapshot,
+  viewSnapshotQueries,
+} from "./view/view-snapshot.ts";
 
 export interface CommittedTurn extends AppendResult {
   /** `duplicate`: a turn with this key was committed before; nothing was written, and the figures are of that one. */
@@ -41,4 +48,51 @@ function checkKey(key: string): void {
   throw new VarveError("BAD_REQUEST", "A turn needs a key of its own.", {
     remedy: `Send a string of 1 to ${keyLengthMax} characters that names this turn and no other.`,
   });
+}
+
+/** Estimates of new messages and stored figures may differ slightly. */
+const certainShare = 0.8;
+
+/** The jobs after a turn. Most turns need none; when in doubt, a job is created. */
+export async function createAfterTurnJobs(
+  store: Store,
+  config: Config,
+  session: Session,
+  messages: readonly Message[],
+  /** With a snapshot of the conversation, where the turn has just taken one. */
+  { snapshot: known, ...facts }: TurnFacts & { snapshot?: ConversationSnapshot },
+): Promise<NewJob[]> {
+  const allows = { compaction: canCompact(config, session), extraction: canExtract(config, session.key) };
+  if (!allows.compaction && !allows.extraction) return [];
+  const snapshot = known ?? (await readSnapshot(store, session));
+  const every = config.memory.extractEveryMessages;
+  const compacts = allows.compaction && (!snapshot || mayBeFull(config, session, messages, facts, snapshot.tokens));
+  const extracts =
+    allows.extraction && (!snapshot || snapshot.isLong || isWorthReading([...snapshot.unseen, ...messages], every));
+  return [
+    ...(compacts ? [compactionJob(store, session, "turn", facts)] : []),
+    ...(extracts ? [extractionJob(store, session, "turn")] : []),
+  ];
+}
+
+async function readSnapshot(store: Store, session: Session): Promise<ConversationSnapshot | undefined> {
+  const [cursors, ...rows] = await store.readBatch([
+    extractionCursorQuery(store.db, session),
+    ...viewSnapshotQueries(store.db, session),
+  ]);
+  return takeConversationSnapshot(await readViewSnapshot(store, session, rows), cursors[0]?.seq ?? 0);
+}
+
+/** False only when the whole conversation is clearly smaller than one leaf and the threshold. */
+function mayBeFull(
+  config: Config,
+  session: Session,
+  messages: readonly Message[],
+  facts: TurnFacts,
+  stored: number,
+): boolean {
+  const { leafChunkTokens, contextThreshold, windowTokens } = contextSettings(config, { session, ...facts });
+  const threshold = Math.floor(contextThreshold * windowTokens);
+  const tokens = stored + messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
+  return Math.max(tokens, facts.observedTokens ?? 0) >= Math.min(leafChunkTokens, threshold) * certainShare;
 }

@@ -4,8 +4,7 @@ import { formatDay, getToolCalls, type Message, toVarveError } from "../domain/i
 import { openChatModel } from "../models/index.ts";
 import { markMemoryFlush, type Session } from "../session/index.ts";
 import { chatSources } from "./runners/choose.ts";
-import { buildSystemPrompt } from "./system-prompt.ts";
-import { offerTools, runTools, type TurnTool } from "./tool-loop.ts";
+import { buildSystemPrompt, offerTools, runTools, type TurnTool } from "./tool-loop.ts";
 import type { Answered, TurnServices } from "./turn.ts";
 import { resolveWindow } from "./window.ts";
 

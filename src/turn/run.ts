@@ -16,9 +16,8 @@ import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
 import { toAddress, toMessage } from "./inbound.ts";
 import { endOfTurn, endTurn, recordProgress, type TurnClaim } from "./inbox.ts";
-import { getText } from "./text.ts";
 import type { TurnFacts, TurnServices } from "./turn.ts";
-import { type Answered, Interrupted, isStoreFailure, type Turn, TurnLost, type TurnRuntime } from "./turn.ts";
+import { type Answered, getText, Interrupted, isStoreFailure, type Turn, TurnLost, type TurnRuntime } from "./turn.ts";
 
 export async function runTurn(services: TurnServices, claim: TurnClaim, runtime: TurnRuntime): Promise<TurnResult> {
   const { turn, reset, hasNotices } = await receive(services, claim);

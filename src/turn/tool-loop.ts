@@ -1,6 +1,8 @@
 import { z } from "zod";
+import type { Config } from "../config/index.ts";
 import { type ConversationSnapshot, type Fitted, fitMidTurn } from "../context/index.ts";
 import {
+  formatDay,
   getToolCalls,
   type JsonObject,
   type Message,
@@ -14,7 +16,6 @@ import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
 import { withGroupHistory } from "./group-history.ts";
 import { toMessage } from "./inbound.ts";
 import type { Runner } from "./runners/port.ts";
-import { buildSystemPrompt } from "./system-prompt.ts";
 import type { Answered, Turn, TurnFacts, TurnRuntime, TurnServices } from "./turn.ts";
 
 /** A tool as a model sees it, ready to run. */
@@ -238,4 +239,10 @@ async function runTool(
     const { message, remedy } = toVarveError(error);
     return { text: remedy === undefined ? message : `${message} ${remedy}`, isError: true };
   }
+}
+
+/** The system prompt. It contains the day but not the hour, so that the prefix of the prompt does not change every turn. */
+export function buildSystemPrompt({ turn, timezone }: Config, now: number, addition: string | undefined): string {
+  const day = formatDay(now, timezone);
+  return [turn.systemPrompt, `Today is ${day}.`, addition].filter(Boolean).join("\n\n");
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import type { ConversationSnapshot, TurnFacts as PromptFacts, TurnContext } from "../context/index.ts";
-import { type Message, VarveError } from "../domain/index.ts";
+import { getParts, type Message, VarveError } from "../domain/index.ts";
 import type { MemoryService } from "../memory/index.ts";
 import type { ChatAnswer, UsageRecorder } from "../models/index.ts";
 import type { SearchService } from "../search/index.ts";
@@ -71,4 +71,12 @@ export class TurnLost extends Error {}
 /** The reason of an interruption, with the text so far. */
 export class Interrupted extends Error {
   text = "";
+}
+
+/** The text of a message. */
+export function getText(message: Pick<Message, "content">): string {
+  return getParts(message)
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("")
+    .trim();
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { toVarveError } from "../../src/domain/index.ts";
 import { openVarve, type TurnResult } from "../../src/engine.ts";
-import { getText } from "../../src/turn/text.ts";
+import { getText } from "../../src/turn/turn.ts";
 import { lastUserText, modelSettings, startChatServer } from "../support/chat-server.ts";
 import { databaseKinds, scratchDatabase } from "../support/databases.ts";
 import { FaultTap, faults } from "./fault-tap.ts";

@@ -1,10 +1,10 @@
+import { type Role, roles } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { timeWriter, truncatedMarker } from "../summary-text.ts";
+import { expandPrefix, filesPrefix, noFiles, timeWriter, truncatedMarker } from "../summary-text.ts";
 import { type Candidate, type Candidates, findCandidates } from "./extractive/candidates.ts";
-import { unfoldSummaries } from "./extractive/children.ts";
 import { expandLine, filesLine, printLines } from "./extractive/print.ts";
-import { selectSentences } from "./extractive/select.ts";
 import { splitSentences } from "./extractive/sentences.ts";
+import { tableSize } from "./extractive/words.ts";
 import type { SummaryTurn } from "./summary-request.ts";
 
 export const extractiveTargetTokens = 512;
@@ -79,4 +79,119 @@ function markerLine(input: ExtractiveInput, found: Candidates): string {
   if (found.skippedChars > 0) notes.push(`${found.skippedChars} characters not read`);
   if (found.skippedTurns > 0) notes.push(`${found.skippedTurns} turns not read`);
   return `${truncatedMarker} ${notes.join("; ")}`;
+}
+
+/** The tokens of a line in addition to its sentence: the speaker and sometimes the time. */
+const lineTokens = 3;
+/** The weight of a word that was selected already. */
+const residue = 0.2;
+/** How strongly the cost of a sentence counts against its value; at 1 only the shortest would win. */
+const priceExponent = 0.75;
+
+/**
+ * Selects sentences, best first, until the budget is spent: each is valued by the new words it adds, by its cost, and
+ * less the more of its section was selected already.
+ */
+export function selectSentences(candidates: readonly Candidate[], budget: number, pinned: Candidate[]): Candidate[] {
+  const selected = new Uint8Array(tableSize);
+  const chosen: Candidate[] = [];
+  const stretches = Math.max(1, Math.min(24, Math.round(budget / 50)));
+  const spent = new Array<number>(stretches).fill(0);
+  const end = (candidates.at(-1)?.position ?? 0) + 1;
+  const stretchOf = (one: Candidate) => Math.floor((one.position * stretches) / end);
+  let left = budget;
+  const take = (one: Candidate) => {
+    chosen.push(one);
+    left -= one.tokens + lineTokens;
+    const stretch = stretchOf(one);
+    spent[stretch] = (spent[stretch] ?? 0) + one.tokens + lineTokens;
+    for (const slot of one.slots) selected[slot] = 1;
+  };
+  for (const one of pinned) if (one.tokens + lineTokens <= left) take(one);
+  const share = budget / stretches;
+  const worthOf = (one: Candidate) => {
+    const crowding = 1 + (spent[stretchOf(one)] ?? 0) / share;
+    return (freshWeight(one, selected) * one.factor) / (one.tokens + lineTokens) ** priceExponent / crowding;
+  };
+  const pins = new Set(chosen);
+  let open = candidates.filter((one) => !pins.has(one)).map((one) => ({ one, worth: worthOf(one) }));
+  open.sort((a, b) => b.worth - a.worth || a.one.order - b.one.order);
+  for (;;) {
+    let best: { one: Candidate; worth: number } | undefined;
+    open = open.filter(({ one, worth }) => worth > 0 && one.tokens + lineTokens <= left);
+    for (const entry of open) {
+      // The value of a sentence only decreases, so an outdated value that is too low need not be recomputed.
+      if (best !== undefined && entry.worth <= best.worth) continue;
+      entry.worth = worthOf(entry.one);
+      if (entry.worth > (best?.worth ?? 0)) best = entry;
+    }
+    if (best === undefined) return chosen;
+    take(best.one);
+    best.worth = 0;
+  }
+}
+
+/** A sentence with mostly selected words is a repetition. */
+function freshWeight(one: Candidate, selected: Uint8Array): number {
+  let sum = 0;
+  let repeated = 0;
+  for (let index = 0; index < one.slots.length; index += 1) {
+    const isSelected = selected[one.slots[index] ?? 0] === 1;
+    if (isSelected) repeated += 1;
+    sum += (one.weights[index] ?? 0) * (isSelected ? residue : 1);
+  }
+  return repeated > 0.8 * one.slots.length ? 0 : sum;
+}
+
+export interface Unfolded {
+  turns: SummaryTurn[];
+  /** The file lines of the summaries, and their truncation markers. */
+  files: { path: string; operation?: string }[];
+  terms: string[];
+}
+
+const stamp = /^\[(\d{4}-\d\d-\d\d)?(?:(?:^|\s|(?<=\[))(\d\d:\d\d))?[^\]\n]{0,40}\]\s*/;
+const speaker = /^([\p{L}][\p{L}\p{N} .'_-]{0,39}): (?=\S)/u;
+const fileEntry = /^(\S+)(?: \(([^()]{1,40})\))?$/;
+
+/** Splits summaries into their lines, each with its time and speaker; their markers are removed. */
+export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
+  const unfolded: Unfolded = { turns: [], files: [], terms: [] };
+  for (const summary of summaries) {
+    let time = summary.time;
+    for (const raw of summary.text.split("\n")) {
+      const line = raw.trim();
+      if (line === "" || line === noFiles || line.startsWith(truncatedMarker)) continue;
+      if (line.startsWith(filesPrefix)) unfolded.files.push(...parseFiles(line.slice(filesPrefix.length)));
+      else if (line.startsWith(expandPrefix)) unfolded.terms.push(...line.slice(expandPrefix.length).split(/, ?/));
+      else {
+        const found = stamp.exec(line);
+        time = found === null ? time : parseTime(found, time);
+        const text = found === null ? line : line.slice(found[0].length);
+        const name = speaker.exec(text);
+        const content = name === null ? text : text.slice(name[0].length);
+        if (content !== "")
+          unfolded.turns.push({ time, speaker: name?.[1], role: parseRole(name?.[1]), text: content });
+      }
+    }
+  }
+  return unfolded;
+}
+
+/** The role of a speaker that the built-in summariser named by its role. */
+function parseRole(name: string | undefined): Role | undefined {
+  return roles.find((role) => name?.toLowerCase().split(" ", 1)[0] === role);
+}
+
+function parseTime(found: RegExpExecArray, last: number): number {
+  const lastDay = Math.abs(last) <= 8.64e15 ? new Date(last).toISOString().slice(0, 10) : "1970-01-01";
+  const time = Date.parse(`${found[1] ?? lastDay}T${found[2] ?? "00:00"}Z`);
+  return Number.isNaN(time) ? last : time;
+}
+
+function parseFiles(list: string): { path: string; operation?: string }[] {
+  return list.split(", ").flatMap((entry) => {
+    const found = fileEntry.exec(entry);
+    return found?.[1] === undefined ? [] : [{ path: found[1], operation: found[2] }];
+  });
 }

@@ -1,6 +1,6 @@
 import { estimateTokens } from "../../tokens/index.ts";
 import { expandPrefix, filesPrefix } from "../summary-text.ts";
-import { cues, getCues } from "./extractive/lexicon.ts";
+import { cues, getCues } from "./extractive/candidates.ts";
 import { scanWords } from "./extractive/words.ts";
 import { findForeignLanguage } from "./language.ts";
 

@@ -12,8 +12,7 @@ import type { TraceItem } from "../items.ts";
 import { type MessageEntry, newestRaw } from "../window.ts";
 import { pruneOld, withoutHeartbeats } from "./prune.ts";
 import { recallBlock } from "./recall-messages.ts";
-import { summaryXml } from "./summary-xml.ts";
-import { systemPromptAddition } from "./system-prompt.ts";
+import { summaryXml, systemPromptAddition } from "./render-summaries.ts";
 import type { ViewSnapshot } from "./view-snapshot.ts";
 
 export interface AssembleOptions {

@@ -2,7 +2,7 @@ import type { Store } from "../../store/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import { loadFrontier } from "../frontier.ts";
 import { renderSummaries } from "./assemble.ts";
-import { systemPromptAddition } from "./system-prompt.ts";
+import { systemPromptAddition } from "./render-summaries.ts";
 
 /** The summaries of the older part of a conversation, for callers that keep the newer part themselves. */
 export interface SummaryPrefix {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemPromptAddition } from "./system-prompt.ts";
+import { systemPromptAddition } from "./render-summaries.ts";
 
 const leaf = { kind: "leaf", depth: 0 } as const;
 const condensed = { kind: "condensed", depth: 1 } as const;

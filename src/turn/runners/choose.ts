@@ -1,8 +1,8 @@
+import type { Config } from "../../config/index.ts";
 import { VarveError } from "../../domain/index.ts";
-import { checkProfile, listChatModels, type ProviderSources } from "../../models/index.ts";
+import { checkProfile, listChatModels, openChatModel, type ProviderSources } from "../../models/index.ts";
 import type { Session } from "../../session/index.ts";
 import type { TurnServices } from "../turn.ts";
-import { sdkRunner } from "./ai-sdk.ts";
 import { claudeRunner } from "./claude-cli.ts";
 import { commandRunner } from "./command.ts";
 import { offlineNote, offlineRunner } from "./offline.ts";
@@ -57,4 +57,23 @@ export function chatSources(
   const { providers, auth } = config.models;
   if (profile !== undefined) checkProfile(auth, profile);
   return { providers, auth, env: process.env, home, ...(profile === undefined ? {} : { profile }) };
+}
+
+/** A model through the AI SDK. */
+export function sdkRunner(
+  name: string,
+  sources: ProviderSources,
+  { maxOutputTokens, temperature }: Config["turn"],
+): Runner {
+  const model = openChatModel(name, sources);
+  return {
+    name: "ai-sdk",
+    model: name,
+    get provider() {
+      return model.provider;
+    },
+    takes: "messages",
+    run: ({ system, messages, tools, signal, onText, onReasoning }) =>
+      model.ask({ system, messages, tools, signal, onText, onReasoning, maxOutputTokens, temperature }),
+  };
 }

@@ -2,9 +2,8 @@ import { z } from "zod";
 import type { Config } from "../../config/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import type { Session } from "../../session/index.ts";
-import { onePrompt } from "./one-prompt.ts";
 import type { Runner } from "./port.ts";
-import { runProgram } from "./program.ts";
+import { onePrompt, runProgram } from "./program.ts";
 
 /** The output of `claude --print --output-format json`. */
 const answerSchema = z.looseObject({

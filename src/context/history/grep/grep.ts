@@ -1,8 +1,6 @@
 import { VarveError } from "../../../domain/index.ts";
 import { queryWords, type Store } from "../../../store/index.ts";
-import { grepFiles } from "./grep-files.ts";
-import { grepMessages, matchMessages } from "./grep-messages.ts";
-import { grepSummaries } from "./grep-summaries.ts";
+import { grepFiles, grepMessages, grepSummaries, matchMessages } from "./grep-sources.ts";
 import type { CompiledGrep, Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep-types.ts";
 
 const charactersMax = 40_000;

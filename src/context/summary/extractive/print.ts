@@ -2,7 +2,7 @@ import { estimateTokens } from "../../../tokens/index.ts";
 import { expandPrefix, filesPrefix, noFiles } from "../../summary-text.ts";
 import type { SummaryTurn } from "../summary-request.ts";
 import type { Candidate } from "./candidates.ts";
-import { cues, getCues } from "./lexicon.ts";
+import { cues, getCues } from "./candidates.ts";
 import { scanWords } from "./words.ts";
 
 /** A line shows its time when this long has passed since the last one shown. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { summaryXml } from "./summary-xml.ts";
+import { summaryXml } from "./render-summaries.ts";
 
 const summary = {
   id: "sum_0123456789abcdef",
