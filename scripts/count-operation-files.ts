@@ -21,38 +21,43 @@ inspector.connect();
 await inspector.post("Profiler.enable");
 
 try {
-  const varve = await openVarve({ home });
+  // Without background jobs, only the operation itself runs while it is counted.
+  const varve = await openVarve({ home, background: false });
   const session = await varve.sessions.resolve({ channel: "test", peer: "files" });
-  const say = (from: number, count: number) =>
-    Array.from({ length: count }, (_, index) => ({
-      id: `m${from + index}`,
-      role: (from + index) % 2 === 0 ? ("user" as const) : ("assistant" as const),
-      content:
-        `Message ${from + index}: the ferry to Ostrava leaves at ${(from + index) % 24}:15 from pier ${index}. `.repeat(
-          20,
-        ),
-    }));
-  await varve.context.ingest(session, say(0, 400));
+  await varve.context.ingest(session, createMessages(0, 400));
   await varve.search.index();
-  // Everything is loaded and warm before it is counted, so that only the operation itself is seen.
+  // Loaded and warm before it is counted.
   await varve.search.find("When does the ferry leave?", { session });
-  await varve.turns.send({ channel: "test", from: { id: "files" }, text: "Which pier is it?" });
-
-  await varve.jobs.drain();
-  await count("ingest", () => varve.context.ingest(session, say(1_000, 1)));
-  await count("search", () => varve.search.find("When does the ferry leave?", { session }));
-  await count("turn", () =>
-    varve.turns.send({ channel: "test", from: { id: "files" }, text: "When does the ferry leave?" }),
-  );
-  await varve.jobs.drain();
-  await count("compaction", () => varve.context.compact(session, { budgetTokens: 8_000 }));
+  await countFiles("ingest", () => varve.context.ingest(session, createMessages(1_000, 1)));
+  await varve.search.index();
+  await countFiles("search", () => varve.search.find("When does the ferry leave?", { session }));
+  await countFiles("compaction", () => varve.context.compact(session, { budgetTokens: 8_000 }));
   await varve.close();
+
+  // A turn runs in the background of its process.
+  const running = await openVarve({ home });
+  const send = (text: string) => running.turns.send({ channel: "test", from: { id: "files" }, text });
+  await send("Which pier is it?");
+  await running.jobs.drain();
+  await countFiles("turn", () => send("When does the ferry leave?"));
+  await running.close();
 } finally {
   inspector.disconnect();
   rmSync(home, { recursive: true, force: true });
 }
 
-async function count(name: string, operation: () => Promise<unknown>): Promise<void> {
+function createMessages(from: number, count: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `m${from + index}`,
+    role: (from + index) % 2 === 0 ? ("user" as const) : ("assistant" as const),
+    content:
+      `Message ${from + index}: the ferry to Ostrava leaves at ${(from + index) % 24}:15 from pier ${index}. `.repeat(
+        20,
+      ),
+  }));
+}
+
+async function countFiles(name: string, operation: () => Promise<unknown>): Promise<void> {
   await inspector.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
   // Clears what was counted so far.
   await inspector.post("Profiler.takePreciseCoverage");
