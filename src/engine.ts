@@ -25,7 +25,7 @@ import {
   type Models,
   PreviousEmbedders,
 } from "./models/index.ts";
-import { createSearchService, embeddedText, type SearchIndex, type SearchService } from "./search/index.ts";
+import { createSearchService, type SearchIndex, type SearchService, selectEmbeddedText } from "./search/index.ts";
 import {
   createSessionService,
   type ImportRequest,
@@ -236,7 +236,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
 
 /** Loads the model and embeds a query while the database is opened. The search reports its failure. */
 function warmUp(embedder: Embedder | undefined, query: string): void {
-  embedder?.embedQuery(embeddedText(query)).catch(() => undefined);
+  embedder?.embedQuery(selectEmbeddedText(query)).catch(() => undefined);
 }
 
 /** Replaces the database by a backup; no engine may have it open. */

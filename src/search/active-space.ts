@@ -6,7 +6,7 @@ export interface ActiveSpace {
   context: SearchContext;
   /** The previous space that is searched in place of the current one. */
   previous?: string;
-  /** What the answer should tell about it. */
+  /** A note for the answer. */
   note?: string;
 }
 
@@ -24,8 +24,8 @@ export async function selectActiveSpace(context: SearchContext, agent: string): 
   return select(context, {
     name: `agent ${agent}`,
     findAhead: async () => (await findSpacesAhead(store, agent, await vectorCache.id())).map((space) => space.name),
-    covers: "as much (`varve index` does it); what came after the change is found by its words alone",
-    missing: (current) => `what ${current} has not embedded yet is found by its words alone`,
+    covers: "as much (run `varve index`); messages since the change match by words only",
+    missing: (current) => `messages that ${current} has not embedded yet match by words only`,
   });
 }
 
@@ -45,21 +45,21 @@ export async function selectMemorySpace(
         return [];
       }
       const ahead: string[] = [];
-      for (const { id, name } of others) if (await memoryVectors.lacksVectorsOf(id, scopes)) ahead.push(name);
+      for (const { id, name } of others) if (await memoryVectors.lacksVectorsFrom(id, scopes)) ahead.push(name);
       return ahead;
     },
-    covers: "as many memories (`varve index` does it)",
-    missing: (current) => `memories that ${current} has not embedded yet are found by their words alone`,
+    covers: "as many memories (run `varve index`)",
+    missing: (current) => `memories that ${current} has not embedded yet match by words only`,
   });
 }
 
 interface Selection {
-  /** Identifies what was settled once and for all. */
+  /** Identifies the selection in `settled`. */
   name: string;
   /** The names of previous spaces with vectors that the current one lacks, the best covered first. */
   findAhead(): Promise<string[]>;
   covers: string;
-  /** Says what is not found by meaning while no previous space can be searched. */
+  /** Describes what is not found by meaning when no previous space can be searched. */
   missing(current: string): string;
 }
 

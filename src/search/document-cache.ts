@@ -4,15 +4,15 @@ import { ChunkCache } from "./corpus/chunk-cache.ts";
 import type { CachedDoc, Doc } from "./documents.ts";
 import { countTerms } from "./text/count-terms.ts";
 import type { ResultKind } from "./types.ts";
-import { signed } from "./vectors/math.ts";
+import { toSignedBytes } from "./vectors/math.ts";
 
 const pageRows = 500;
-/** Summaries and files are few beside messages; beyond this many the oldest are not searched, and the answer says so. */
+/** The maximum number of summaries and of files in memory. Older ones are not searched, and the answer says so. */
 export const cachedMax = 20_000;
 
 interface CachedKind {
   docs: Map<string, CachedDoc>;
-  /** How far the tables were read: rows and the time of the latest. */
+  /** Detects changes: the number of rows and of vectors, and the time of the latest row. */
   mark: string;
   cut: boolean;
 }
@@ -51,13 +51,13 @@ export class DocumentCache {
   }
 
   private async load(agent: string, kind: "summary" | "file", space: number | undefined): Promise<CachedKind> {
-    const mark = await this.mark(agent, kind, space);
+    const readMark = await this.mark(agent, kind, space);
     const name = `${agent}\n${kind}`;
     const known = this.kinds.get(name);
-    if (known?.mark === mark) return known;
+    if (known?.mark === readMark) return known;
     const docs = new Map<string, CachedDoc>();
     let cut = false;
-    for await (const page of kind === "summary" ? this.summaries(agent) : this.files(agent)) {
+    for await (const page of kind === "summary" ? this.readSummaries(agent) : this.readFiles(agent)) {
       for (const doc of page) {
         const before = known?.docs.get(doc.key);
         docs.set(doc.key, before ?? { doc });
@@ -66,7 +66,7 @@ export class DocumentCache {
       if (cut) break;
     }
     if (space !== undefined) await this.addVectors(agent, kind, space, docs);
-    const loaded = { docs, mark, cut };
+    const loaded = { docs, mark: readMark, cut };
     this.kinds.set(name, loaded);
     return loaded;
   }
@@ -91,7 +91,7 @@ export class DocumentCache {
     return `${row?.count ?? 0} ${row?.latest ?? 0} ${vectors?.count ?? 0}`;
   }
 
-  private async *summaries(agent: string): AsyncGenerator<Doc[]> {
+  private async *readSummaries(agent: string): AsyncGenerator<Doc[]> {
     for (let offset = 0; ; offset += pageRows) {
       const rows = await this.store.db
         .selectFrom("summaries")
@@ -107,7 +107,7 @@ export class DocumentCache {
     }
   }
 
-  private async *files(agent: string): AsyncGenerator<Doc[]> {
+  private async *readFiles(agent: string): AsyncGenerator<Doc[]> {
     for (let offset = 0; ; offset += pageRows) {
       const rows = await this.store.db
         .selectFrom("files")
@@ -120,7 +120,7 @@ export class DocumentCache {
         .execute();
       if (rows.length === 0) return;
       yield rows.map((row) => {
-        // A file is found by its name and by what it is about; its lines are read by asking for it.
+        // Only the name and summary of a file are searchable, not its content.
         const text = [row.name ?? "", row.summary].filter(Boolean).join("\n");
         return toDoc("file", row.id, null, row.created_at, text, estimateTokens(text));
       });
@@ -147,8 +147,8 @@ export class DocumentCache {
       for (const row of rows) {
         const cached = docs.get(row.id);
         if (!cached) continue;
-        cached.vector = signed(row.vector);
-        cached.states = signed(row.states);
+        cached.vector = toSignedBytes(row.vector);
+        cached.states = toSignedBytes(row.states);
       }
       if (rows.length < pageRows) return;
       last = rows.at(-1)?.id ?? last;

@@ -4,9 +4,9 @@ import { countTerms, isCountable } from "./text/count-terms.ts";
 import { extractTerms } from "./text/words.ts";
 import type { ResultKind } from "./types.ts";
 
-/** A text that may be found, with what the ranking needs to know of it. */
+/** A searchable text with the fields that the ranking uses. */
 export interface Doc {
-  /** Unique among all: the citation. */
+  /** The citation; unique among all documents. */
   key: string;
   kind: ResultKind;
   id: string;
@@ -15,19 +15,19 @@ export interface Doc {
   branch: number;
   time: number;
   role: string;
-  /** In lower case; the role where a message has no name. */
+  /** In lower case; the role when a message has no name. */
   speaker: string;
   text: string;
   tokens: number;
-  /** How long others of its kind are, where they are not as long as messages. */
+  /** The average length of its kind, when it differs from that of messages. */
   averageTokens?: number;
-  /** A note of one day, which matters less as that day passes; others are evergreen. */
+  /** Its file name has a date: its score decays with age. */
   dated?: boolean;
-  /** How often each term comes; absent for a plain text, in which a few of them are counted faster. */
+  /** The frequency of each term; absent for ASCII texts, in which the query's terms are counted directly. */
   terms?: ReadonlyMap<string, number>;
 }
 
-/** A document that is no entry, with its vector where it has one. */
+/** A summary, file or chunk, with its vector when it has one. */
 export interface CachedDoc {
   doc: Doc;
   vector?: Int8Array;
@@ -35,13 +35,13 @@ export interface CachedDoc {
 }
 
 const loadRows = 500;
-/** What is kept in memory, in characters; a term that was counted stands for some of them. */
+/** The size limit of the cache in characters; a counted term adds `termWeight`. */
 const cachedMax = 8_000_000;
 const termWeight = 20;
-/** How long terms are counted before the event loop gets a turn. */
+/** Terms are counted for this long before control returns to the event loop. */
 const sliceMs = 6;
 
-/** Reads entries as documents and keeps the latest, because questions come in runs about the same things. */
+/** Reads entries as documents and caches the latest: consecutive queries often find the same ones. */
 export class DocumentReader {
   private readonly store: Store;
   private readonly cache = new Map<number, Doc>();
@@ -51,14 +51,14 @@ export class DocumentReader {
     this.store = store;
   }
 
-  /** The documents of some entries, in their order; those that are gone since are left out. */
+  /** The documents of some entries, in their order. Deleted entries are left out. */
   async read(agent: string, placed: readonly PlacedEntry[]): Promise<Doc[]> {
     const missing = placed.filter((entry) => !this.cache.has(entry.seq));
     const fresh = new Map<number, Doc>();
     let turn = performance.now();
     for (let start = 0; start < missing.length; start += loadRows) {
       const part = missing.slice(start, start + loadRows);
-      // By number alone: with the agent in the query, SQLite would walk all of its entries for every page.
+      // By sequence number only: with the agent in the query, SQLite would scan all of its entries for every page.
       const rows = await this.store.db
         .selectFrom("entries")
         .select(["seq", "id", "kind", "payload", "agent"])
@@ -79,12 +79,12 @@ export class DocumentReader {
       }
     }
     const found = placed.flatMap((entry) => fresh.get(entry.seq) ?? this.cache.get(entry.seq) ?? []);
-    this.keep(fresh);
+    this.addToCache(fresh);
     return found;
   }
 
-  /** What is oldest leaves in one go: a map that is begun anew after every removal walks over all that is gone. */
-  private keep(fresh: ReadonlyMap<number, Doc>): void {
+  /** Evicts in one pass: a Map iterator that is restarted after each removal skips all removed slots again. */
+  private addToCache(fresh: ReadonlyMap<number, Doc>): void {
     for (const [seq, doc] of fresh) {
       this.cache.set(seq, doc);
       this.cached += measureDoc(doc);
@@ -117,7 +117,7 @@ function toDoc(entry: PlacedEntry, id: string, { text, name }: EntryText): Doc {
 
 interface EntryText {
   text: string;
-  /** The name of the speaker, where the message has one. */
+  /** The name of the speaker, when the message has one. */
   name?: string;
 }
 
@@ -135,7 +135,7 @@ function measureDoc({ text, terms }: Doc): number {
 const namesMax = 10_000;
 const names = new Map<string, readonly string[]>();
 
-/** Whether a term is part of the name of who speaks; a mere role is no name. */
+/** Whether a term is part of the speaker's name. A role is not a name. */
 export function isSpokenBy(doc: Doc, term: string): boolean {
   if (doc.speaker === doc.role) return false;
   let terms = names.get(doc.speaker);

@@ -4,7 +4,7 @@ import { type Embedded, type EmbedText, formatSpaceName, toBytes } from "../mode
 import { dropLease, type Lease, type Schema, type Store, takeLease } from "../store/index.ts";
 import { decodeEntryText } from "./documents.ts";
 import type { SearchContext } from "./search-context.ts";
-import { unsigned } from "./vectors/math.ts";
+import { toUnsignedBytes } from "./vectors/math.ts";
 import { createSpace } from "./vectors/spaces.ts";
 
 export interface EmbedPendingOptions {
@@ -19,21 +19,21 @@ export interface EmbedPendingOptions {
 export interface EmbedPendingResult {
   status: "done" | "stopped" | "busy" | "no model";
   embedded: number;
-  /** Texts so long that their end is found by words alone. */
+  /** Texts too long for the model: their end matches by words only. */
   cutTexts: number;
   because?: string;
 }
 
 const pageRows = 32;
 const leaseMs = 60_000;
-/** Another process may commit an entry a little after one with a higher number: the last ones are read again. */
+/** Another process may commit an entry after one with a higher number, so the last rows are checked again. */
 const lateRows = 256;
-/** The lease of everything that is embedded for no particular agent. */
+/** The lease for embedding memories, which belong to no agent. */
 const memoriesName = "embed:memories";
 
 /**
- * Embeds whatever has no vector yet. Appending writes no vectors, so that it stays fast; this follows, page by page, each
- * in one short transaction with its progress. Killed at any time, it continues from the last page.
+ * Embeds all pending texts. Appending a message writes no vector, so that it stays fast. Each page is written with its
+ * progress in one short transaction: after a crash the next call continues from the last page.
  */
 export async function embedPending(
   context: SearchContext,
@@ -63,7 +63,7 @@ export async function embedPendingMemories(
   { max, signal }: { max: number; signal?: AbortSignal },
 ): Promise<EmbedPendingResult> {
   const result: EmbedPendingResult = { status: "done", embedded: 0, cutTexts: 0 };
-  const queue = memoryQueue(context, await findOrCreateSpace(context));
+  const queue = createMemoryQueue(context, await findOrCreateSpace(context));
   result.status = await drainQueue(context, owner, queue, { signal, max, until: Number.POSITIVE_INFINITY }, result);
   return result;
 }
@@ -95,9 +95,9 @@ async function listQueues(
   space: number,
   { agent }: EmbedPendingOptions,
 ): Promise<EmbeddingQueue[]> {
-  if (agent !== undefined) return [agentQueue(context, space, agent)];
+  if (agent !== undefined) return [createAgentQueue(context, space, agent)];
   const agents = await listAgents(context);
-  return [...agents.map((one) => agentQueue(context, space, one)), memoryQueue(context, space)];
+  return [...agents.map((one) => createAgentQueue(context, space, one)), createMemoryQueue(context, space)];
 }
 
 async function drainQueue(
@@ -108,7 +108,7 @@ async function drainQueue(
   result: EmbedPendingResult,
 ): Promise<"done" | "stopped" | "busy"> {
   const { store } = context;
-  // Nothing to do needs no lease.
+  // Without pending texts no lease is needed.
   if (!(await queue.nextPage())) return "done";
   let lease = await takeLease(store, queue.name, owner, store.clock.now(), leaseMs);
   if (!lease) return "busy";
@@ -129,7 +129,7 @@ async function drainQueue(
     }
     return "done";
   } catch (error) {
-    // An abort in the middle of a page loses that page and nothing else.
+    // An abort loses at most the current page.
     if (signal?.aborted) return "stopped";
     throw error;
   } finally {
@@ -138,7 +138,7 @@ async function drainQueue(
 }
 
 /** The messages of an agent, then its summaries, files and corpus chunks. */
-function agentQueue(context: SearchContext, space: number, agent: string): EmbeddingQueue {
+function createAgentQueue(context: SearchContext, space: number, agent: string): EmbeddingQueue {
   return {
     name: `embed:${space}:${agent}`,
     async nextPage() {
@@ -153,7 +153,7 @@ function agentQueue(context: SearchContext, space: number, agent: string): Embed
   };
 }
 
-function memoryQueue({ store, memoryVectors }: SearchContext, space: number): EmbeddingQueue {
+function createMemoryQueue({ store, memoryVectors }: SearchContext, space: number): EmbeddingQueue {
   return {
     name: memoriesName,
     async nextPage() {
@@ -166,7 +166,7 @@ function memoryQueue({ store, memoryVectors }: SearchContext, space: number): Em
             store,
             rows.flatMap(({ scope, num, id }, index) => {
               const made = vectors[index];
-              return made ? [{ scope, space, num, memory: id, vector: unsigned(toBytes(made.vector)) }] : [];
+              return made ? [{ scope, space, num, memory: id, vector: toUnsignedBytes(toBytes(made.vector)) }] : [];
             }),
           ),
       };
@@ -175,7 +175,7 @@ function memoryQueue({ store, memoryVectors }: SearchContext, space: number): Em
   };
 }
 
-/** A memory that was purged while its vector was made gets none. */
+/** Skips memories that were purged while they were embedded. */
 async function writeMemoryVectors(
   store: Store,
   values: readonly { scope: string; space: number; num: number; memory: string; vector: Uint8Array }[],
@@ -198,11 +198,11 @@ async function writeMemoryVectors(
 export async function countPendingMessages(context: SearchContext, agent: string): Promise<number> {
   const space = await context.vectorCache?.id();
   const since = space === undefined ? 0 : await readWatermark(context, agent, space);
-  return (await messagesAfter(context.store, agent, since).select("seq").limit(1_000).execute()).length;
+  return (await selectMessagesAfter(context.store, agent, since).select("seq").limit(1_000).execute()).length;
 }
 
 /** The unary plus keeps SQLite from scanning the agent's index from its start: it uses the primary key instead. */
-export function messagesAfter(store: Store, agent: string, seq: number) {
+export function selectMessagesAfter(store: Store, agent: string, seq: number) {
   const query = store.db
     .selectFrom("entries")
     .where("seq", ">", seq)
@@ -225,13 +225,13 @@ interface Page {
 
 async function nextPage(context: SearchContext, agent: string, space: number): Promise<Page | undefined> {
   const from = await readWatermark(context, agent, space);
-  const rows = await messagesAfter(context.store, agent, from)
+  const rows = await selectMessagesAfter(context.store, agent, from)
     .select(["seq", "conversation", "time", "kind", "payload"])
     .orderBy("seq")
     .limit(pageRows)
     .execute();
   if (rows.length > 0) {
-    const late = await lateEntries(context, agent, space, from);
+    const late = await findLateEntries(context, agent, space, from);
     const items = [...late, ...rows].map((row): Item => {
       const { text, name } = decodeEntryText(row.kind, row.payload);
       const { seq, conversation, time } = row;
@@ -247,7 +247,7 @@ async function nextPage(context: SearchContext, agent: string, space: number): P
   return documents.length === 0 ? undefined : { items: documents };
 }
 
-async function lateEntries(context: SearchContext, agent: string, space: number, upTo: number) {
+async function findLateEntries(context: SearchContext, agent: string, space: number, upTo: number) {
   if (context.store.engine === "sqlite") return [];
   return context.store.db
     .selectFrom("entries as e")
@@ -351,7 +351,7 @@ async function writePage(
 ): Promise<void> {
   await context.store.transaction(async ({ db }) => {
     const seqs = page.items.flatMap((item) => ("seq" in item.key ? item.key.seq : []));
-    // An entry that was deleted while its vector was made gets none.
+    // Entries that were deleted while they were embedded are skipped.
     const existing = new Set(
       seqs.length === 0
         ? []
@@ -415,7 +415,7 @@ function toVectorRows(
 }
 
 function toStoredBytes(made: Embedded): { vector: Uint8Array; states: Uint8Array } {
-  return { vector: unsigned(toBytes(made.vector)), states: unsigned(made.tokens ?? new Int8Array(0)) };
+  return { vector: toUnsignedBytes(toBytes(made.vector)), states: toUnsignedBytes(made.tokens ?? new Int8Array(0)) };
 }
 
 async function readWatermark(context: SearchContext, agent: string, space: number): Promise<number> {

@@ -1,42 +1,42 @@
 import type { Doc } from "./documents.ts";
 import { isSpokenBy } from "./documents.ts";
-import { bm25, lengthNorm } from "./query-weights.ts";
+import { bm25, computeLengthNorm } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
-import { around, type Pool } from "./retrieve.ts";
+import { listNeighbours, type Pool } from "./retrieve.ts";
 import { TermCounter } from "./text/count-terms.ts";
 import { dot } from "./vectors/math.ts";
 
-/** How much each term of a query weighs, in the order of its terms. */
+/** The terms of a query with their weights. */
 export interface WeightedTerms {
   terms: readonly string[];
   weights: readonly number[];
   averageTokens: number;
-  /** The beginning of a word: whatever begins with it counts as the last term. */
+  /** An unfinished word: every word with this prefix counts as the last term. */
   prefix?: string;
 }
 
-/** What the words of the query give each document: alone, with its near and with its wide surroundings. */
+/** BM25 by pool index: of the document alone, with its near and with its wide neighbourhood. */
 export interface LexicalScores {
   own: Float64Array;
   near: Float64Array;
   wide: Float64Array;
-  /** The share of the query's weight that the document and its direct neighbours hold. */
+  /** The share of the query's term weights that the document and its direct neighbours contain. */
   coverage: Float64Array;
 }
 
-/** By place in the pool; only the candidates get scores. */
-export function lexicalScores(pool: Pool, candidates: readonly number[], query: WeightedTerms): LexicalScores {
+/** Computes scores for the candidates only; the other documents contribute as neighbours. */
+export function computeLexicalScores(pool: Pool, candidates: readonly number[], query: WeightedTerms): LexicalScores {
   const { terms, weights, averageTokens, prefix } = query;
   const counter = new TermCounter(terms, prefix);
   const frequencies = pool.docs.map((doc) => {
-    const norm = lengthNorm(doc.tokens, doc.averageTokens ?? averageTokens);
-    const counts = doc.terms ? counter.inTerms(doc.terms) : withSpeaker(doc, terms, counter.inText(doc.text));
+    const norm = computeLengthNorm(doc.tokens, doc.averageTokens ?? averageTokens);
+    const counts = doc.terms ? counter.inTerms(doc.terms) : addSpeakerCounts(doc, terms, counter.inText(doc.text));
     return counts.map((count) => count / norm);
   });
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
   const over = (index: number, window: readonly number[]) => {
     const sum = new Float64Array(terms.length);
-    for (const place of around(pool, index, window.length - 1)) {
+    for (const place of listNeighbours(pool, index, window.length - 1)) {
       const part = window[place.distance] ?? 0;
       const counts = frequencies[place.index];
       for (let term = 0; term < sum.length; term += 1) {
@@ -64,8 +64,8 @@ export function lexicalScores(pool: Pool, candidates: readonly number[], query: 
   return scores;
 }
 
-/** Who speaks is part of what is said. */
-function withSpeaker(doc: Doc, terms: readonly string[], counts: Float64Array): Float64Array {
+/** Counts the speaker's name as a word of the message. */
+function addSpeakerCounts(doc: Doc, terms: readonly string[], counts: Float64Array): Float64Array {
   for (const [index, term] of terms.entries()) if (isSpokenBy(doc, term)) counts[index] = (counts[index] as number) + 1;
   return counts;
 }
@@ -75,8 +75,8 @@ export interface VectorScores {
   window: (number | undefined)[];
 }
 
-/** The cosine of each candidate, and of the mean of it and its neighbours, by place in the pool. */
-export function vectorScores(
+/** Computes the cosine of each candidate alone and of its weighted mean with its neighbours, by pool index. */
+export function computeVectorScores(
   pool: Pool,
   candidates: readonly number[],
   query: Float32Array,
@@ -88,7 +88,7 @@ export function vectorScores(
     if (!own) continue;
     scores.own[index] = dot(query, own);
     const sum = new Float32Array(query.length);
-    for (const place of around(pool, index, ranking.windows.vector.length - 1)) {
+    for (const place of listNeighbours(pool, index, ranking.windows.vector.length - 1)) {
       const vector = vectorOf(place.index);
       const part = ranking.windows.vector[place.distance] ?? 0;
       if (!vector) continue;
@@ -99,8 +99,8 @@ export function vectorScores(
   return scores;
 }
 
-/** Values stretched to 0–1. What is unknown gets the mean: not knowing is neither for nor against. */
-export function stretched(values: readonly (number | undefined)[]): number[] {
+/** Scales values linearly so that they span 0–1. Unknown values get the mean, which is neutral. */
+export function scaleToUnit(values: readonly (number | undefined)[]): number[] {
   const known = values.filter((value) => value !== undefined);
   if (known.length === 0) return values.map(() => 0);
   let low = Number.POSITIVE_INFINITY;
@@ -113,12 +113,12 @@ export function stretched(values: readonly (number | undefined)[]): number[] {
   }
   const mean = sum / known.length;
   const range = high - low;
-  // Equals are all the best: one that nothing but its meaning speaks for must not end at nothing.
+  // Equal values all become 1: a single candidate that only its vector supports must not score 0.
   return values.map((value) => (range === 0 ? 1 : ((value ?? mean) - low) / range));
 }
 
-/** Values as shares of the largest. */
-export function shares(values: Float64Array): number[] {
+/** Divides values by the largest. */
+export function divideByLargest(values: Float64Array): number[] {
   const most = values.reduce((largest, value) => Math.max(largest, value), 0);
   return Array.from(values, (value) => (most === 0 ? 0 : value / most));
 }

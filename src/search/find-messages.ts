@@ -24,7 +24,7 @@ const stopWords = new Set(
   ),
 );
 
-/** The messages that a prompt is about, best first, in the visible conversations and those they were forked from. */
+/** The messages most relevant to a prompt, best first, in the visible conversations and those they were forked from. */
 export async function findMessages(context: SearchContext, request: MessageSearch): Promise<MessageHit[]> {
   const { visibility, prompt, limit, signal } = request;
   const { agent, conversations } = visibility;

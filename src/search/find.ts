@@ -1,18 +1,24 @@
-import { byScore, type Candidate, rounded, trace } from "./candidate.ts";
+import { type Candidate, compareByScore, roundScore, traceScores } from "./candidate.ts";
 import { isSpokenBy } from "./documents.ts";
-import { type LexicalScores, lexicalScores, type VectorScores, vectorScores } from "./features.ts";
-import { addLate, classicScore, fuseTuned, makeRankingHints, unitBm25 } from "./fuse.ts";
+import { computeLexicalScores, computeVectorScores, type LexicalScores, type VectorScores } from "./features.ts";
+import { addLateInteraction, computeClassicScore, fuseTuned, makeRankingHints, normaliseBm25 } from "./fuse.ts";
 import type { WeightedToken } from "./query-weights.ts";
-import { termWeights, weighQuery, withSpeakers } from "./query-weights.ts";
+import { addSpeakerFrequencies, weighQuery, weighTerms } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
 import { type Retrieval, retrieve } from "./retrieve.ts";
 import type { SearchContext } from "./search-context.ts";
 import { makeSnippet } from "./snippet.ts";
 import { diversify } from "./stages/diversity.ts";
-import { lateScores } from "./stages/late-interaction.ts";
-import { noiseLast } from "./stages/noise.ts";
+import { scoreLateInteraction } from "./stages/late-interaction.ts";
+import { moveNoiseLast } from "./stages/noise.ts";
 import { rerankCandidates } from "./stages/rerank.ts";
-import { decay, hardMinScore, length, minScore, recency } from "./stages/scores.ts";
+import {
+  applyDecay,
+  applyLengthPenalty,
+  applyRecency,
+  filterByFinalMinScore,
+  filterByMinScore,
+} from "./stages/scores.ts";
 import { parseTimeSpan } from "./time/time-span.ts";
 import type { Confidence, Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import { dot } from "./vectors/math.ts";
@@ -21,8 +27,8 @@ const limitDefault = 10;
 const limitMax = 1_000;
 
 /**
- * Finds what was said. Legs bring candidates, fusion scores them, stages put them in order; every step is traced.
- * It never writes.
+ * Runs one search: retrievers collect candidates, fusion scores them, stages filter and reorder them. Every step is
+ * traced. It never writes.
  */
 export async function find(context: SearchContext, query: string, options: FindOptions): Promise<SearchAnswer> {
   const limit = Math.min(limitMax, Math.max(1, options.limit ?? limitDefault));
@@ -31,21 +37,21 @@ export async function find(context: SearchContext, query: string, options: FindO
   let began = performance.now();
   const step = (name: string, candidates: number) => {
     const now = performance.now();
-    steps.push({ name, ms: rounded(now - began), candidates });
+    steps.push({ name, ms: roundScore(now - began), candidates });
     began = now;
   };
 
   const time = parseTimeSpan(query, context.store.clock.now());
   const found = await retrieve(context, query, { ...options, limit });
-  for (const { name, ms } of found.took) steps.push({ name, ms: rounded(ms), candidates: found.candidates.length });
+  for (const { name, ms } of found.took) steps.push({ name, ms: roundScore(ms), candidates: found.candidates.length });
   began = performance.now();
-  const { lexical, vector, tokens } = score(found, options.retrievers);
-  const all = found.candidates.map((index) => candidateAt(found, index, lexical, vector));
+  const { lexical, vector, tokens } = computeScores(found, options.retrievers);
+  const all = found.candidates.map((index) => createCandidate(found, index, lexical, vector));
   let list = all.filter((candidate) => hasEvidence(candidate, lexical));
   let weightTotal = 1;
   if (profile === "classic") list = fuseClassic(list, limit);
   else weightTotal = fuseTuned(list, lexical, vector, makeRankingHints(found, time));
-  trace(list, "fusion");
+  traceScores(list, "fusion");
   step("fusion", list.length);
 
   const cut = [...found.cut];
@@ -57,7 +63,7 @@ export async function find(context: SearchContext, query: string, options: FindO
   const run = async (name: StageName, work: () => Promise<Candidate[]> | Candidate[]) => {
     if (off.has(name)) return;
     list = await work();
-    trace(list, name);
+    traceScores(list, name);
     step(name, list.length);
   };
   const { stages } = ranking;
@@ -70,13 +76,13 @@ export async function find(context: SearchContext, query: string, options: FindO
     return kept;
   };
 
-  await run("minScore", () => drop(minScore(list, options.minScore ?? least), "below the least score"));
+  await run("minScore", () => drop(filterByMinScore(list, options.minScore ?? least), "below the minimum score"));
   let late: Map<string, number> | undefined;
   await run("rerank", async () => {
     if (profile !== "classic" && tokens.length > 0) {
-      const best = list.toSorted(byScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
-      const scores = await lateScores(context, options.agent, found, tokens, best);
-      addLate(best, weightTotal, scores.own, scores.window);
+      const best = list.toSorted(compareByScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
+      const scores = await scoreLateInteraction(context, options.agent, found, tokens, best);
+      addLateInteraction(best, weightTotal, scores.own, scores.window);
       late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
     }
     if (!context.reranker || options.noNetwork || list.length === 0) return list;
@@ -91,23 +97,26 @@ export async function find(context: SearchContext, query: string, options: FindO
     return list;
   });
   await run("recency", () => {
-    recency(list, context.store.clock.now());
+    applyRecency(list, context.store.clock.now());
     return list;
   });
   await run("length", () => {
-    length(list);
+    applyLengthPenalty(list);
     return list;
   });
   await run("decay", () => {
-    decay(list, context.store.clock.now());
+    applyDecay(list, context.store.clock.now());
     return list;
   });
   await run("hardMinScore", () =>
-    drop(hardMinScore(list, Math.max(options.minScore ?? 0, hardLeast)), "below the last bar"),
+    drop(
+      filterByFinalMinScore(list, Math.max(options.minScore ?? 0, hardLeast)),
+      "below the minimum score after all stages",
+    ),
   );
-  list.sort(byScore);
-  await run("noise", () => noiseLast(list));
-  await run("diversity", () => diversify(list, 2 * limit, same, (a, b) => likeness(found, a, b)));
+  list.sort(compareByScore);
+  await run("noise", () => moveNoiseLast(list));
+  await run("diversity", () => diversify(list, 2 * limit, same, (a, b) => computeSimilarity(found, a, b)));
   if (list.length > limit) cut.push(`${list.length - limit} more results beyond the limit of ${limit}`);
   list = list.slice(0, limit);
 
@@ -121,7 +130,7 @@ export async function find(context: SearchContext, query: string, options: FindO
     query,
     mode: describeMode(found, options),
     confidence: rateConfidence(evidence),
-    certainty: evidence ? rounded(certainty(evidence)) : 0,
+    certainty: evidence ? roundScore(computeCertainty(evidence)) : 0,
     results: await toResults(context, options, found, list),
     cut,
     degraded,
@@ -131,16 +140,16 @@ export async function find(context: SearchContext, query: string, options: FindO
 }
 
 /**
- * Whether anything speaks for a candidate: a word of the query in it or beside it, or a likeness that is more than
- * chance. The nearest of a thousand texts is not near for that alone.
+ * Whether a candidate matches at all: a query word in it or in a neighbour, or a cosine above chance. The nearest
+ * vector always exists, so being nearest is not evidence.
  */
 function hasEvidence(candidate: Candidate, lexical: LexicalScores | undefined): boolean {
   if ((lexical?.coverage[candidate.index] ?? 0) > 0) return true;
   return (candidate.cosine ?? 0) >= ranking.candidates.cosineMin;
 }
 
-/** Everything the query is compared by, once it is known who speaks in the pool. */
-function score(
+/** Computes the lexical and vector scores, with term weights that account for the speakers in the pool. */
+function computeScores(
   found: Retrieval,
   retrievers: FindOptions["retrievers"],
 ): {
@@ -149,57 +158,57 @@ function score(
   tokens: readonly WeightedToken[];
 } {
   const { pool, parsed, embedded } = found;
-  const statistics = withSpeakers(parsed.terms, found.statistics, (term) => speakerShare(found, term));
-  const weights = termWeights(parsed.terms, statistics);
+  const statistics = addSpeakerFrequencies(parsed.terms, found.statistics, (term) => computeSpeakerShare(found, term));
+  const weights = weighTerms(parsed.terms, statistics);
   const terms = parsed.terms.map((term) => term.term);
   const { averageTokens } = statistics;
   const silent = terms.length === 0 || retrievers?.includes("lexical") === false;
   const lexical = silent
     ? undefined
-    : lexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
+    : computeLexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
   const query = embedded && weighQuery(embedded, parsed.terms, weights);
-  const vector = query && vectorScores(pool, found.candidates, query.vector, found.vectorAt);
+  const vector = query && computeVectorScores(pool, found.candidates, query.vector, found.vectorAt);
   return { lexical, vector, tokens: query?.tokens ?? [] };
 }
 
-function speakerShare(found: Retrieval, term: string): number {
+function computeSpeakerShare(found: Retrieval, term: string): number {
   const { docs } = found.pool;
   const spoken = docs.filter((doc) => isSpokenBy(doc, term)).length;
   return docs.length === 0 ? 0 : spoken / docs.length;
 }
 
-function candidateAt(
+function createCandidate(
   found: Retrieval,
   index: number,
   lexical: LexicalScores | undefined,
   vector: VectorScores | undefined,
 ): Candidate {
   const doc = found.pool.docs[index];
-  if (!doc) throw new Error("a candidate lies outside its pool");
+  if (!doc) throw new Error(`The candidate ${index} is not in the pool.`);
   return {
     doc,
     index,
     sources: found.sources.get(doc.key) ?? ["context"],
-    bm25: unitBm25(lexical?.own[index] ?? 0),
+    bm25: normaliseBm25(lexical?.own[index] ?? 0),
     cosine: vector?.own[index],
     score: 0,
-    behind: false,
+    ranksLast: false,
     stages: {},
     notes: [],
   };
 }
 
-/** The reference takes only what a leg itself ranks high. */
+/** `classic` considers only the top results of each retriever. */
 function fuseClassic(list: Candidate[], limit: number): Candidate[] {
   const most = Math.max(20, 2 * limit);
   const lexical = list.filter((one) => one.bm25 > 0).sort((a, b) => b.bm25 - a.bm25);
   const vector = list.filter((one) => one.cosine !== undefined).sort((a, b) => (b.cosine ?? 0) - (a.cosine ?? 0));
   const chosen = new Set([...lexical.slice(0, most), ...vector.slice(0, most)]);
-  for (const candidate of chosen) candidate.score = classicScore(candidate.bm25, candidate.cosine);
+  for (const candidate of chosen) candidate.score = computeClassicScore(candidate.bm25, candidate.cosine);
   return [...chosen];
 }
 
-function likeness(found: Retrieval, a: Candidate, b: Candidate): number | undefined {
+function computeSimilarity(found: Retrieval, a: Candidate, b: Candidate): number | undefined {
   const [left, right] = [found.vectorAt(a.index), found.vectorAt(b.index)];
   return left && right && dot(left, right);
 }
@@ -232,7 +241,7 @@ async function toResults(
     kind: doc.kind,
     id: doc.id,
     citation: doc.key,
-    score: rounded(value),
+    score: roundScore(value),
     snippet: makeSnippet(doc.text, terms),
     text: doc.text,
     ...(doc.seq === undefined ? {} : { seq: doc.seq }),
@@ -245,11 +254,11 @@ async function toResults(
   }));
 }
 
-/** How sure it is that the best result answers at all, from 0 to 1. */
-export function certainty({ coverage, cosine, late }: Evidence): number {
+/** The probability, 0 to 1, that the best result answers the query. */
+export function computeCertainty({ coverage, cosine, late }: Evidence): number {
   const weights = ranking.confidence;
   if (cosine === undefined) return weights.wordsOnly * coverage;
-  // Without tokens the vector speaks for both: a sentence that is near has words that are.
+  // Without late interaction its score is estimated from the cosine.
   const tokens = late ?? Math.min(1, cosine + 0.2);
   const sum = weights.bias + weights.coverage * coverage + weights.cosine * cosine + weights.late * tokens;
   return 1 / (1 + Math.exp(-sum));
@@ -257,7 +266,7 @@ export function certainty({ coverage, cosine, late }: Evidence): number {
 
 export function rateConfidence(best: Evidence | undefined): Confidence {
   if (!best) return "none";
-  const value = certainty(best);
+  const value = computeCertainty(best);
   if (value >= ranking.confidence.strong) return "strong";
   return value >= ranking.confidence.weak ? "weak" : "none";
 }

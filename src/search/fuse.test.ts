@@ -1,33 +1,33 @@
 import { describe, expect, test } from "vitest";
-import { stretched } from "./features.ts";
-import { classicScore, unitBm25 } from "./fuse.ts";
+import { scaleToUnit } from "./features.ts";
+import { computeClassicScore, normaliseBm25 } from "./fuse.ts";
 
 describe("the classic profile", () => {
   test("is 0.7 of the vector and 0.3 of BM25", () => {
-    expect(classicScore(0.5, 0.6)).toBeCloseTo(0.7 * 0.6 + 0.3 * 0.5);
+    expect(computeClassicScore(0.5, 0.6)).toBeCloseTo(0.7 * 0.6 + 0.3 * 0.5);
   });
 
-  test("a strong lexical hit keeps 0.92 of its own score", () => {
-    expect(classicScore(0.9, 0.1)).toBeCloseTo(0.92 * 0.9);
-    expect(classicScore(0.74, 0)).toBeCloseTo(0.3 * 0.74);
+  test("a strong lexical match keeps 0.92 of its own score", () => {
+    expect(computeClassicScore(0.9, 0.1)).toBeCloseTo(0.92 * 0.9);
+    expect(computeClassicScore(0.74, 0)).toBeCloseTo(0.3 * 0.74);
   });
 
-  test("a hit of words alone keeps its score, and everything stays within 0.1 and 1", () => {
-    expect(classicScore(0.6, undefined)).toBe(0.6);
-    expect(classicScore(0, -0.5)).toBe(0.1);
-    expect(classicScore(1, 1)).toBe(1);
+  test("without a vector BM25 is the score, and scores stay within 0.1 and 1", () => {
+    expect(computeClassicScore(0.6, undefined)).toBe(0.6);
+    expect(computeClassicScore(0, -0.5)).toBe(0.1);
+    expect(computeClassicScore(1, 1)).toBe(1);
   });
 
-  test("BM25 is brought to 0–1", () => {
-    expect(unitBm25(0)).toBe(0);
-    expect(unitBm25(5.5)).toBeGreaterThan(0.74);
-    expect(unitBm25(1000)).toBe(1);
+  test("BM25 is normalised to 0–1", () => {
+    expect(normaliseBm25(0)).toBe(0);
+    expect(normaliseBm25(5.5)).toBeGreaterThan(0.74);
+    expect(normaliseBm25(1000)).toBe(1);
   });
 });
 
-test("what is unknown gets the mean of what is known", () => {
-  expect(stretched([0, 10, undefined, 5])).toEqual([0, 1, 0.5, 0.5]);
-  // Of equals each is the best.
-  expect(stretched([3, 3])).toEqual([1, 1]);
-  expect(stretched([undefined])).toEqual([0]);
+test("unknown values get the mean of the known ones", () => {
+  expect(scaleToUnit([0, 10, undefined, 5])).toEqual([0, 1, 0.5, 0.5]);
+  // Equal values all become 1.
+  expect(scaleToUnit([3, 3])).toEqual([1, 1]);
+  expect(scaleToUnit([undefined])).toEqual([0]);
 });

@@ -1,57 +1,57 @@
 import type { Candidate } from "./candidate.ts";
 import { isSpokenBy } from "./documents.ts";
-import { type LexicalScores, shares, stretched, type VectorScores } from "./features.ts";
+import { divideByLargest, type LexicalScores, scaleToUnit, type VectorScores } from "./features.ts";
 import { ranking } from "./ranking.ts";
 import type { Retrieval } from "./retrieve.ts";
 import { scoreTimeFit, type TimeSpan } from "./time/time-span.ts";
 
-/** BM25 has no upper end: this brings it to 0.5–1 for what matches at all, 0.75 being a rare word found. */
-export function unitBm25(raw: number): number {
+/** Normalises BM25, which has no upper bound: 0.5–1 for any match, about 0.75 for one rare word; 0 for none. */
+export function normaliseBm25(raw: number): number {
   return raw <= 0 ? 0 : 1 / (1 + Math.exp(-raw / 5));
 }
 
 /**
- * The reference: 0.7 of the vector and 0.3 of BM25; a strong lexical hit keeps 0.92 of its own score, so that exact
- * names and ticket numbers survive; a hit of words alone keeps its score.
+ * The score of the `classic` profile: a weighted sum of cosine and BM25. A strong lexical match keeps at least
+ * `strongFloor` of its BM25, so that exact names and ticket numbers rank high; without a vector BM25 is the score.
  */
-export function classicScore(bm25: number, cosine: number | undefined): number {
+export function computeClassicScore(bm25: number, cosine: number | undefined): number {
   const { vector, bm25: lexical, strongBm25, strongFloor, least } = ranking.classic;
   const fused = cosine === undefined ? bm25 : vector * Math.max(0, cosine) + lexical * bm25;
   const kept = bm25 >= strongBm25 ? Math.max(fused, strongFloor * bm25) : fused;
   return Math.min(1, Math.max(least, kept));
 }
 
-export interface Hints {
-  /** Who is named in the query speaks, by place in the pool. */
+export interface RankingHints {
+  /** Whether the query names the speaker; by pool index, as all hints. */
   speaker: readonly boolean[];
-  /** The query is about whoever asks, and this is what a user said. */
+  /** Whether the query is about the user and the message is theirs. */
   firstPerson: readonly boolean[];
-  /** How well the time fits the one that is asked for; absent when none is. */
+  /** How well the time matches the one named in the query; absent when it names none. */
   time?: readonly number[];
 }
 
 const { tuned } = ranking;
 
 /**
- * The weighted sum of everything known before tokens are compared; what is missing takes its weight with it. Returns
- * the sum of all weights, late interaction's included, that the scores are shares of.
+ * Scores the candidates by the weighted sum of all features except late interaction; a missing feature is left out
+ * together with its weight. Returns the sum of the weights, late interaction included, by which scores are divided.
  */
 export function fuseTuned(
   candidates: readonly Candidate[],
   lexical: LexicalScores | undefined,
   vector: VectorScores | undefined,
-  hints: Hints,
+  hints: RankingHints,
 ): number {
   const places = candidates.map((candidate) => candidate.index);
   const pick = <T>(values: ArrayLike<T>) => places.map((place) => values[place] as T);
   const parts: { weight: number; values: readonly number[] }[] = [];
   if (lexical) {
-    parts.push({ weight: tuned.near, values: pick(shares(lexical.near)) });
-    parts.push({ weight: tuned.wide, values: pick(shares(lexical.wide)) });
+    parts.push({ weight: tuned.near, values: pick(divideByLargest(lexical.near)) });
+    parts.push({ weight: tuned.wide, values: pick(divideByLargest(lexical.wide)) });
   }
   if (vector) {
-    parts.push({ weight: tuned.vector, values: stretched(pick(vector.own)) });
-    parts.push({ weight: tuned.vectorWindow, values: stretched(pick(vector.window)) });
+    parts.push({ weight: tuned.vector, values: scaleToUnit(pick(vector.own)) });
+    parts.push({ weight: tuned.vectorWindow, values: scaleToUnit(pick(vector.window)) });
   }
   parts.push({ weight: tuned.speaker, values: pick(hints.speaker).map(Number) });
   parts.push({ weight: tuned.firstPerson, values: pick(hints.firstPerson).map(Number) });
@@ -63,22 +63,22 @@ export function fuseTuned(
   return whole;
 }
 
-/** Adds what late interaction found to the best candidates; the others stay below for want of it. */
-export function addLate(
+/** Adds the late-interaction scores to the best candidates; the others get none and rank lower. */
+export function addLateInteraction(
   candidates: readonly Candidate[],
   whole: number,
   own: (number | undefined)[],
   window: (number | undefined)[],
 ): void {
-  const [ownShares, windowShares] = [stretched(own), stretched(window)];
+  const [ownShares, windowShares] = [scaleToUnit(own), scaleToUnit(window)];
   for (const [index, candidate] of candidates.entries()) {
     const late = tuned.late * (ownShares[index] ?? 0) + tuned.lateWindow * (windowShares[index] ?? 0);
     candidate.score += late / whole;
   }
 }
 
-/** What the query says beside its words: who spoke, that it is about the asker, when it was. */
-export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): Hints {
+/** Features of the query that are not words to match: the speaker, the first person, the time. */
+export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): RankingHints {
   const { pool, parsed } = found;
   return {
     speaker: pool.docs.map((doc) => parsed.terms.some(({ term }) => isSpokenBy(doc, term))),

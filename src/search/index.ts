@@ -16,7 +16,7 @@ export {
   type SearchService,
 } from "./search-service.ts";
 export { chooseWords } from "./text/choose-words.ts";
-export { embeddedText } from "./text/parse-query.ts";
+export { selectEmbeddedText } from "./text/parse-query.ts";
 export {
   type Confidence,
   type FindOptions,

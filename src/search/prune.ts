@@ -20,10 +20,13 @@ export async function pruneSpaces(context: SearchContext, signal?: AbortSignal):
   if (space === undefined) return result;
   for (const other of await listOtherSpaces(context.store, space)) {
     if (await isInUse(context, other.id)) {
-      result.kept.push({ model: other.name, because: "it was written to within the last hour" });
+      result.kept.push({
+        model: other.name,
+        because: "it was written to within the last hour; another process may use it",
+      });
       continue;
     }
-    const agents = await agentsIn(context, other.id);
+    const agents = await listAgents(context, other.id);
     let behind = 0;
     for (const agent of agents) {
       signal?.throwIfAborted();
@@ -31,7 +34,11 @@ export async function pruneSpaces(context: SearchContext, signal?: AbortSignal):
       if (isNeeded) behind += 1;
       else result.removed += await removeVectors(context, agent, other.id, signal);
     }
-    if (behind > 0) result.kept.push({ model: other.name, because: "the new model has not embedded as much yet" });
+    if (behind > 0)
+      result.kept.push({
+        model: other.name,
+        because: "the current model has not embedded as much yet; run `varve index`",
+      });
     else if (!(await isNeededForMemories(context, other.id)))
       result.removed += await removeMemoryVectors(context.store, other.id, signal);
   }
@@ -40,7 +47,7 @@ export async function pruneSpaces(context: SearchContext, signal?: AbortSignal):
 
 async function isNeededForMemories({ memoryVectors }: SearchContext, space: number): Promise<boolean> {
   if (!memoryVectors || (await memoryVectors.findPending(1)).length === 0) return false;
-  return memoryVectors.lacksVectorsOf(space);
+  return memoryVectors.lacksVectorsFrom(space);
 }
 
 /** Removes every memory vector of a space, page by page; returns how many there were. */
@@ -72,7 +79,7 @@ async function isInUse({ store }: SearchContext, space: number): Promise<boolean
   return Number(row?.at ?? 0) > store.clock.now() - quietMs;
 }
 
-async function agentsIn({ store }: SearchContext, space: number): Promise<string[]> {
+async function listAgents({ store }: SearchContext, space: number): Promise<string[]> {
   const agents = new Set<string>();
   for (const table of ["search_states", "entry_vectors", "document_vectors"] as const) {
     const rows = await store.db.selectFrom(table).select("agent").distinct().where("space", "=", space).execute();

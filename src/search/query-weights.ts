@@ -5,19 +5,19 @@ import type { QueryTerm } from "./text/parse-query.ts";
 import { extractTerms } from "./text/words.ts";
 
 export interface Statistics {
-  /** How many messages there are, and how long they are on average. */
+  /** The number of messages, and their average length in tokens. */
   messages: number;
   averageTokens: number;
-  /** How many messages hold each term of the query. */
+  /** How many messages contain each term of the query. */
   frequencies: number[];
 }
 
-/** A word that more messages hold than this is common, however many there are. */
+/** Counting stops here: a word in more messages than this is common. */
 const countMax = 50_000;
 const keptFor = 60_000;
 const keptMax = 5_000;
 
-/** Counts words, and remembers for a while: the same words come again in one conversation. */
+/** Counts how many messages contain a word. Counts are cached for a minute: conversations repeat their words. */
 export class WordCounts {
   private readonly store: Store;
   private readonly kept = new Map<string, { count: number; of: number; at: number }>();
@@ -26,7 +26,7 @@ export class WordCounts {
     this.store = store;
   }
 
-  async statistics(
+  async readStatistics(
     agent: string,
     spans: readonly ConversationSpan[] | undefined,
     terms: readonly QueryTerm[],
@@ -36,7 +36,7 @@ export class WordCounts {
     const scope = `${agent}\n${conversations?.join(",") ?? "*"}\n`;
     const missing = terms.filter((term) => (this.kept.get(scope + term.phrase)?.at ?? -keptFor) <= now - keptFor);
     const words = missing.map((term) => term.phrase);
-    const [counted, averageTokens] = await Promise.all([
+    const [counted, readAverageTokens] = await Promise.all([
       this.store.countText({ agent, conversations, words, countMax }),
       this.averageTokens(agent, conversations),
     ]);
@@ -45,7 +45,7 @@ export class WordCounts {
       this.kept.set(scope + term.phrase, { count: counted.counts[index] ?? 0, of: counted.of, at: now });
     }
     const frequencies = terms.map((term) => this.kept.get(scope + term.phrase)?.count ?? 0);
-    return { messages: Math.max(1, counted.of), averageTokens, frequencies };
+    return { messages: Math.max(1, counted.of), averageTokens: readAverageTokens, frequencies };
   }
 
   private async averageTokens(agent: string, conversations: number[] | undefined): Promise<number> {
@@ -59,20 +59,20 @@ export class WordCounts {
   }
 }
 
-/** What each term weighs: its rarity, less for words of asking, more for exact names. */
-export function termWeights(terms: readonly QueryTerm[], statistics: Statistics): number[] {
+/** Weighs terms by inverse document frequency; instruction words weigh less, identifiers more. */
+export function weighTerms(terms: readonly QueryTerm[], statistics: Statistics): number[] {
   return terms.map((term, index) => {
-    const rarity = inverseFrequency(statistics.messages, statistics.frequencies[index] ?? 0);
+    const rarity = computeInverseFrequency(statistics.messages, statistics.frequencies[index] ?? 0);
     if (term.identifier) return rarity * ranking.identifierWeight;
-    return term.asking ? rarity * ranking.askingWeight : rarity;
+    return term.isInstruction ? rarity * ranking.instructionWeight : rarity;
   });
 }
 
 /**
- * Whom a name in the query means is as common as what that person says: a speaker's name is in everything they say,
- * though the text index, which holds only words, does not know it.
+ * Raises the frequency of a speaker's name to the share of messages that they wrote. Their name counts as a word of
+ * each of them, but the text index does not contain it.
  */
-export function withSpeakers(
+export function addSpeakerFrequencies(
   terms: readonly QueryTerm[],
   statistics: Statistics,
   speakerShare: (term: string) => number,
@@ -83,19 +83,19 @@ export function withSpeakers(
   return { ...statistics, frequencies };
 }
 
-/** One token of a query, with how much it counts. */
+/** One token of a query with its weight. */
 export interface WeightedToken {
   state: Float32Array;
   weight: number;
 }
 
-/** A query's vector and tokens, with the rare words counting for more. */
+/** The vector and tokens of a query, weighted by term rarity. */
 export interface QueryVector {
   vector: Float32Array;
   tokens: WeightedToken[];
 }
 
-/** Weights are those of the query's terms; stop words and punctuation are no terms and count for little. */
+/** Applies the weights of the terms to the query's tokens; stop words and punctuation get `stopWordWeight`. */
 export function weighQuery(query: EmbeddedQuery, terms: readonly QueryTerm[], weights: readonly number[]): QueryVector {
   if (!query.words) return { vector: query.vector, tokens: [] };
   const known = new Map(terms.map((term, index) => [term.term, weights[index] ?? 0]));
@@ -114,21 +114,21 @@ export function weighQuery(query: EmbeddedQuery, terms: readonly QueryTerm[], we
   return { vector: normalise(mixed), tokens };
 }
 
-/** How telling a word is that `df` of `n` documents hold. */
-export function inverseFrequency(n: number, df: number): number {
+/** The inverse document frequency of a word that `df` of `n` documents contain. */
+export function computeInverseFrequency(n: number, df: number): number {
   const held = Math.min(df, n);
   return Math.log(1 + (n - held + 0.5) / (held + 0.5));
 }
 
-/** How long a document is against the average; a word in a long one counts for less. */
-export function lengthNorm(tokens: number, averageTokens: number): number {
-  const { b } = ranking.bm25;
+/** BM25's length normalisation: above 1 for documents longer than the average. */
+export function computeLengthNorm(tokens: number, averageTokens: number): number {
+  const { b } = ranking.computeBm25;
   return 1 - b + b * (tokens / Math.max(1, averageTokens));
 }
 
-/** The sum over words of rarity times saturated frequency; frequencies come divided by the length norm already. */
+/** BM25 over the query's terms. Frequencies must already be divided by the length normalisation. */
 export function bm25(frequencies: ArrayLike<number>, weights: ArrayLike<number>): number {
-  const { k1 } = ranking.bm25;
+  const { k1 } = ranking.computeBm25;
   let score = 0;
   for (let index = 0; index < weights.length; index += 1) {
     const frequency = frequencies[index] ?? 0;

@@ -8,10 +8,10 @@ import type { Reranker } from "../models/index.ts";
 const home = mkdtempSync(join(tmpdir(), "varve-remote-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** Nobody listens there. */
+/** Nothing listens on this port. */
 const providers = { away: { baseUrl: "http://127.0.0.1:9/v1" } };
 
-it("a remote embedder that is away leaves the words, says so, and no other model steps in", async () => {
+it("without its remote embedder a search is lexical and reports it, and no other model is used", async () => {
   const varve = await openVarve({
     home,
     background: false,
@@ -28,12 +28,12 @@ it("a remote embedder that is away leaves the words, says so, and no other model
   await varve.close();
 });
 
-it("an embedder of unknown size is refused when the memory is opened", async () => {
+it("an embedder of unknown dimensions is rejected on opening", async () => {
   const config = { search: { embedder: "away/tiny" }, models: { providers } };
   await expect(openVarve({ home, background: false, config })).rejects.toMatchObject({ code: "BAD_CONFIG" });
 });
 
-it("a reranker orders what a search finds; when it fails the answer says so, and a context does not wait for it", async () => {
+it("a reranker reorders results; a failure is reported, and recall for a prompt does not use it", async () => {
   const asked: string[] = [];
   let isDown = false;
   const reranker: Reranker = {

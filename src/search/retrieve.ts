@@ -2,31 +2,31 @@ import type { EmbeddedQuery } from "../models/index.ts";
 import type { ConversationSpan, Store } from "../store/index.ts";
 import { listForkSpans } from "../transcript/index.ts";
 import type { CachedDoc, Doc } from "./documents.ts";
-import { type QueryVector, type Statistics, termWeights, weighQuery } from "./query-weights.ts";
+import { type QueryVector, type Statistics, weighQuery, weighTerms } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
 import type { SearchContext } from "./search-context.ts";
 import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
-import { flatStems } from "./text/words.ts";
+import { joinStems } from "./text/words.ts";
 import { type FindOptions, type Retriever, resultKinds } from "./types.ts";
 import type { VectorBlock } from "./vectors/block.ts";
-import { dotBytes, normOfBytes, scaled } from "./vectors/math.ts";
+import { computeByteNorm, dotBytes, scaleBytes } from "./vectors/math.ts";
 
-/** What the retrievers brought together, before anything is scored. */
+/** The results of all retrievers, before scoring. */
 export interface Retrieval {
   parsed: ParsedQuery;
   statistics: Statistics;
   pool: Pool;
-  /** The places in the pool of what may be a result; the others are only their surroundings. */
+  /** Pool indexes of the documents that may become results; the other documents only provide context. */
   candidates: number[];
   sources: ReadonlyMap<string, Retriever[]>;
   embedded: EmbeddedQuery | undefined;
-  /** The vector of a document of the pool, of length one; nothing where there is none. */
+  /** The unit vector of a document of the pool; undefined when it has none. */
   vectorAt(index: number): Float32Array | undefined;
   cached: ReadonlyMap<string, CachedDoc>;
   degraded: string[];
   cut: string[];
-  /** How long the parts took, in milliseconds. */
+  /** The duration of each step, in milliseconds. */
   took: { name: string; ms: number }[];
 }
 
@@ -48,11 +48,11 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   const degraded: string[] = [];
   const cut: string[] = [];
 
-  const statistics = await context.counts.statistics(options.agent, spans, parsed.terms, context.store.clock.now());
-  const weights = termWeights(parsed.terms, statistics);
+  const statistics = await context.counts.readStatistics(options.agent, spans, parsed.terms, context.store.clock.now());
+  const weights = weighTerms(parsed.terms, statistics);
   mark("count words");
   const none: LexicalHits = { seqs: [] };
-  // The vectors first: they ask the store little, and compare while it ranks words.
+  // Vector retrieval starts first: it compares vectors while the store ranks words.
   const [vector, lexical, cached] = await Promise.all([
     retrievers.has("vector")
       ? retrieveByVectors(context, parsed, weights, spans, options, kinds.includes("message"))
@@ -72,7 +72,7 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   for (const seq of lexical.seqs) note(`msg#${seq}`, "lexical");
   for (const seq of vector?.seqs ?? []) note(`msg#${seq}`, "vector");
   const centres = [...new Set([...lexical.seqs, ...(vector?.seqs ?? [])])];
-  const placed = await store.neighbours(options.agent, centres, breadth(options).context);
+  const placed = await store.neighbours(options.agent, centres, chooseBreadth(options).context);
   mark("surroundings");
   const entries = await context.documents.read(options.agent, placed);
   mark("read");
@@ -87,7 +87,7 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     candidates: selectCandidates(pool, new Set(sources.keys()), spans, options, parsed),
     sources,
     embedded: vector?.embedded,
-    vectorAt: lazyVectors(pool, vector?.blocks ?? [], byKey),
+    vectorAt: createVectorLookup(pool, vector?.blocks ?? [], byKey),
     cached: byKey,
     degraded,
     cut,
@@ -95,7 +95,7 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   };
 }
 
-/** The parts of the log that may be searched; undefined for everything of the agent. */
+/** The parts of the log to search; undefined for all conversations of the agent. */
 async function resolveSpans(store: Store, options: FindOptions): Promise<ConversationSpan[] | undefined> {
   const { agent, conversation, conversations } = options;
   const visible = conversations && new Set(conversations);
@@ -104,8 +104,8 @@ async function resolveSpans(store: Store, options: FindOptions): Promise<Convers
   return visible ? spans.filter((span) => visible.has(span.conversation)) : spans;
 }
 
-/** Whether an entry lies in one of the spans; without spans, everything does. */
-function inSpans(
+/** Whether an entry lies in one of the spans; always true without spans. */
+function isInSpans(
   spans: readonly ConversationSpan[] | undefined,
   entry: { conversation: number; seq: number },
 ): boolean {
@@ -113,7 +113,7 @@ function inSpans(
   return spans.some((span) => span.conversation === entry.conversation && entry.seq <= (span.upTo ?? entry.seq));
 }
 
-function breadth(options: FindOptions): { each: number; context: number } {
+function chooseBreadth(options: FindOptions): { each: number; context: number } {
   const { inConversation, everywhere } = ranking.candidates;
   return options.conversation === undefined ? everywhere : inConversation;
 }
@@ -123,7 +123,7 @@ interface LexicalHits {
   cut?: string;
 }
 
-/** Entries by their words, the rarest first. */
+/** Retrieves entries by the query's words, the rarest words first. */
 async function retrieveByWords(
   context: SearchContext,
   parsed: ParsedQuery,
@@ -138,7 +138,7 @@ async function retrieveByWords(
     count: statistics.frequencies[index] ?? 0,
   }));
   const identifiers = parsed.identifiers.filter((name) => name.includes(" "));
-  const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
+  const limit = Math.max(chooseBreadth(options).each, 2 * (options.limit ?? 0));
   const { rankedMax, rowsMax } = ranking.candidates;
   for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
     const isRare = any && words.reduce((sum, word) => sum + word.count, 0) <= rowsMax;
@@ -153,7 +153,7 @@ async function retrieveByWords(
       prefix: parsed.prefix,
       since: options.since,
       before: options.before,
-      // Rare words are ranked wherever they are; they were chosen to be few.
+      // Rare words match few entries, so all of them are ranked.
       ...(isRare ? {} : { rankedMax }),
       limit,
     });
@@ -161,7 +161,10 @@ async function retrieveByWords(
     const seqs = found.map((hit) => hit.seq);
     if (!any || isRare) return { seqs };
     const common = words.map((word) => word.phrase).join(", ");
-    return { seqs, cut: `only the newest ${rankedMax} messages with "${common}" were ranked by their words` };
+    return {
+      seqs,
+      cut: `only the newest ${rankedMax} messages with "${common}" were ranked by words: the words are too common`,
+    };
   }
   return { seqs: [] };
 }
@@ -188,18 +191,18 @@ async function retrieveByVectors(
     return { ...nothing, degraded: "no embedding model is installed: only words were searched" };
   if (parsed.text === "") return nothing;
   try {
-    const { blocks, whole } = await vectorCache.blocksFor(options.agent, spans, vectorWaitMs);
+    const { blocks, whole } = await vectorCache.loadBlocks(options.agent, spans, vectorWaitMs);
     const size = blocks.reduce((sum, block) => sum + block.size, 0);
     if (size === 0 && messages && !(await vectorCache.hasDocuments(options.agent)))
-      return { ...nothing, degraded: "nothing was embedded here yet: only words were searched" };
+      return { ...nothing, degraded: "no messages are embedded yet: only words were searched" };
     const embedded = await embedder.embedQuery(parsed.text, options.signal);
     const query = weighQuery(embedded, parsed.terms, weights);
-    const limit = Math.max(breadth(options).each, 2 * (options.limit ?? 0));
+    const limit = Math.max(chooseBreadth(options).each, 2 * (options.limit ?? 0));
     const hits = (messages ? blocks : []).flatMap((block) =>
-      block.nearest(query.vector, limit, (row) => inSpans(spans, row) && inTime(row.time, options)),
+      block.nearest(query.vector, limit, (row) => isInSpans(spans, row) && isInTime(row.time, options)),
     );
     const seqs = hits.sort((a, b) => b.cosine - a.cosine).slice(0, limit);
-    const degraded = whole ? undefined : `vectors are still being loaded: ${size} of them were searched`;
+    const degraded = whole ? undefined : `vectors are still loading: only the first ${size} were searched`;
     return { seqs: seqs.map((hit) => hit.seq), embedded, query, blocks, degraded };
   } catch (error) {
     if (options.signal?.aborted) throw error;
@@ -216,7 +219,7 @@ async function readCachedDocs(
   return context.documentCache.read(options.agent, kinds, await context.vectorCache?.id());
 }
 
-/** The summaries, files and chunks worth a look: those with a word of the query or near it in meaning. */
+/** Retrieves summaries, files and chunks that share a word with the query or are similar to it. */
 function selectCachedDocs(
   docs: readonly CachedDoc[],
   parsed: ParsedQuery,
@@ -227,7 +230,7 @@ function selectCachedDocs(
 ): { key: string; retrievers: Retriever[] }[] {
   const inside = docs.filter(
     ({ doc }) =>
-      inTime(doc.time, options) &&
+      isInTime(doc.time, options) &&
       (spans === undefined || spans.some((span) => span.conversation === doc.conversation)),
   );
   const scored = inside.map((one) => {
@@ -237,7 +240,7 @@ function selectCachedDocs(
     );
     return { one, words, cosine: query && one.vector ? cosine(query.vector, one.vector) : 0 };
   });
-  const most = breadth(options).each;
+  const most = chooseBreadth(options).each;
   const lexical = scored.filter((item) => item.words > 0).sort((a, b) => b.words - a.words);
   const vector = scored.filter((item) => item.cosine > 0).sort((a, b) => b.cosine - a.cosine);
   const retrievers = new Map<string, Retriever[]>();
@@ -248,8 +251,8 @@ function selectCachedDocs(
   return [...retrievers].map(([key, found]) => ({ key, retrievers: found }));
 }
 
-/** Every vector of the pool is made once, when it is asked for. */
-function lazyVectors(
+/** Decodes each vector of the pool once, on first use. */
+function createVectorLookup(
   pool: Pool,
   blocks: readonly VectorBlock[],
   cached: ReadonlyMap<string, CachedDoc>,
@@ -258,7 +261,7 @@ function lazyVectors(
   const make = (doc: Doc | undefined) => {
     if (doc?.seq === undefined) {
       const bytes = cached.get(doc?.key ?? "")?.vector;
-      return bytes && scaled(bytes, 0, bytes.length, 1 / (normOfBytes(bytes, 0, bytes.length) || 1));
+      return bytes && scaleBytes(bytes, 0, bytes.length, 1 / (computeByteNorm(bytes, 0, bytes.length) || 1));
     }
     for (const block of blocks) {
       const vector = block.vectorAt(doc.seq);
@@ -273,10 +276,10 @@ function lazyVectors(
 }
 
 function cosine(query: Float32Array, bytes: Int8Array): number {
-  return dotBytes(query, bytes, 0) / (normOfBytes(bytes, 0, bytes.length) || 1);
+  return dotBytes(query, bytes, 0) / (computeByteNorm(bytes, 0, bytes.length) || 1);
 }
 
-/** What was found, and its direct neighbours: an answer often stands beside the words that were asked for. */
+/** The retrieved documents and their direct neighbours: the answer is often in the message next to the match. */
 function selectCandidates(
   pool: Pool,
   found: ReadonlySet<string>,
@@ -285,44 +288,45 @@ function selectCandidates(
   parsed: ParsedQuery,
 ): number[] {
   const chosen: number[] = [];
-  // A neighbour need not hold what the query demands.
+  // Neighbours are excluded when the query has required or excluded phrases.
   const strict = parsed.required.length > 0 || parsed.excluded.length > 0;
   for (const [index, doc] of pool.docs.entries()) {
     const near = [index, pool.before[index], pool.after[index]].some(
       (place, position) => (position === 0 || !strict) && found.has(pool.docs[place ?? -1]?.key ?? ""),
     );
-    if (near && inTime(doc.time, options) && isInside(doc, spans) && holds(doc, parsed)) chosen.push(index);
+    if (near && isInTime(doc.time, options) && isDocInSpans(doc, spans) && matchesPhrases(doc, parsed))
+      chosen.push(index);
   }
   return chosen;
 }
 
-function isInside(doc: Doc, spans: readonly ConversationSpan[] | undefined): boolean {
-  return doc.seq === undefined || inSpans(spans, { conversation: doc.conversation ?? 0, seq: doc.seq });
+function isDocInSpans(doc: Doc, spans: readonly ConversationSpan[] | undefined): boolean {
+  return doc.seq === undefined || isInSpans(spans, { conversation: doc.conversation ?? 0, seq: doc.seq });
 }
 
-/** Vectors know nothing of phrases and exclusions: what they bring is held against both here. */
-function holds(doc: Doc, parsed: ParsedQuery): boolean {
+/** Checks required and excluded phrases: vector retrieval ignores them. */
+function matchesPhrases(doc: Doc, parsed: ParsedQuery): boolean {
   if (parsed.required.length === 0 && parsed.excluded.length === 0) return true;
-  const flat = ` ${flatStems(doc.text)} `;
+  const flat = ` ${joinStems(doc.text)} `;
   return (
-    parsed.required.every((phrase) => flat.includes(` ${flatStems(phrase)} `)) &&
-    !parsed.excluded.some((phrase) => flat.includes(` ${flatStems(phrase)} `))
+    parsed.required.every((phrase) => flat.includes(` ${joinStems(phrase)} `)) &&
+    !parsed.excluded.some((phrase) => flat.includes(` ${joinStems(phrase)} `))
   );
 }
 
-function inTime(time: number, { since, before }: FindOptions): boolean {
+function isInTime(time: number, { since, before }: FindOptions): boolean {
   return time >= (since ?? Number.NEGATIVE_INFINITY) && time < (before ?? Number.POSITIVE_INFINITY);
 }
 
-/** The documents around the candidates, each knowing its neighbours, as numbers into one list. */
+/** The candidates and their surrounding documents, linked by index. */
 export interface Pool {
   docs: readonly Doc[];
-  /** The neighbours before and after, nearest first; -1 where there is none. */
+  /** The index of the previous and of the next document; -1 when there is none. */
   before: readonly number[];
   after: readonly number[];
 }
 
-/** Documents of one branch that follow each other are neighbours. They come in order of their number. */
+/** Links consecutive documents of one branch. `docs` must be ordered by sequence number. */
 export function collectPool(docs: readonly Doc[]): Pool {
   const before = docs.map(() => -1);
   const after = docs.map(() => -1);
@@ -340,8 +344,8 @@ export function collectPool(docs: readonly Doc[]): Pool {
   return { docs, before, after };
 }
 
-/** The documents within a distance, with that distance: the document itself first. */
-export function around(pool: Pool, index: number, distance: number): { index: number; distance: number }[] {
+/** The documents within a distance, the document itself first. */
+export function listNeighbours(pool: Pool, index: number, distance: number): { index: number; distance: number }[] {
   const found = [{ index, distance: 0 }];
   for (const links of [pool.before, pool.after]) {
     let at = index;

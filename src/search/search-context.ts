@@ -26,10 +26,10 @@ export function createEmbeddingIndex(store: Store, embedder: Embedder): Embeddin
   };
 }
 
-/** What all searches share: the store, the models, and the caches that outlive one search. */
+/** The store, models and caches that all searches share. */
 export interface SearchContext {
   store: Store;
-  /** Absent: a search works on words alone and says so. */
+  /** Without one a search is lexical, and the answer reports it as degraded. */
   embedder: Embedder | undefined;
   vectorCache: VectorCache | undefined;
   documentCache: DocumentCache;
@@ -40,14 +40,14 @@ export interface SearchContext {
   previousSpaces: PreviousSpaces;
 }
 
-/** What is known of the spaces that were used before the current model. */
+/** State of the spaces that were used before the current model. */
 export interface PreviousSpaces {
   /** Opens the embedder of a space by its name; undefined when it is not available. */
   open(name: string): Embedder | undefined;
-  /** What the current space covers completely: from then on it is the active one. */
+  /** Names of the selections that the current space covers completely; it is active for them from then on. */
   settled: Set<string>;
   indexes: Map<string, EmbeddingIndex>;
-  /** Until when a failed embedder is not asked, by the name of its space. */
+  /** Until when a failed embedder is not called again, by the name of its space. */
   pausedUntil: Map<string, number>;
 }
 

@@ -58,15 +58,15 @@ export interface SearchCoverage {
 export interface SearchService {
   /** Searches by words and by meaning; results say where they come from and how certain the answer is. */
   find(query: string, request?: SearchRequest): Promise<SearchAnswer>;
-  /** The messages that a prompt is about, best first, in the visible conversations. It never waits for a network. */
+  /** The visible messages most relevant to a prompt, best first. Uses no reranker and embeds nothing that is pending. */
   findMessages(request: MessageSearch): Promise<MessageHit[]>;
-  /** Embeds everything that has no vector yet; it can be stopped and continues where it was. */
+  /** Embeds all pending texts. After an abort the next call continues from the last page. */
   index(options?: EmbedPendingOptions): Promise<EmbedPendingResult>;
-  /** Reads changed notes and folders of the settings; a search does so itself when needed. */
+  /** Reads changed files of the configured folders. A search does this itself when needed. */
   sync(options?: SyncOptions): Promise<SyncResult>;
-  /** Lines of a file in one of these folders, by the path it is cited with. */
+  /** Reads lines of a file in one of these folders, by its citation. */
   read(path: string, request?: CorpusReadRequest): Promise<CorpusText>;
-  /** Reads changed files and embeds new texts until the engine is closed; for programs that stay. */
+  /** Reads changed files and embeds new texts until the engine is closed; for long-running processes. */
   follow(onError: (error: unknown) => void): void;
   coverage(): Promise<SearchCoverage>;
   /** Removes the vectors of previous models that are no longer needed. `varve maintain` does it. */
@@ -77,7 +77,7 @@ export interface SearchService {
 export interface SearchIndex {
   /** The embedding index over messages, memories and corpus. */
   readonly context: SearchContext;
-  /** Embeds a short backlog of memories; returns what to tell when some stay without a vector. */
+  /** Embeds pending memories if they are few; otherwise returns a note for the answer. */
   embedRecentMemories(signal?: AbortSignal): Promise<{ failed?: string; pending?: string }>;
   close(): Promise<void>;
 }
@@ -101,9 +101,9 @@ export interface SearchServiceOptions {
   findMemories: FindMemories;
 }
 
-/** How often a program that stays embeds new texts. */
+/** How often a long-running process embeds new texts. */
 const followIntervalMs = 2_000;
-/** From this relevance on a memory counts as an answer. */
+/** A memory with at least this score makes the confidence of the answer `strong`. */
 const strongRelevance = 0.6;
 
 export function createSearchService(options: SearchServiceOptions): SearchService & SearchIndex {
@@ -121,7 +121,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return embedPending(context, owner, { ...request, signal });
   };
 
-  /** Embeds a short backlog, so that recent messages are found by meaning too; a long one is not waited for. */
+  /** Embeds pending texts if they are few, so that recent messages are found by meaning; otherwise returns a note. */
   const embedRecent = async (agent: string): Promise<{ failed?: string; pending?: string }> => {
     if (!embedder) return {};
     const [messages, chunks] = [await countPendingMessages(context, agent), await countPendingChunks(context, agent)];
@@ -130,14 +130,14 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       try {
         if ((await index({ agent })).status === "done") return {};
       } catch (error) {
-        // The search continues with words and the vectors that exist.
+        // The search continues with its words and the existing vectors.
         return { failed: error instanceof Error ? error.message : String(error) };
       }
     }
     const print = (count: number, what: string) =>
       count === 0 ? [] : [count >= 1_000 ? `1,000 or more ${what}` : `${count} ${what}`];
-    const all = [...print(messages, "messages"), ...print(chunks, "parts of files")].join(" and ");
-    return { pending: `${all} have no vector yet and are found by their words alone: \`varve index\` embeds them` };
+    const all = [...print(messages, "messages"), ...print(chunks, "file chunks")].join(" and ");
+    return { pending: `${all} are not embedded yet and match by words only; run \`varve index\` to embed them` };
   };
 
   return {
@@ -152,7 +152,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
       const { failed, pending } = wantsVectors && !request.noNetwork ? await embedRecent(agent) : {};
       const active = wantsVectors ? await selectActiveSpace(context, agent) : { context };
-      // Memories belong to no conversation: inside one they are searched only when asked for by kind.
+      // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
       const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
       const limit = request.limit ?? settings.limit;
       const [found, memories] = await Promise.all([
@@ -191,7 +191,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       }
       const all = count > freshMax ? `more than ${freshMax}` : String(count);
       return {
-        pending: `${all} memories have no vector yet and are found by their words alone: \`varve index\` embeds them`,
+        pending: `${all} memories are not embedded yet and match by words only; run \`varve index\` to embed them`,
       };
     },
     index,
@@ -199,7 +199,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     read: corpus.read,
     follow(onError) {
       following ??= Promise.all([
-        followLog(() => index(), followIntervalMs, closing.signal, onError),
+        followPending(() => index(), followIntervalMs, closing.signal, onError),
         corpus.follow(closing.signal, onError),
       ]);
     },
@@ -249,7 +249,7 @@ async function countVectors(store: Store, table: "entry_vectors" | "memory_vecto
   return Number(row?.count ?? 0);
 }
 
-/** Merges memories into an answer, the best results first. */
+/** Merges memories into an answer by score. */
 function mergeMemories(answer: SearchAnswer, memories: readonly SearchResult[], limit: number): SearchAnswer {
   const [best] = memories;
   if (!best) return answer;
@@ -259,18 +259,18 @@ function mergeMemories(answer: SearchAnswer, memories: readonly SearchResult[], 
   return {
     ...answer,
     results: all.slice(0, limit),
-    cut: left > 0 && answer.cut.length === 0 ? [`${left} further results are over the limit of ${limit}`] : answer.cut,
-    confidence: higher(answer.confidence, confidence),
+    cut: left > 0 && answer.cut.length === 0 ? [`${left} more results beyond the limit of ${limit}`] : answer.cut,
+    confidence: chooseHigher(answer.confidence, confidence),
     certainty: Math.max(answer.certainty, best.score),
   };
 }
 
-function higher(a: Confidence, b: Confidence): Confidence {
+function chooseHigher(a: Confidence, b: Confidence): Confidence {
   const order: readonly Confidence[] = ["none", "weak", "strong"];
   return order.indexOf(a) >= order.indexOf(b) ? a : b;
 }
 
-async function followLog(
+async function followPending(
   index: () => Promise<unknown>,
   pauseMs: number,
   signal: AbortSignal,

@@ -2,23 +2,23 @@ import { stem } from "./text/stem.ts";
 import { fold } from "./text/words.ts";
 
 const snippetLength = 240;
-/** What lies behind is found, but its words are not looked up for a snippet. */
-const lookedAt = 20_000;
+/** The snippet is chosen from the first characters of a text only, to bound the work. */
+const scannedCharacters = 20_000;
 const word = /[\p{L}\p{N}]+/gu;
 
-/** The part of a text that holds most of what was asked for. */
+/** The part of a text that contains the most different terms, on one line. */
 export function makeSnippet(text: string, terms: ReadonlySet<string>): string {
   const flat = text
-    .slice(0, 2 * lookedAt)
+    .slice(0, 2 * scannedCharacters)
     .replace(/\s+/g, " ")
     .trim();
-  if (flat.length <= snippetLength) return text.length > 2 * lookedAt ? `${flat} …` : flat;
-  const start = Math.min(bestStart(flat.slice(0, lookedAt), terms), flat.length - snippetLength);
-  return cutAtWords(flat, Math.max(0, start), text.length > 2 * lookedAt);
+  if (flat.length <= snippetLength) return text.length > 2 * scannedCharacters ? `${flat} …` : flat;
+  const start = Math.min(findBestStart(flat.slice(0, scannedCharacters), terms), flat.length - snippetLength);
+  return cutAtWords(flat, Math.max(0, start), text.length > 2 * scannedCharacters);
 }
 
-/** Where a window begins that holds the most different terms; a little before the first of them. */
-function bestStart(flat: string, terms: ReadonlySet<string>): number {
+/** The start of the window with the most different terms, a little before the first of them. */
+function findBestStart(flat: string, terms: ReadonlySet<string>): number {
   const beginnings = new Set([...terms].map((term) => term.slice(0, 2)));
   const hits: { at: number; term: string }[] = [];
   const folded = fold(flat);

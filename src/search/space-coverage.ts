@@ -1,12 +1,12 @@
 import type { Store } from "../store/index.ts";
-import { messagesAfter } from "./embed-pending.ts";
+import { selectMessagesAfter } from "./embed-pending.ts";
 
 export interface KnownSpace {
   id: number;
   name: string;
 }
 
-/** Every space but one, the newest first. */
+/** All spaces except one, the newest first. */
 export async function listOtherSpaces(store: Store, space: number | undefined): Promise<KnownSpace[]> {
   return store.db
     .selectFrom("vector_spaces")
@@ -16,7 +16,7 @@ export async function listOtherSpaces(store: Store, space: number | undefined): 
     .execute();
 }
 
-/** The spaces with vectors of an agent's that this one still lacks, the one that reaches furthest first. */
+/** The spaces that cover messages or documents of an agent that this one does not, the best covered first. */
 export async function findSpacesAhead(store: Store, agent: string, space: number | undefined): Promise<KnownSpace[]> {
   const others = await listOtherSpaces(store, space);
   if (others.length === 0) return [];
@@ -37,10 +37,10 @@ export async function findSpacesAhead(store: Store, agent: string, space: number
   return ahead.sort((a, b) => (reach.get(b.id) ?? 0) - (reach.get(a.id) ?? 0));
 }
 
-/** Whether anything is said between two numbers: what was deleted there needs no vector. */
+/** Whether messages exist between two sequence numbers: deleted ones need no vector. */
 async function hasMessages(store: Store, agent: string, from: number, upTo: number): Promise<boolean> {
   if (upTo <= from) return false;
-  const found = await messagesAfter(store, agent, from).select("seq").where("seq", "<=", upTo).limit(1).execute();
+  const found = await selectMessagesAfter(store, agent, from).select("seq").where("seq", "<=", upTo).limit(1).execute();
   return found.length > 0;
 }
 

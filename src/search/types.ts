@@ -30,7 +30,7 @@ export interface FindOptions {
   since?: number;
   before?: number;
   limit?: number;
-  /** The least score of a result, in place of the profile's own. */
+  /** The minimum score of a result; replaces the profile's default. */
   minScore?: number;
   profile?: Profile;
   /** Which retrievers to use; both when absent. */
@@ -39,7 +39,7 @@ export interface FindOptions {
   skipStages?: StageName[];
   /** Whether every result lists its score after each stage. */
   explain?: boolean;
-  /** A person is still typing: the last word may be the beginning of one. */
+  /** The query is still being typed: its last word matches as a prefix. */
   interactive?: boolean;
   /** Use no reranker over the network and embed nothing that is pending: for callers that cannot wait. */
   noNetwork?: boolean;
@@ -90,9 +90,9 @@ export interface SearchAnswer {
   /** How certain it is that the best result answers the query, 0 to 1; `confidence` is derived from it. */
   certainty: number;
   results: SearchResult[];
-  /** What was left out and why; empty when nothing was. */
+  /** Results and texts that were left out, and why. */
   cut: string[];
-  /** What was degraded: a retriever without a model, messages without vectors. */
+  /** Reasons for incomplete results: a retriever without a model, messages without vectors. */
   degraded: string[];
   /** The span of time that the query names. */
   understood: { time?: { from: number; to: number; text: string } };

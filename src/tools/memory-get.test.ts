@@ -65,9 +65,9 @@ describe("memory_get", () => {
     [{ path: "MEMORY.md", id: "msg#1" }, /either path or id/],
     [{ path: "" }, /path/],
     [{ path: "MEMORY.md", from: 0 }, /from/],
-    [{ path: "MEMORY.md", from: 99 }, /lines 1 to 3/],
+    [{ path: "MEMORY.md", from: 99 }, /has 3 lines/],
     [{ path: "MEMORY.md", startLine: 1 }, /startLine/],
-    [{ path: "../../etc/passwd" }, /outside of what may be read/],
+    [{ path: "../../etc/passwd" }, /outside of the folders that may be read/],
     [{ path: "memory/none.md" }, /no file/],
     [{ id: "msg#999999" }, /msg#999999/],
   ])("refuses %j with what to send instead", async (input, wanted) => {

@@ -92,12 +92,14 @@ onEveryEngine(
       await varve.search.index({ agent: "swept" });
       expect(await varve.search.prune()).toEqual({
         removed: 0,
-        kept: [{ model: oldName, because: "it was written to within the last hour" }],
+        kept: [{ model: oldName, because: "it was written to within the last hour; another process may use it" }],
       });
       get().clock.advance(2 * hour);
       const { removed, kept } = await varve.search.prune();
       expect(removed).toBeGreaterThanOrEqual(50);
-      expect(kept).toEqual([{ model: oldName, because: "the new model has not embedded as much yet" }]);
+      expect(kept).toEqual([
+        { model: oldName, because: "the current model has not embedded as much yet; run `varve index`" },
+      ]);
       const next = await get().another(changed);
       const query = (agent: string) => next.search.find("feline", { agent, kinds: ["message"], limit: 1 });
       expect(await query("swept")).toMatchObject({ degraded: [], results: [{ id: "m3" }] });

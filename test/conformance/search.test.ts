@@ -101,7 +101,7 @@ onEveryEngine(
       expect(found.results.map((result) => result.id)).not.toContain("m8");
     });
 
-    test("a greeting is moved behind, and says so", async () => {
+    test("a greeting is moved to the end, with a note", async () => {
       const session = await filled();
       const answer = await get().varve.search.find("hello", { session, kinds: ["message"], limit: 8 });
       const greeting = answer.results.find((result) => result.id === "m7");

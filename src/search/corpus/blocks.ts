@@ -1,10 +1,10 @@
-/** What Markdown keeps together: a heading, a fenced block, a list, a paragraph with the empty lines behind it. */
+/** A Markdown block (heading, fenced code, list or paragraph) with the empty lines that follow it. */
 export interface MarkdownBlock {
   kind: "heading" | "code" | "list" | "text";
-  /** From 1, both inclusive. */
+  /** Line numbers from 1, both inclusive. */
   start: number;
   end: number;
-  /** The depth and the words of a heading. */
+  /** The depth and the text of a heading. */
   level?: number;
   title?: string;
 }
@@ -20,7 +20,7 @@ export function splitBlocks(lines: readonly string[]): MarkdownBlock[] {
   let at = 0;
   while (at < lines.length) {
     const start = at;
-    const block = blockAt(lines, start);
+    const block = readBlock(lines, start);
     at = Math.max(start + 1, block.end);
     while (at < lines.length && isEmpty(lines[at])) at += 1;
     blocks.push({ ...block, start: start + 1, end: at });
@@ -29,7 +29,7 @@ export function splitBlocks(lines: readonly string[]): MarkdownBlock[] {
 }
 
 /** The block that begins at a line; `end` is the number of lines up to its end. */
-function blockAt(lines: readonly string[], start: number): Omit<MarkdownBlock, "start"> {
+function readBlock(lines: readonly string[], start: number): Omit<MarkdownBlock, "start"> {
   const line = lines[start] ?? "";
   if (start === 0 && line.trim() === "---") {
     const end = lines.indexOf("---", 1);
@@ -41,24 +41,24 @@ function blockAt(lines: readonly string[], start: number): Omit<MarkdownBlock, "
     return { kind: "heading", end: start + 1, level: (heading[1] ?? "#").length, title };
   }
   const fence = fencePattern.exec(line)?.[1];
-  if (fence !== undefined) return { kind: "code", end: endOfFence(lines, start, fence) };
-  if (itemPattern.test(line)) return { kind: "list", end: endOfList(lines, start) };
+  if (fence !== undefined) return { kind: "code", end: findFenceEnd(lines, start, fence) };
+  if (itemPattern.test(line)) return { kind: "list", end: findListEnd(lines, start) };
   let end = start + 1;
-  while (end < lines.length && !isEmpty(lines[end]) && !beginsBlock(lines[end] ?? "")) end += 1;
+  while (end < lines.length && !isEmpty(lines[end]) && !isBlockStart(lines[end] ?? "")) end += 1;
   return { kind: "text", end };
 }
 
-function endOfFence(lines: readonly string[], start: number, fence: string): number {
+function findFenceEnd(lines: readonly string[], start: number, fence: string): number {
   for (let at = start + 1; at < lines.length; at += 1) {
     const line = (lines[at] ?? "").trim();
     if (line.length >= fence.length && line === (fence[0] ?? "").repeat(line.length)) return at + 1;
   }
-  // A fence that nobody closed goes to the end, as renderers read it.
+  // An unclosed fence extends to the end of the file, as in Markdown renderers.
   return lines.length;
 }
 
-/** A list goes on over empty lines as long as another item or something indented follows. */
-function endOfList(lines: readonly string[], start: number): number {
+/** A list continues over empty lines if another item or an indented line follows. */
+function findListEnd(lines: readonly string[], start: number): number {
   let end = start + 1;
   for (let at = start + 1; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
@@ -71,7 +71,7 @@ function endOfList(lines: readonly string[], start: number): number {
   return end;
 }
 
-function beginsBlock(line: string): boolean {
+function isBlockStart(line: string): boolean {
   return headingPattern.test(line) || fencePattern.test(line) || itemPattern.test(line);
 }
 

@@ -1,19 +1,19 @@
 import type { Store } from "../../store/index.ts";
 import type { CachedDoc } from "../documents.ts";
 import { countTerms } from "../text/count-terms.ts";
-import { signed } from "../vectors/math.ts";
-import { datedTime } from "./sync.ts";
+import { toSignedBytes } from "../vectors/math.ts";
+import { parseDateInPath } from "./sync.ts";
 
 const pageRows = 500;
-/** Chunks are held in memory with their words; beyond this many the oldest are not searched, and the answer says so. */
+/** The maximum number of chunks in memory. Older ones are not searched, and the answer says so. */
 export const chunksMax = 20_000;
-/** What a chunk is long against: chunks among themselves, not beside messages of one line. */
+/** The average length of chunks, in tokens, for BM25: comparing them with one-line messages would penalise them all. */
 const usualTokens = 400;
-/** How long terms are counted before the event loop gets a turn. */
+/** Terms are counted for this long before control returns to the event loop. */
 const sliceMs = 6;
 
 interface CachedChunks {
-  /** By what is cited and what it says: a chunk that changed is another. */
+  /** By citation, content hash and time, so that a changed chunk gets a new document. */
   docs: Map<string, CachedDoc>;
   byHash: Map<string, CachedDoc[]>;
   mark: string;
@@ -30,10 +30,10 @@ export class ChunkCache {
   }
 
   async read(agent: string, space: number | undefined): Promise<{ docs: CachedDoc[]; cut: boolean }> {
-    const mark = await this.mark(agent, space);
+    const readMark = await this.mark(agent, space);
     let chunks = this.agents.get(agent);
-    if (chunks?.mark !== mark) {
-      chunks = await this.load(agent, space, mark, chunks);
+    if (chunks?.mark !== readMark) {
+      chunks = await this.load(agent, space, readMark, chunks);
       this.agents.set(agent, chunks);
     }
     return { docs: [...chunks.docs.values()], cut: chunks.cut };
@@ -105,8 +105,8 @@ export class ChunkCache {
         .execute();
       for (const row of rows) {
         for (const cached of chunks.byHash.get(row.id) ?? []) {
-          cached.vector = signed(row.vector);
-          cached.states = signed(row.states);
+          cached.vector = toSignedBytes(row.vector);
+          cached.states = toSignedBytes(row.states);
         }
       }
       if (rows.length < pageRows) return;
@@ -115,7 +115,7 @@ export class ChunkCache {
   }
 }
 
-/** How lines of a file are named: `memory/plan.md#L3-L9`, with a number behind it for a part of one long line. */
+/** The citation of lines of a file: `memory/plan.md#L3-L9`, with a suffix such as `.2` for a part of one long line. */
 export function formatChunkCitation(path: string, start: number, end: number, part = 0): string {
   return `${path}#L${start}-L${end}${part > 1 ? `.${part}` : ""}`;
 }
@@ -138,8 +138,8 @@ function toCachedDoc(
       text,
       tokens,
       averageTokens: usualTokens,
-      dated: datedTime(path) !== undefined,
-      // The headings above it and its name are part of what it is about.
+      dated: parseDateInPath(path) !== undefined,
+      // The headings and the file name count as words of the chunk.
       terms: countTerms(text, `${heading} ${path}`),
     },
   };

@@ -21,7 +21,7 @@ describe("chunks of Markdown", () => {
     ],
     ["small sections together", "# A\none\n\n# B\ntwo\n", [[1, 5]]],
     [
-      "a heading with what follows it",
+      "a heading with the text that follows it",
       `${words(15)}\n\n## B\n\n${words(30)}\n`,
       [
         [1, 2],
@@ -29,7 +29,7 @@ describe("chunks of Markdown", () => {
       ],
     ],
     [
-      "a fence whole, headings in it being none",
+      "a fenced block whole, ignoring headings in it",
       `${words(20)}\n\n\`\`\`sh\n# not a heading\n${words(15)}\n\n${words(15)}\n\`\`\`\n`,
       [
         [1, 2],
@@ -47,12 +47,12 @@ describe("chunks of Markdown", () => {
     expect(ranges(`${words(30)}\n\n${list}\n\n${words(30)}`)).toContainEqual([3, 10]);
   });
 
-  it("say which headings stand above them", () => {
+  it("list the headings above them", () => {
     const text = `# Guide\n${words(25)}\n## Install\n${words(30)}\n${words(30)}\n# Other\n${words(25)}\n`;
     expect(chunkMarkdown(text, small).map((chunk) => chunk.heading)).toEqual(["", "Guide", "Guide > Install", ""]);
   });
 
-  it("repeat the end of the one before within a section", () => {
+  it("repeat the end of the previous chunk within a section", () => {
     const text = Array.from({ length: 20 }, (_, index) => `line ${index} of it`).join("\n");
     const chunks = chunkMarkdown(text, { tokens: 40, overlap: 15 });
     expect(chunks.length).toBeGreaterThan(2);
@@ -61,7 +61,7 @@ describe("chunks of Markdown", () => {
     }
   });
 
-  it("split a line that is too long for one, and number the parts", () => {
+  it("split a line that is too long for one chunk and number the parts", () => {
     const parts = chunkMarkdown(`intro\n\n${words(500)}\n`, small).slice(1);
     expect(parts.length).toBeGreaterThan(5);
     expect(parts.map((chunk) => chunk.part)).toEqual(parts.map((_, index) => index + 1));
@@ -69,7 +69,7 @@ describe("chunks of Markdown", () => {
     expect(parts.map((chunk) => chunk.text).join("")).toBe(words(500));
   });
 
-  it("cover every line in order with exactly the text of their lines, whatever the file", () => {
+  it("cover every line of any file in order with exactly its text", () => {
     const line = fc.oneof(
       fc.constantFrom("", "# A", "## B", "- item", "  indented", "```", "~~~", "---", "| a | b |", "1. one"),
       fc.integer({ min: 1, max: 120 }).map((count) => words(count, "lorem")),

@@ -2,17 +2,17 @@ import { estimateTokens } from "../../tokens/index.ts";
 import { type MarkdownBlock, splitBlocks } from "./blocks.ts";
 
 export interface ChunkOptions {
-  /** About how many tokens a chunk has, and how many of the one before it are repeated at its beginning. */
+  /** The target size of a chunk in tokens, and how many tokens of the previous chunk it repeats. */
   tokens: number;
   overlap: number;
 }
 
-/** Some lines of a file, as they are. */
+/** Consecutive lines of a file. */
 export interface Chunk {
-  /** From 1, both inclusive. */
+  /** Line numbers from 1, both inclusive. */
   start: number;
   end: number;
-  /** From 1: which part of a line that is too long for one chunk. 0 for whole lines. */
+  /** The part, from 1, of a line that is too long for one chunk; 0 for whole lines. */
   part: number;
   /** The headings above its first line, the outermost first. */
   heading: string;
@@ -20,7 +20,7 @@ export interface Chunk {
   tokens: number;
 }
 
-/** What is never torn apart: a block, or a line of a block that is too large for a chunk. */
+/** Lines that stay in one chunk: a block, or a single line of a block that is too large. */
 interface Unit {
   kind: MarkdownBlock["kind"];
   start: number;
@@ -33,8 +33,8 @@ interface Unit {
 const wholeFactor = 2;
 
 /**
- * Cuts Markdown (or plain text) into chunks of whole lines. Every line is in at least one; a chunk begins where a
- * section does when there is enough before it, and a heading is never its last line unless the file ends there.
+ * Splits Markdown or plain text into chunks of whole lines. Every line is in at least one chunk. A new section starts a
+ * new chunk if the current one is large enough, and a heading is never the last line unless the file ends there.
  */
 export function chunkMarkdown(text: string, options: ChunkOptions): Chunk[] {
   const lines = text.split(/\r\n?|\n/);
@@ -42,24 +42,24 @@ export function chunkMarkdown(text: string, options: ChunkOptions): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Unit[] = [];
   let size = 0;
-  /** How many of the open units were in the chunk before. */
+  /** How many of the open units repeat the previous chunk. */
   let repeated = 0;
   const close = (next: Unit | undefined) => {
-    const trailing = next === undefined ? 0 : trailingHeadings(open, repeated);
+    const trailing = next === undefined ? 0 : countTrailingHeadings(open, repeated);
     const kept = open.slice(0, open.length - trailing);
     const moved = open.slice(open.length - trailing);
-    if (kept.length > repeated) chunks.push(...chunksOf(kept, lines, options));
+    if (kept.length > repeated) chunks.push(...buildChunks(kept, lines, options));
     const startsSection = (moved[0] ?? next)?.kind === "heading";
-    const overlap = next === undefined || startsSection ? [] : overlapOf(kept, lines, options.overlap);
+    const overlap = next === undefined || startsSection ? [] : selectOverlap(kept, lines, options.overlap);
     open = [...overlap, ...moved];
     repeated = overlap.length;
-    size = sizeOf(open);
+    size = sumTokens(open);
   };
-  for (const unit of unitsOf(lines, options.tokens)) {
+  for (const unit of splitUnits(lines, options.tokens)) {
     const isFull = open.length > repeated && size + unit.tokens > options.tokens;
     const isSection = unit.kind === "heading" && size >= options.tokens / 2;
     if (isFull || isSection) close(unit);
-    // What is repeated must not push the new text out.
+    // The overlap must leave space for new text.
     if (repeated > 0 && open.length === repeated && size + unit.tokens > options.tokens) {
       open = [];
       repeated = 0;
@@ -72,47 +72,47 @@ export function chunkMarkdown(text: string, options: ChunkOptions): Chunk[] {
   return chunks;
 }
 
-/** Headings at the end of a chunk belong to what comes after them, unless there is nothing else in it. */
-function trailingHeadings(units: readonly Unit[], repeated: number): number {
+/** Counts the headings at the end of a chunk: they belong to the next one, unless the chunk has nothing else. */
+function countTrailingHeadings(units: readonly Unit[], repeated: number): number {
   let count = 0;
   while (count < units.length - repeated && units.at(-1 - count)?.kind === "heading") count += 1;
   return count === units.length - repeated ? 0 : count;
 }
 
-function unitsOf(lines: readonly string[], tokensMax: number): Unit[] {
+function splitUnits(lines: readonly string[], tokensMax: number): Unit[] {
   const path: { level: number; title: string }[] = [];
   return splitBlocks(lines).flatMap((block): Unit[] => {
-    // A heading is under those above it, and itself part of what is below it.
+    // A heading belongs to the headings above it; the text below belongs to it too.
     if (block.level !== undefined) {
       while ((path.at(-1)?.level ?? 0) >= block.level) path.pop();
     }
     const headings = path.map(({ title }) => title).join(" > ");
     if (block.level !== undefined && block.title) path.push({ level: block.level, title: block.title });
-    const unit = { ...unitAt(block.kind, block.start, block.end, lines), headings };
+    const unit = { ...createUnit(block.kind, block.start, block.end, lines), headings };
     const most = block.kind === "text" ? tokensMax : tokensMax * wholeFactor;
     if (unit.tokens <= most) return [unit];
-    // Empty lines at its end stay with its last line.
+    // Trailing empty lines stay with the last line.
     let last = block.end;
     while (last > block.start && (lines[last - 1] ?? "").trim() === "") last -= 1;
     return Array.from({ length: last - block.start + 1 }, (_, index) => {
       const start = block.start + index;
-      return { ...unitAt(block.kind, start, start === last ? block.end : start, lines), headings };
+      return { ...createUnit(block.kind, start, start === last ? block.end : start, lines), headings };
     });
   });
 }
 
-function unitAt(
+function createUnit(
   kind: Unit["kind"],
   start: number,
   end: number,
   lines: readonly string[],
 ): Pick<Unit, "kind" | "start" | "end" | "tokens"> {
-  // Empty lines cost nothing, however many there are.
-  return { kind, start, end, tokens: estimateTokens(textOf(lines, start, end).trimEnd()) };
+  // Empty lines count no tokens.
+  return { kind, start, end, tokens: estimateTokens(joinLines(lines, start, end).trimEnd()) };
 }
 
-/** The end of a chunk that the next one repeats: whole units, and of a paragraph its last lines. */
-function overlapOf(units: readonly Unit[], lines: readonly string[], tokensMax: number): Unit[] {
+/** The end of a chunk that the next one repeats: whole units, or the last lines of a paragraph. */
+function selectOverlap(units: readonly Unit[], lines: readonly string[], tokensMax: number): Unit[] {
   const taken: Unit[] = [];
   let left = tokensMax;
   for (const unit of units.toReversed()) {
@@ -125,7 +125,7 @@ function overlapOf(units: readonly Unit[], lines: readonly string[], tokensMax: 
     let start = unit.end + 1;
     let tokens = 0;
     while (start - 1 > unit.start) {
-      const more = estimateTokens(textOf(lines, start - 1, unit.end));
+      const more = estimateTokens(joinLines(lines, start - 1, unit.end));
       if (more > left) break;
       start -= 1;
       tokens = more;
@@ -133,20 +133,20 @@ function overlapOf(units: readonly Unit[], lines: readonly string[], tokensMax: 
     if (start <= unit.end) taken.unshift({ ...unit, start, tokens });
     break;
   }
-  if (taken.every((unit) => textOf(lines, unit.start, unit.end).trim() === "")) return [];
-  // A chunk that repeats all of the one before would hold it twice.
+  if (taken.every((unit) => joinLines(lines, unit.start, unit.end).trim() === "")) return [];
+  // Repeating a whole chunk would store it twice.
   return taken.length === units.length && taken[0]?.start === units[0]?.start ? taken.slice(1) : taken;
 }
 
-function chunksOf(units: readonly Unit[], lines: readonly string[], { tokens }: ChunkOptions): Chunk[] {
+function buildChunks(units: readonly Unit[], lines: readonly string[], { tokens }: ChunkOptions): Chunk[] {
   const [first, last] = [units[0], units.at(-1)];
   if (!first || !last) return [];
-  const text = textOf(lines, first.start, last.end);
+  const text = joinLines(lines, first.start, last.end);
   const whole = { start: first.start, end: last.end, heading: first.headings };
   const size = estimateTokens(text.trimEnd());
   const isOneLine = first.start === last.end || text.trim() === (lines[first.start - 1] ?? "").trim();
   if (!isOneLine || size <= tokens * wholeFactor) return [{ ...whole, part: 0, text, tokens: size }];
-  return partsOf(text.trimEnd(), Math.ceil(size / tokens)).map((part, index) => ({
+  return splitLine(text.trimEnd(), Math.ceil(size / tokens)).map((part, index) => ({
     ...whole,
     part: index + 1,
     text: part,
@@ -154,15 +154,15 @@ function chunksOf(units: readonly Unit[], lines: readonly string[], { tokens }: 
   }));
 }
 
-/** One line in about equal parts, cut after a space where there is one near. */
-function partsOf(text: string, count: number): string[] {
+/** Splits a line into parts of about equal length, after a space if one is near. */
+function splitLine(text: string, count: number): string[] {
   const length = Math.ceil(text.length / count);
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
     let end = Math.min(text.length, at + length);
     const space = end < text.length ? text.lastIndexOf(" ", end) : -1;
     if (space > at + length / 2) end = space + 1;
-    // The two halves of one character stay together.
+    // Surrogate pairs are not split.
     const code = text.charCodeAt(end - 1);
     if (end < text.length && code >= 0xd800 && code <= 0xdbff) end += 1;
     parts.push(text.slice(at, end));
@@ -171,10 +171,10 @@ function partsOf(text: string, count: number): string[] {
   return parts;
 }
 
-function textOf(lines: readonly string[], start: number, end: number): string {
+function joinLines(lines: readonly string[], start: number, end: number): string {
   return lines.slice(start - 1, end).join("\n");
 }
 
-function sizeOf(units: readonly Unit[]): number {
+function sumTokens(units: readonly Unit[]): number {
   return units.reduce((sum, unit) => sum + unit.tokens, 0);
 }

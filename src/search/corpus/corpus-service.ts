@@ -2,15 +2,15 @@ import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { LoadedConfig } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
-import { type CorpusFolder, includeDefault, isSkipped, notesFolder } from "./folders.ts";
+import { type CorpusFolder, createNotesFolder, includeDefault, isSkipped } from "./folders.ts";
 import { type CorpusText, type ReadRequest, readCorpus } from "./read.ts";
 import { type SyncOptions, type SyncResult, syncCorpus } from "./sync.ts";
 
-/** The notes and folders on disk that the settings name. */
+/** The configured notes and folders on disk. */
 export interface CorpusService {
   sync(options?: SyncOptions): Promise<SyncResult>;
   read(path: string, request?: CorpusReadRequest): Promise<CorpusText>;
-  /** Reads changed files before a search, for a limited time; returns what to tell when not all of them were read. */
+  /** Reads changed files before a search, for a limited time; returns a note for the answer when some were not read. */
   refresh(signal?: AbortSignal): Promise<string | undefined>;
   /** Reads files as they change, until the signal is aborted. */
   follow(signal: AbortSignal, onError: (error: unknown) => void): Promise<void>;
@@ -64,10 +64,10 @@ export function createCorpusService(loaded: LoadedConfig, store: Store, closing:
       if (folders.length === 0 || !(isDirty || isOld)) return undefined;
       try {
         const { status } = await sync({ signal, msMax: refreshMsMax });
-        return status === "done" ? undefined : "not all files were read yet: `varve index` reads them";
+        return status === "done" ? undefined : "some files are not indexed yet; run `varve index` to read them all";
       } catch (error) {
         if (signal?.aborted) throw error;
-        return `the files could not be read (${error instanceof Error ? error.message : String(error)})`;
+        return `the corpus files could not be read (${error instanceof Error ? error.message : String(error)})`;
       }
     },
     async follow(signal, onError) {
@@ -92,13 +92,13 @@ export function createCorpusService(loaded: LoadedConfig, store: Store, closing:
       };
       for (const event of ["add", "change", "unlink", "unlinkDir"] as const) watcher.on(event, note);
       watcher.on("error", (error) => {
-        // From now on a search lists the files itself again.
+        // Without the watcher, searches list the files themselves again.
         isWatched = false;
         onError(error);
       });
       watcher.on("ready", () => {
         isWatched = true;
-        // Reads what changed before the watcher was ready.
+        // Reads files that changed before the watcher was ready.
         read();
       });
       await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
@@ -110,13 +110,13 @@ export function createCorpusService(loaded: LoadedConfig, store: Store, closing:
   };
 }
 
-/** Notes belong to the agent of the settings, a folder to the agent that its entry names. */
+/** Notes belong to the default agent, a folder to the agent in its settings. */
 function resolveFolders({ config, home }: LoadedConfig): CorpusFolder[] {
   const { workspace, corpus } = config.search;
   const resolvePath = (path: string) =>
     resolve(home, path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path);
   return [
-    ...(workspace === undefined ? [] : [notesFolder(config.agent, resolvePath(workspace))]),
+    ...(workspace === undefined ? [] : [createNotesFolder(config.agent, resolvePath(workspace))]),
     ...corpus.map(({ name, path, include = [...includeDefault], agent = config.agent }) => ({
       agent,
       name,

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CorpusFolder, includeDefault, listFiles, notesFolder } from "./folders.ts";
+import { type CorpusFolder, createNotesFolder, includeDefault, listFiles } from "./folders.ts";
 import { readCorpus } from "./read.ts";
 
 const base = mkdtempSync(join(tmpdir(), "varve-read-"));
 const workspace = join(base, "workspace");
 const docs: CorpusFolder = { agent: "main", name: "docs", root: join(base, "docs"), include: includeDefault };
-const folders = [notesFolder("main", workspace), docs];
+const folders = [createNotesFolder("main", workspace), docs];
 
 beforeAll(() => {
   for (const folder of ["workspace/memory/deep", "workspace/src", "docs/.git", "docs/node_modules/x"]) {
@@ -30,14 +30,14 @@ beforeAll(() => {
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 describe("the files of a folder", () => {
-  it("are those of the right name, without hidden, installed and linked ones", async () => {
+  it("are those that match the globs, without hidden, installed and linked ones", async () => {
     const [notes, others] = await Promise.all(folders.map((folder) => listFiles(folder)));
-    expect(notes?.files.map((file) => file.below)).toEqual(["MEMORY.md", "memory/deep/a.md"]);
-    expect(others?.files.map((file) => file.below)).toEqual(["guide.md"]);
-    expect(others?.notes.join("\n")).toContain("docs/link.md is a link and is not followed");
+    expect(notes?.files.map((file) => file.relativePath)).toEqual(["MEMORY.md", "memory/deep/a.md"]);
+    expect(others?.files.map((file) => file.relativePath)).toEqual(["guide.md"]);
+    expect(others?.notes.join("\n")).toContain("docs/link.md is a symbolic link and is not followed");
   });
 
-  it("are unknown, not gone, when the folder cannot be read", async () => {
+  it("are unknown, not removed, when the folder cannot be read", async () => {
     const listing = await listFiles({ ...docs, root: join(base, "nowhere") });
     expect(listing).toMatchObject({ files: [], whole: false, notes: [expect.stringContaining("ENOENT")] });
   });
@@ -77,7 +77,7 @@ describe("reading the corpus", () => {
     await expect(readCorpus(folders, path)).rejects.toMatchObject({ code });
   });
 
-  it("says which lines there are", async () => {
-    await expect(readCorpus(folders, "MEMORY.md", { from: 9 })).rejects.toThrow("has the lines 1 to 3, not 9");
+  it("reports the number of lines", async () => {
+    await expect(readCorpus(folders, "MEMORY.md", { from: 9 })).rejects.toThrow("has no line 9: it has 3 lines");
   });
 });

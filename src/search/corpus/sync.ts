@@ -3,40 +3,47 @@ import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Schema, Store, StoreTransaction } from "../../store/index.ts";
 import { type ChunkOptions, chunkMarkdown } from "./chunk.ts";
-import { below, type CorpusFolder, citedPath, describeFileError, type ListedFile, listFiles } from "./folders.ts";
+import {
+  type CorpusFolder,
+  describeFileError,
+  formatCitedPath,
+  getRelativePath,
+  type ListedFile,
+  listFiles,
+} from "./folders.ts";
 
 export interface SyncOptions {
   signal?: AbortSignal;
-  /** Stop after this long; the next call goes on from there. */
+  /** Stop after this many milliseconds; the next call continues from there. */
   msMax?: number;
 }
 
 export interface SyncResult {
   status: "done" | "stopped";
-  /** How many files there are, and what became of them since the last time. */
+  /** The number of files, and of their changes since the last call. */
   files: number;
   added: number;
   changed: number;
   renamed: number;
   removed: number;
-  /** What was not read, and why. */
+  /** Files that were not read, and why. */
   notes: string[];
 }
 
 type FileRow = Schema["corpus_files"];
 
-interface Found extends ListedFile {
+interface CorpusFile extends ListedFile {
   folder: CorpusFolder;
   path: string;
 }
 
 const rowsAtOnce = 50;
-/** A file that was changed just before it was read may be changed again within the same tick of its clock. */
+/** A file read this soon after its modification is read again: another write may have the same modification time. */
 const unsettledMs = 2_000;
 
 /**
- * Brings the rows up to the files, one short transaction a file. Vectors hang on what a chunk says: what did not
- * change, or moved, keeps them. Killed at any instant it goes on from the last file.
+ * Updates the corpus tables from the files on disk, in one short transaction for each file. Vectors are keyed by
+ * content, so unchanged and moved chunks keep theirs. After a crash the next call continues from the last file.
  */
 export async function syncCorpus(
   store: Store,
@@ -46,42 +53,42 @@ export async function syncCorpus(
 ): Promise<SyncResult> {
   const result: SyncResult = { status: "done", files: 0, added: 0, changed: 0, renamed: 0, removed: 0, notes: [] };
   const until = options.msMax === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.msMax;
-  const known = new Map((await fileRows(store)).map((row) => [keyOf(row.agent, row.path), row]));
-  const found: Found[] = [];
-  /** Folders of which all is known; only there a file that is not found is gone. */
+  const known = new Map((await loadFileRows(store)).map((row) => [makeKey(row.agent, row.path), row]));
+  const found: CorpusFile[] = [];
+  /** Folders that could not be listed completely: their missing files are not removed. */
   const unsure = new Set<string>();
   for (const folder of folders) {
     const listing = await listFiles(folder, options.signal);
     result.notes.push(...listing.notes);
-    if (!listing.whole) unsure.add(keyOf(folder.agent, folder.name));
-    for (const file of listing.files) found.push({ ...file, folder, path: citedPath(folder, file.below) });
+    if (!listing.whole) unsure.add(makeKey(folder.agent, folder.name));
+    for (const file of listing.files) found.push({ ...file, folder, path: formatCitedPath(folder, file.relativePath) });
   }
   result.files = found.length;
-  const present = new Set(found.map(({ folder, path }) => keyOf(folder.agent, path)));
+  const present = new Set(found.map(({ folder, path }) => makeKey(folder.agent, path)));
   const gone = new Map(
-    [...known].filter(([key, row]) => !present.has(key) && !unsure.has(keyOf(row.agent, row.corpus))),
+    [...known].filter(([key, row]) => !present.has(key) && !unsure.has(makeKey(row.agent, row.corpus))),
   );
-  /** A file that is new here and gone there, with the same content, was renamed. */
-  const movable = new Map([...gone.values()].map((row) => [keyOf(row.agent, row.hash), row]));
+  /** A new file with the same content as a missing one was renamed. */
+  const movable = new Map([...gone.values()].map((row) => [makeKey(row.agent, row.hash), row]));
   const touched = new Set<string>();
   for (const file of found) {
     if (options.signal?.aborted || performance.now() >= until) return { ...result, status: "stopped" };
     const { agent } = file.folder;
-    const row = known.get(keyOf(agent, file.path));
-    if (row && isSettled(row, file, shapeOf(chunks))) continue;
-    const text = await textOf(file, result.notes);
+    const row = known.get(makeKey(agent, file.path));
+    if (row && isSettled(row, file, formatChunkSize(chunks))) continue;
+    const text = await readText(file, result.notes);
     if (text === undefined) {
-      if (row) gone.set(keyOf(agent, file.path), row);
+      if (row) gone.set(makeKey(agent, file.path), row);
       continue;
     }
-    const hash = `${shapeOf(chunks)}:${sha256(text)}`;
-    const next = rowOf(file, hash, store.clock.now());
-    const old = row ? undefined : movable.get(keyOf(agent, hash));
+    const hash = `${formatChunkSize(chunks)}:${sha256(text)}`;
+    const next = toFileRow(file, hash, store.clock.now());
+    const old = row ? undefined : movable.get(makeKey(agent, hash));
     if (row?.hash === hash || old) await moveFile(store, old ?? row ?? next, next);
     else await writeFile(store, next, text, chunks);
     if (old) {
-      gone.delete(keyOf(agent, old.path));
-      movable.delete(keyOf(agent, hash));
+      gone.delete(makeKey(agent, old.path));
+      movable.delete(makeKey(agent, hash));
     }
     if (old) result.renamed += 1;
     else if (!row) result.added += 1;
@@ -93,11 +100,11 @@ export async function syncCorpus(
     result.removed += 1;
     touched.add(row.agent);
   }
-  for (const agent of touched) await dropBareVectors(store, agent);
+  for (const agent of touched) await removeUnusedVectors(store, agent);
   return result;
 }
 
-function fileRows(store: Store): Promise<FileRow[]> {
+function loadFileRows(store: Store): Promise<FileRow[]> {
   return store.db.selectFrom("corpus_files").selectAll().execute();
 }
 
@@ -106,36 +113,36 @@ function isSettled(row: FileRow, file: ListedFile, shape: string): boolean {
   return same && row.read_at - row.mtime_us / 1_000 > unsettledMs;
 }
 
-/** Chunks of another size are other chunks: the size is part of what a file is known by. */
-function shapeOf({ tokens, overlap }: ChunkOptions): string {
+/** Part of a file's hash, so that a change of the chunk size rebuilds the chunks. */
+function formatChunkSize({ tokens, overlap }: ChunkOptions): string {
   return `${tokens}-${overlap}`;
 }
 
-async function textOf(file: Found, notes: string[]): Promise<string | undefined> {
+async function readText(file: CorpusFile, notes: string[]): Promise<string | undefined> {
   try {
-    // A folder may have become a link since it was listed.
-    const real = await realpath(join(file.folder.root, file.below));
-    if (below(await realpath(file.folder.root), real) === undefined) {
-      notes.push(`${file.path} leads out of its folder and is not read`);
+    // A folder may have been replaced by a symbolic link since it was listed.
+    const real = await realpath(join(file.folder.root, file.relativePath));
+    if (getRelativePath(await realpath(file.folder.root), real) === undefined) {
+      notes.push(`${file.path} leads out of its folder through a symbolic link and is not read`);
       return undefined;
     }
     const text = await readFile(real, "utf8");
     if (!text.includes("\u0000")) return text;
-    notes.push(`${file.path} is not text`);
+    notes.push(`${file.path} is not a text file and is not read`);
   } catch (error) {
     notes.push(`${file.path} cannot be read (${describeFileError(error)})`);
   }
   return undefined;
 }
 
-function rowOf({ folder, path, size, mtimeUs }: Found, hash: string, now: number): FileRow {
+function toFileRow({ folder, path, size, mtimeUs }: CorpusFile, hash: string, now: number): FileRow {
   const { agent, name } = folder;
-  const time = datedTime(path) ?? Math.floor(mtimeUs / 1_000);
+  const time = parseDateInPath(path) ?? Math.floor(mtimeUs / 1_000);
   return { agent, corpus: name, path, hash, mtime_us: mtimeUs, size, time, read_at: now };
 }
 
-/** The day a file is about, when its name says one: `memory/2026-01-15.md`. */
-export function datedTime(path: string): number | undefined {
+/** The date in a file name such as `memory/2026-01-15.md`; undefined without one. */
+export function parseDateInPath(path: string): number | undefined {
   const day = /(?<!\d)(\d{4}-\d\d-\d\d)(?!\d)/.exec(path.slice(path.lastIndexOf("/") + 1))?.[1];
   const time = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(time) ? undefined : time;
@@ -158,7 +165,7 @@ async function writeFile(store: Store, file: FileRow, text: string, options: Chu
       tokens: chunk.tokens,
       time,
     }));
-  await changing(store, agent, async ({ db }) => {
+  await changeCorpus(store, agent, async ({ db }) => {
     await db.deleteFrom("corpus_chunks").where("agent", "=", agent).where("path", "=", path).execute();
     for (let at = 0; at < rows.length; at += rowsAtOnce) {
       await db
@@ -166,14 +173,14 @@ async function writeFile(store: Store, file: FileRow, text: string, options: Chu
         .values(rows.slice(at, at + rowsAtOnce))
         .execute();
     }
-    await putFile(db, file);
+    await upsertFile(db, file);
   });
 }
 
-/** The same content under the same or another name, or with another time. */
+/** Updates the name and time of a file whose content is unchanged. */
 async function moveFile(store: Store, from: FileRow, to: FileRow): Promise<void> {
   const { agent, path, corpus, time } = to;
-  await changing(store, agent, async ({ db }) => {
+  await changeCorpus(store, agent, async ({ db }) => {
     if (from.path !== path) {
       for (const table of ["corpus_chunks", "corpus_files"] as const) {
         await db.deleteFrom(table).where("agent", "=", agent).where("path", "=", path).execute();
@@ -186,20 +193,20 @@ async function moveFile(store: Store, from: FileRow, to: FileRow): Promise<void>
       .where("agent", "=", agent)
       .where("path", "=", from.path)
       .execute();
-    await putFile(db, to);
+    await upsertFile(db, to);
   });
 }
 
 async function removeFile(store: Store, { agent, path }: FileRow): Promise<void> {
-  await changing(store, agent, async ({ db }) => {
+  await changeCorpus(store, agent, async ({ db }) => {
     for (const table of ["corpus_chunks", "corpus_files"] as const) {
       await db.deleteFrom(table).where("agent", "=", agent).where("path", "=", path).execute();
     }
   });
 }
 
-async function dropBareVectors(store: Store, agent: string): Promise<void> {
-  await changing(store, agent, async ({ db }) => {
+async function removeUnusedVectors(store: Store, agent: string): Promise<void> {
+  await changeCorpus(store, agent, async ({ db }) => {
     await db
       .deleteFrom("document_vectors")
       .where("agent", "=", agent)
@@ -211,7 +218,7 @@ async function dropBareVectors(store: Store, agent: string): Promise<void> {
   });
 }
 
-async function putFile(db: StoreTransaction["db"], file: FileRow): Promise<void> {
+async function upsertFile(db: StoreTransaction["db"], file: FileRow): Promise<void> {
   await db
     .insertInto("corpus_files")
     .values(file)
@@ -219,8 +226,8 @@ async function putFile(db: StoreTransaction["db"], file: FileRow): Promise<void>
     .execute();
 }
 
-/** One change with its number, and no other process's between. */
-async function changing(store: Store, agent: string, work: (tx: StoreTransaction) => Promise<void>): Promise<void> {
+/** Runs a change under the corpus lock and increments the revision in the same transaction. */
+async function changeCorpus(store: Store, agent: string, work: (tx: StoreTransaction) => Promise<void>): Promise<void> {
   await store.transaction(async (tx) => {
     await tx.lock(`corpus ${agent}`);
     await work(tx);
@@ -239,6 +246,6 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function keyOf(agent: string, name: string): string {
+function makeKey(agent: string, name: string): string {
   return `${agent}\n${name}`;
 }

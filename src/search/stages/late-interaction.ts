@@ -5,24 +5,28 @@ import type { Retrieval } from "../retrieve.ts";
 import type { SearchContext } from "../search-context.ts";
 import { dot } from "../vectors/math.ts";
 
-/** Tokens that weigh less than this share of the heaviest cannot change an order and are not compared. */
+/** Tokens below this share of the largest weight cannot change the order and are not compared. */
 const leastShare = 0.05;
 
-export function tellingTokens(query: readonly WeightedToken[]): WeightedToken[] {
+export function selectHeavyTokens(query: readonly WeightedToken[]): WeightedToken[] {
   const most = query.reduce((largest, token) => Math.max(largest, token.weight), 0);
   return query.filter((token) => token.weight >= leastShare * most);
 }
 
 /**
- * Late interaction: for every token of the query, how near the nearest token of a text is. A long text has a near token
- * for anything, so that its advantage by length alone is taken off.
+ * Late interaction: the highest cosine of each query token with any token of a text, minus a penalty for long texts,
+ * which contain a similar token for anything.
  */
-export function nearestTokens(query: readonly WeightedToken[], states: Int8Array, dimensions: number): Float32Array {
+export function computeTokenScores(
+  query: readonly WeightedToken[],
+  states: Int8Array,
+  dimensions: number,
+): Float32Array {
   const best = new Float32Array(query.length);
   const count = Math.floor(states.length / dimensions);
   if (count === 0) return best;
   best.fill(-1);
-  // Copied out once: the loop below runs some hundred thousand times a search.
+  // Copied once per token: the inner loop runs some hundred thousand times in a search.
   const token = new Float32Array(dimensions);
   for (let at = 0; at < count * dimensions; at += dimensions) {
     let square = 0;
@@ -42,8 +46,8 @@ export function nearestTokens(query: readonly WeightedToken[], states: Int8Array
   return best.map((value) => value - penalty);
 }
 
-/** The mean over the query's tokens by their weights. */
-export function lateScore(query: readonly WeightedToken[], best: Float32Array): number {
+/** The weighted mean over the query's tokens. */
+export function averageTokenScores(query: readonly WeightedToken[], best: Float32Array): number {
   let sum = 0;
   let weights = 0;
   for (let index = 0; index < query.length; index += 1) {
@@ -54,8 +58,8 @@ export function lateScore(query: readonly WeightedToken[], best: Float32Array): 
   return weights === 0 ? 0 : sum / weights;
 }
 
-/** What a text and its neighbours have together: the nearest token of any, a neighbour's counting a little less. */
-export function withNeighbours(own: Float32Array, neighbours: readonly Float32Array[]): Float32Array {
+/** The best token scores of a text and its neighbours; those of neighbours are reduced by a factor. */
+export function mergeNeighbourScores(own: Float32Array, neighbours: readonly Float32Array[]): Float32Array {
   const together = own.slice();
   for (const near of neighbours) {
     for (let index = 0; index < together.length; index += 1) {
@@ -68,11 +72,11 @@ export function withNeighbours(own: Float32Array, neighbours: readonly Float32Ar
   return together;
 }
 
-/** How long tokens are compared before the event loop gets a turn. */
+/** Tokens are compared for this long before control returns to the event loop. */
 const sliceMs = 6;
 
-/** Late interaction for the best candidates: alone, and together with the messages beside them. */
-export async function lateScores(
+/** Late interaction for the best candidates: alone, and with their neighbouring messages. */
+export async function scoreLateInteraction(
   context: SearchContext,
   agent: string,
   found: Retrieval,
@@ -80,18 +84,18 @@ export async function lateScores(
   best: readonly Candidate[],
 ): Promise<{ own: (number | undefined)[]; window: (number | undefined)[] }> {
   const { pool, cached } = found;
-  const tokens = tellingTokens(query);
+  const tokens = selectHeavyTokens(query);
   const dimensions = context.embedder?.space.tokenDimensions ?? 0;
   const beside = (index: number) => [pool.before[index] ?? -1, pool.after[index] ?? -1].filter((place) => place >= 0);
   const places = new Set(best.flatMap(({ index }) => [index, ...beside(index)]));
   const seqs = [...places].flatMap((place) => pool.docs[place]?.seq ?? []);
-  const states = (await context.vectorCache?.tokenStates(agent, seqs)) ?? new Map<number, Int8Array>();
+  const states = (await context.vectorCache?.readTokenStates(agent, seqs)) ?? new Map<number, Int8Array>();
   const nearest = new Map<number, Float32Array>();
   let turn = performance.now();
   for (const place of places) {
     const doc = pool.docs[place];
     const own = doc?.seq === undefined ? cached.get(doc?.key ?? "")?.states : states.get(doc.seq);
-    if (own) nearest.set(place, nearestTokens(tokens, own, dimensions));
+    if (own) nearest.set(place, computeTokenScores(tokens, own, dimensions));
     if (performance.now() - turn > sliceMs) {
       await new Promise((resolve) => setImmediate(resolve));
       turn = performance.now();
@@ -99,13 +103,13 @@ export async function lateScores(
   }
   const own = best.map(({ index }) => {
     const near = nearest.get(index);
-    return near && lateScore(tokens, near);
+    return near && averageTokenScores(tokens, near);
   });
   const window = best.map(({ index }) => {
     const near = nearest.get(index);
     if (!near) return undefined;
     const others = beside(index).flatMap((place) => nearest.get(place) ?? []);
-    return lateScore(tokens, withNeighbours(near, others));
+    return averageTokenScores(tokens, mergeNeighbourScores(near, others));
   });
   return { own, window };
 }

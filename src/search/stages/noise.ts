@@ -1,6 +1,6 @@
 import type { Candidate } from "../candidate.ts";
 
-/** Texts that match many questions and answer none. All are short: what is long has something to say. */
+/** Texts that match many queries and answer none. All patterns have a length limit: longer texts carry information. */
 const shortMax = 160;
 const noise: readonly { name: string; pattern: RegExp; lengthMax: number }[] = [
   {
@@ -27,21 +27,21 @@ const noise: readonly { name: string; pattern: RegExp; lengthMax: number }[] = [
   },
 ];
 
-export function noiseIn(text: string): string | undefined {
+export function detectNoise(text: string): string | undefined {
   const trimmed = text.trim();
   return noise.find(({ pattern, lengthMax }) => trimmed.length <= lengthMax && pattern.test(trimmed))?.name;
 }
 
-/** Noise goes behind everything else; it never vanishes. */
-export function noiseLast(candidates: readonly Candidate[]): Candidate[] {
-  const behind: Candidate[] = [];
+/** Moves noise to the end; nothing is removed. */
+export function moveNoiseLast(candidates: readonly Candidate[]): Candidate[] {
+  const last: Candidate[] = [];
   const front = candidates.filter((candidate) => {
-    const name = noiseIn(candidate.doc.text);
+    const name = detectNoise(candidate.doc.text);
     if (name === undefined) return true;
-    candidate.notes.push(`moved behind: ${name}`);
-    candidate.behind = true;
-    behind.push(candidate);
+    candidate.notes.push(`moved to the end: ${name}`);
+    candidate.ranksLast = true;
+    last.push(candidate);
     return false;
   });
-  return [...front, ...behind];
+  return [...front, ...last];
 }

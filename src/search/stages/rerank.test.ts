@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Reranker } from "../../models/index.ts";
 import type { Candidate } from "../candidate.ts";
-import { blended, rerankCandidates, withoutReranker } from "./rerank.ts";
+import { blendCosine, blendScores, rerankCandidates } from "./rerank.ts";
 
 function candidate(key: string, score: number, more: Partial<Candidate> = {}): Candidate {
   const doc = {
@@ -14,11 +14,11 @@ function candidate(key: string, score: number, more: Partial<Candidate> = {}): C
     role: "chunk",
     speaker: "chunk",
   } as const;
-  const base = { index: 0, sources: [], bm25: 0, cosine: undefined, behind: false, stages: {}, notes: [] };
+  const base = { index: 0, sources: [], bm25: 0, cosine: undefined, ranksLast: false, stages: {}, notes: [] };
   return { ...base, doc: { ...doc, text: key, tokens: 1 }, score, ...more };
 }
 
-describe("a reranker's word", () => {
+describe("a reranker", () => {
   it.each([
     // score, bm25, reranked, result
     [0.5, 0, 1, 0.8],
@@ -31,8 +31,8 @@ describe("a reranker's word", () => {
     [0.8, 1, 0.9, 0.86],
     [0.8, 1, undefined, 0.64],
     [0.5, 0, undefined, 0.4],
-  ])("makes of %d with BM25 %d and %s the score", (score, bm25, reranked, expected) => {
-    expect(blended(score, bm25, reranked)).toBeCloseTo(expected, 10);
+  ])("blends the score %d with BM25 %d and the reranker's %s to %d", (score, bm25, reranked, expected) => {
+    expect(blendScores(score, bm25, reranked)).toBeCloseTo(expected, 10);
   });
 
   it.each([
@@ -40,11 +40,11 @@ describe("a reranker's word", () => {
     [0.5, 0, 0.35],
     [0.5, -0.4, 0.35],
     [0.5, undefined, 0.5],
-  ])("missing, makes of %d with the cosine %s the score", (score, cosine, expected) => {
-    expect(withoutReranker(score, cosine)).toBeCloseTo(expected, 10);
+  ])("falls back to blending the score %d with the cosine %s to %d", (score, cosine, expected) => {
+    expect(blendCosine(score, cosine)).toBeCloseTo(expected, 10);
   });
 
-  it("is asked about the best, twice as many as are wanted", async () => {
+  it("gets the best candidates, twice as many as the limit", async () => {
     const list = [0.1, 0.9, 0.5, 0.3].map((score) => candidate(`t${score}`, score));
     const asked: string[][] = [];
     const reranker: Reranker = {
@@ -59,11 +59,11 @@ describe("a reranker's word", () => {
     expect(list.map(({ score }) => Math.round(score * 100) / 100)).toEqual([0.08, 0.72, 0.8, 0.24]);
   });
 
-  it("is done without when it fails, and that is said", async () => {
+  it("falls back to vectors when it fails, and reports it", async () => {
     const reranker: Reranker = { name: "test/one", rerank: () => Promise.reject(new Error("it is down")) };
     const list = [candidate("a", 0.5, { cosine: 1 })];
     const { degraded } = await rerankCandidates(reranker, "q", list, { limit: 5, hasLate: false });
-    expect(degraded).toBe("the reranker test/one failed (it is down): the vectors put the results in order");
+    expect(degraded).toBe("the reranker test/one failed (it is down): the results are ranked by vectors");
     expect(list[0]?.score).toBeCloseTo(0.65);
     await rerankCandidates(reranker, "q", list, { limit: 5, hasLate: true });
     expect(list[0]?.score).toBeCloseTo(0.65);

@@ -1,34 +1,34 @@
 import type { Reranker } from "../../models/index.ts";
-import { byScore, type Candidate } from "../candidate.ts";
+import { type Candidate, compareByScore } from "../candidate.ts";
 import { ranking } from "../ranking.ts";
 
 const { weight, fallbackCosine, kept, floors, strong } = ranking.stages.rerank;
-/** What a reranker reads of one text. */
+/** The maximum number of characters of one text that is sent to the reranker. */
 export const rerankedCharactersMax = 8_000;
 
 /**
- * One candidate's score with what the reranker said. The words it matched are not forgotten: strong lexical hits keep
- * most of their score. What the reranker did not return keeps four fifths.
+ * Blends a score with that of the reranker. Lexical matches keep a floor of their score, so that the reranker cannot
+ * bury exact names. Candidates that the reranker did not return keep `kept` of theirs.
  */
-export function blended(score: number, bm25: number, reranked: number | undefined): number {
+export function blendScores(score: number, bm25: number, reranked: number | undefined): number {
   if (reranked === undefined) return kept * score;
   const floor = bm25 >= strong[0] ? floors[0] : bm25 >= strong[1] ? floors[1] : floors[2];
   return Math.max(weight * reranked + (1 - weight) * score, floor * score);
 }
 
-/** The score without a reranker's word. Where there is no vector nothing speaks for a change. */
-export function withoutReranker(score: number, cosine: number | undefined): number {
+/** The fallback when the reranker fails: blends in the cosine. Without a vector the score stays. */
+export function blendCosine(score: number, cosine: number | undefined): number {
   return cosine === undefined ? score : (1 - fallbackCosine) * score + fallbackCosine * Math.max(0, cosine);
 }
 
-/** Asks the reranker about the best candidates and blends; what to say when it could not be asked, or not about all. */
+/** Reranks the best candidates in place. Returns notes for the answer when it failed or texts were truncated. */
 export async function rerankCandidates(
   reranker: Reranker,
   query: string,
   list: readonly Candidate[],
   options: { limit: number; hasLate: boolean; signal?: AbortSignal },
 ): Promise<{ degraded?: string; cut?: string }> {
-  const best = list.toSorted(byScore).slice(0, 2 * options.limit);
+  const best = list.toSorted(compareByScore).slice(0, 2 * options.limit);
   const texts = best.map(({ doc }) => (doc.kind === "message" ? `${doc.speaker}: ${doc.text}` : doc.text));
   const long = texts.filter((text) => text.length > rerankedCharactersMax).length;
   try {
@@ -38,14 +38,15 @@ export async function rerankCandidates(
       options.signal,
     );
     const byPlace = new Map(scores.map(({ index, score }) => [best[index], score]));
-    for (const candidate of list) candidate.score = blended(candidate.score, candidate.bm25, byPlace.get(candidate));
-    return long === 0 ? {} : { cut: `the reranker read only the beginning of ${long} long texts` };
+    for (const candidate of list)
+      candidate.score = blendScores(candidate.score, candidate.bm25, byPlace.get(candidate));
+    return long === 0 ? {} : { cut: `${long} long texts were truncated for the reranker` };
   } catch (error) {
     options.signal?.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
-    // Late interaction has compared question and texts already, and better than a cosine does.
-    if (!options.hasLate) for (const one of list) one.score = withoutReranker(one.score, one.cosine);
-    const instead = options.hasLate ? "late interaction" : "the vectors";
-    return { degraded: `the reranker ${reranker.name} failed (${reason}): ${instead} put the results in order` };
+    // Late interaction has already compared query and texts, and more precisely than a cosine.
+    if (!options.hasLate) for (const one of list) one.score = blendCosine(one.score, one.cosine);
+    const instead = options.hasLate ? "late interaction" : "vectors";
+    return { degraded: `the reranker ${reranker.name} failed (${reason}): the results are ranked by ${instead}` };
   }
 }

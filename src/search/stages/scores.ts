@@ -1,10 +1,10 @@
-import { byScore, type Candidate } from "../candidate.ts";
+import { type Candidate, compareByScore } from "../candidate.ts";
 import { ranking } from "../ranking.ts";
 
 const dayMs = 86_400_000;
 
-/** What happened lately is a little likelier to be meant. */
-export function recency(candidates: readonly Candidate[], now: number): void {
+/** Adds a bonus that decays exponentially with age. */
+export function applyRecency(candidates: readonly Candidate[], now: number): void {
   const { weight, days } = ranking.stages.recency;
   for (const candidate of candidates) {
     const ageDays = Math.max(0, now - candidate.doc.time) / dayMs;
@@ -12,8 +12,8 @@ export function recency(candidates: readonly Candidate[], now: number): void {
   }
 }
 
-/** A long text matches by its length; it keeps at least a part of its score. */
-export function length(candidates: readonly Candidate[]): void {
+/** Penalises long texts, which match by length alone, down to a floor. */
+export function applyLengthPenalty(candidates: readonly Candidate[]): void {
   const { characters, slope, least } = ranking.stages.length;
   for (const candidate of candidates) {
     const factor = 1 / (1 + slope * Math.log2(Math.max(candidate.doc.text.length / characters, 1)));
@@ -21,8 +21,8 @@ export function length(candidates: readonly Candidate[]): void {
   }
 }
 
-/** A note of one day is worth less as the day passes; what has no date in its name does not age. */
-export function decay(candidates: readonly Candidate[], now: number): void {
+/** Decays dated notes with age, down to a floor. Files without a date in their name do not decay. */
+export function applyDecay(candidates: readonly Candidate[], now: number): void {
   const { least, days } = ranking.stages.decay;
   for (const candidate of candidates) {
     if (!candidate.doc.dated) continue;
@@ -31,27 +31,27 @@ export function decay(candidates: readonly Candidate[], now: number): void {
   }
 }
 
-export interface Kept {
+export interface FilteredCandidates {
   kept: Candidate[];
-  /** How many were left out. */
+  /** How many were removed. */
   out: number;
 }
 
-export function minScore(candidates: readonly Candidate[], least: number): Kept {
+export function filterByMinScore(candidates: readonly Candidate[], least: number): FilteredCandidates {
   const kept = candidates.filter((candidate) => candidate.score >= least);
   return { kept, out: candidates.length - kept.length };
 }
 
 const weakKept = 3;
 
-/** The last bar. If it would drop every lexical match, the best ones stay, marked weak. */
-export function hardMinScore(candidates: readonly Candidate[], least: number): Kept {
+/** The final filter. If it would remove every lexical match, the best ones stay and are marked weak. */
+export function filterByFinalMinScore(candidates: readonly Candidate[], least: number): FilteredCandidates {
   const kept = candidates.filter((candidate) => candidate.score >= least);
   const lexical = (candidate: Candidate) => candidate.sources.includes("lexical");
   if (!kept.some(lexical)) {
-    const best = candidates.filter((candidate) => lexical(candidate) && !kept.includes(candidate)).sort(byScore);
+    const best = candidates.filter((candidate) => lexical(candidate) && !kept.includes(candidate)).sort(compareByScore);
     for (const candidate of best.slice(0, weakKept)) {
-      candidate.notes.push("weak: below the least score, kept because its words match");
+      candidate.notes.push("weak: below the minimum score, included because its words match");
       kept.push(candidate);
     }
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Candidate } from "../candidate.ts";
 import { diversify } from "./diversity.ts";
-import { noiseIn, noiseLast } from "./noise.ts";
-import { decay, hardMinScore, length, minScore, recency } from "./scores.ts";
+import { detectNoise, moveNoiseLast } from "./noise.ts";
+import { applyDecay, applyLengthPenalty, applyRecency, filterByFinalMinScore, filterByMinScore } from "./scores.ts";
 
 const day = 86_400_000;
 const now = 100 * day;
@@ -25,7 +25,7 @@ function candidate(key: string, score: number, more: Partial<Candidate["doc"]> =
     bm25: 0,
     cosine: undefined,
     score,
-    behind: false,
+    ranksLast: false,
     stages: {},
     notes: [],
   };
@@ -33,40 +33,40 @@ function candidate(key: string, score: number, more: Partial<Candidate["doc"]> =
 const keys = (list: readonly Candidate[]) => list.map((one) => one.doc.key);
 
 describe("stages", () => {
-  test("what happened lately gets a tenth, what is old nothing", () => {
+  test("a recent message gains 0.1, an old one nothing", () => {
     const list = [candidate("new", 0.5, { time: now }), candidate("old", 0.5, { time: 0 })];
-    recency(list, now);
+    applyRecency(list, now);
     expect(list[0]?.score).toBeCloseTo(0.6);
     expect(list[1]?.score).toBeCloseTo(0.5, 3);
   });
 
-  test("a long text loses, never below 0.3 of its score", () => {
+  test("a long text loses at most 70 % of its score", () => {
     const list = [candidate("a", 1, { text: "x".repeat(500) }), candidate("b", 1, { text: "x".repeat(10_000_000) })];
-    length(list);
+    applyLengthPenalty(list);
     expect(list[0]?.score).toBe(1);
     expect(list[1]?.score).toBe(0.3);
   });
 
-  test("a note of a day loses up to half with its age, an evergreen one nothing", () => {
+  test("a dated note loses up to half of its score with age, an undated one nothing", () => {
     const list = [
       candidate("today", 1, { time: now, dated: true }),
       candidate("old", 1, { time: now - 60 * day, dated: true }),
       candidate("ancient", 1, { time: now - 10_000 * day, dated: true }),
       candidate("evergreen", 1, { time: 0 }),
     ];
-    decay(list, now);
+    applyDecay(list, now);
     expect(list[0]?.score).toBe(1);
     expect(list[1]?.score).toBeCloseTo(0.5 + 0.5 / Math.E);
     expect(list[2]?.score).toBeCloseTo(0.5);
     expect(list[3]?.score).toBe(1);
   });
 
-  test("the bars say how many they left out", () => {
-    expect(minScore([candidate("a", 0.4), candidate("b", 0.2)], 0.3)).toMatchObject({ out: 1 });
+  test("the score filters count what they remove", () => {
+    expect(filterByMinScore([candidate("a", 0.4), candidate("b", 0.2)], 0.3)).toMatchObject({ out: 1 });
   });
 
-  test("the last bar never drops every lexical match: the best stay, marked weak", () => {
-    const { kept, out } = hardMinScore(
+  test("the final filter never removes every lexical match: the best stay, marked weak", () => {
+    const { kept, out } = filterByFinalMinScore(
       [1, 2, 3, 4].map((rank) => candidate(`m${rank}`, 0.1 / rank)),
       0.35,
     );
@@ -75,26 +75,26 @@ describe("stages", () => {
     expect(kept[0]?.notes[0]).toContain("weak");
   });
 
-  test("greetings, refusals and tests are noise; what has something to say is not", () => {
-    expect(noiseIn("Hello there!")).toBe("a greeting");
-    expect(noiseIn("I'm sorry, I can't help with that.")).toBe("a refusal");
-    expect(noiseIn("Do you remember what I said?")).toBe("a question about memory");
-    expect(noiseIn("ping")).toBe("a diagnostic");
-    expect(noiseIn("Hello, my flight leaves at seven on Friday and I need a taxi to the airport.")).toBeUndefined();
-    expect(noiseIn("Thanks to the new index the query takes 3 ms, not 300.")).toBeUndefined();
+  test("greetings, refusals and tests are noise; informative texts are not", () => {
+    expect(detectNoise("Hello there!")).toBe("a greeting");
+    expect(detectNoise("I'm sorry, I can't help with that.")).toBe("a refusal");
+    expect(detectNoise("Do you remember what I said?")).toBe("a question about memory");
+    expect(detectNoise("ping")).toBe("a diagnostic");
+    expect(detectNoise("Hello, my flight leaves at seven on Friday and I need a taxi to the airport.")).toBeUndefined();
+    expect(detectNoise("Thanks to the new index the query takes 3 ms, not 300.")).toBeUndefined();
   });
 
-  test("noise goes behind and stays there", () => {
-    const list = noiseLast([candidate("hello", 0.9), candidate("the plan", 0.5)]);
+  test("noise moves to the end and stays there", () => {
+    const list = moveNoiseLast([candidate("hello", 0.9), candidate("the plan", 0.5)]);
     expect(keys(list)).toEqual(["the plan", "hello"]);
     expect(keys(diversify(list, 10, 0.85, () => 0))).toEqual(["the plan", "hello"]);
   });
 
-  test("near copies move back and none vanishes", () => {
+  test("near-duplicates move down and none is removed", () => {
     const list = [candidate("a", 0.9), candidate("a again", 0.89), candidate("b", 0.8)];
     const alike = (x: Candidate, y: Candidate) => (x.doc.key[0] === y.doc.key[0] ? 0.99 : 0.1);
     const ordered = diversify(list, 10, 0.85, alike);
     expect(keys(ordered)).toEqual(["a", "b", "a again"]);
-    expect(ordered[2]?.notes[0]).toContain("says the same");
+    expect(ordered[2]?.notes[0]).toContain("near-duplicate");
   });
 });

@@ -3,22 +3,22 @@ import { ranking } from "../ranking.ts";
 export interface CountedWord {
   phrase: string;
   weight: number;
-  /** How many entries hold it. */
+  /** How many entries contain it. */
   count: number;
 }
 
 export interface WordChoice {
   words: CountedWord[];
-  /** One is enough; otherwise all must be there. */
+  /** True: one match is enough. False: all words must match. */
   any: boolean;
 }
 
 const togetherMax = 3;
 
 /**
- * Which words to ask the text index for, in turn until one brings enough. Ranking every entry that holds a common word
- * costs a tenth of a second for each hundred thousand of them, and finds nothing that the rarer words beside it do not;
- * common words alone are asked for together. All words count in the scores, whichever found an entry.
+ * Which words to query the text index with: the choices are tried in turn until one finds enough. Ranking every entry
+ * with a common word costs 0.1 s for each 100,000 of them and finds nothing that the rarer words do not; when all words
+ * are common they are combined with AND. The scores use all words, whichever of them found an entry.
  */
 export function chooseWords(
   words: readonly CountedWord[],

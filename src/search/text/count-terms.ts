@@ -1,30 +1,30 @@
-import { extractTerms, isPlain, normaliseTerm, wordLengthMax } from "./words.ts";
+import { extractTerms, isAscii, normaliseTerm, wordLengthMax } from "./words.ts";
 
-/** What lies behind this many characters is found by the text index but not weighed again. */
-const weighedCharactersMax = 40_000;
+/** Terms are counted up to this many characters; the text index covers the rest. */
+const countedCharactersMax = 40_000;
 
-/** How often each term comes, with what names it as part of what is said. */
+/** The frequency of each term of a text and of its names (speaker, headings, path). */
 export function countTerms(text: string, names: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const term of extractTerms(text.slice(0, weighedCharactersMax))) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const term of extractTerms(text.slice(0, countedCharactersMax))) counts.set(term, (counts.get(term) ?? 0) + 1);
   for (const term of extractTerms(names)) counts.set(term, (counts.get(term) ?? 0) + 1);
   return counts;
 }
 
-/** Whether a text is plain enough that a few terms are counted in it faster than all of its terms are made. */
+/** Whether `TermCounter.inText` can count in a text: ASCII only. This is faster than extracting all terms. */
 export function isCountable(text: string): boolean {
-  return isPlain(text.slice(0, weighedCharactersMax));
+  return isAscii(text.slice(0, countedCharactersMax));
 }
 
 /**
- * Counts a few terms in many texts. A word has the first two letters of its term, and few words begin like one that is
- * asked for: only of those the term is made.
+ * Counts a few terms in many texts. A word and its stem share their first two letters, so only words that begin like a
+ * term are stemmed.
  */
 export class TermCounter {
   private readonly places: ReadonlyMap<string, number>;
   private readonly size: number;
   private readonly prefix: string | undefined;
-  /** By the first two characters; a term of one character says nothing of the second. */
+  /** Indexed by the first two characters; a term of one character accepts any second one. */
   private readonly begins = new Uint8Array(128 * 128);
 
   constructor(terms: readonly string[], prefix: string | undefined) {
@@ -34,11 +34,11 @@ export class TermCounter {
     for (const term of prefix === undefined ? terms : [...terms, prefix]) this.note(term);
   }
 
-  /** How often each term comes in a plain text, in the order of the terms; a word that begins like the prefix counts as the last. */
+  /** The frequency of each term in an ASCII text. A word that starts with the prefix counts as the last term. */
   inText(text: string): Float64Array {
     const counts = new Float64Array(this.size);
     let beginning = 0;
-    const end = Math.min(text.length, weighedCharactersMax);
+    const end = Math.min(text.length, countedCharactersMax);
     for (let at = 0, start = -1; at <= end; at += 1) {
       const isPart = at < end && isWordCode(text.charCodeAt(at));
       if (isPart && start < 0) start = at;
@@ -54,7 +54,7 @@ export class TermCounter {
     return this.withBeginning(counts, beginning);
   }
 
-  /** The same for a text whose terms were counted before. */
+  /** The same for a text whose terms are already counted. */
   inTerms(terms: ReadonlyMap<string, number>): Float64Array {
     const counts = new Float64Array(this.size);
     for (const [term, place] of this.places) counts[place] = terms.get(term) ?? 0;
@@ -78,8 +78,8 @@ export class TermCounter {
   }
 
   private mayCount(text: string, start: number, end: number): boolean {
-    const second = end - start > 1 ? lower(text.charCodeAt(start + 1)) : 0;
-    return this.begins[lower(text.charCodeAt(start)) * 128 + second] === 1;
+    const second = end - start > 1 ? toLowerCode(text.charCodeAt(start + 1)) : 0;
+    return this.begins[toLowerCode(text.charCodeAt(start)) * 128 + second] === 1;
   }
 }
 
@@ -87,6 +87,6 @@ function isWordCode(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
 }
 
-function lower(code: number): number {
+function toLowerCode(code: number): number {
   return code >= 65 && code <= 90 ? code + 32 : code;
 }

@@ -2,25 +2,25 @@ import { isStopWord } from "../../domain/index.ts";
 import { stem } from "./stem.ts";
 import { extractTerms, fold, isUnspaced, splitWords } from "./words.ts";
 
-/** One thing a query looks for: the term documents are compared by, and the phrase the text index takes for it. */
+/** One term of a query, and the phrase that the text index is queried with for it. */
 export interface QueryTerm {
   term: string;
   phrase: string;
-  /** Says how to answer, not what is asked. */
-  asking: boolean;
-  /** Part of an exact name: a path, a hash, a ticket number, UPPER_SNAKE. */
+  /** An instruction ("list", "summary"), not a part of the subject. */
+  isInstruction: boolean;
+  /** Part of an identifier: a path, a hash, a ticket number, UPPER_SNAKE. */
   identifier: boolean;
 }
 
 export interface ParsedQuery {
-  /** The query without its operators: what a model embeds. */
+  /** The query without its operators; this text is embedded. */
   text: string;
   terms: QueryTerm[];
-  /** Quoted phrases: all must be there. */
+  /** Quoted phrases: all must match. */
   required: string[];
-  /** `-word`: none may be there. */
+  /** `-word`: none may match. */
   excluded: string[];
-  /** Names that are searched whole as well as in parts. */
+  /** Identifiers; they are searched as a whole and in parts. */
   identifiers: string[];
   /** The last word of a query that is still being typed. */
   prefix?: string;
@@ -32,11 +32,11 @@ export interface ParsedQuery {
 const termsMax = 48;
 const tagNames = /^(proj|env|team|scope):(\S+)$/;
 const token = /-?"[^"]*"|\S+/g;
-/** Words joined by the marks of code and of tickets, with a digit, a capital run, or a path in them. */
+/** Words joined by the punctuation of code and tickets that contain a digit, several capitals, or a path. */
 const identifierShape =
   /^(?=.*[\p{L}\p{N}])(?:[A-Z0-9]+(?:_[A-Z0-9]+)+|\p{L}+-\d+|[\p{L}\p{N}._-]*\/[\p{L}\p{N}./_-]+|(?=.*\d)[0-9a-f]{7,64}|[\p{L}\p{N}]+(?:[._][\p{L}\p{N}]+)+)$/u;
 
-/** Reads a query as a person types it. Nothing in it is ever syntax of an index. */
+/** Parses a query typed by a person. No input is ever interpreted as syntax of the text index. */
 export function parseQuery(query: string, options: { interactive?: boolean } = {}): ParsedQuery {
   const required: string[] = [];
   const excluded: string[] = [];
@@ -60,14 +60,14 @@ export function parseQuery(query: string, options: { interactive?: boolean } = {
     }
   }
   const text = plain.join(" ").trim();
-  // In a sentence a quoted title is a name; alone or beside a word or two it is a demand.
-  if (isSentence(query, words(plain))) identifiers.push(...required.splice(0));
+  // In a sentence a quoted title is a name; in a short query it is a required phrase.
+  if (isSentence(query, countWords(plain))) identifiers.push(...required.splice(0));
   const named = new Set(identifiers.flatMap((name) => name.split(" ").map(stem)));
   const spoken = splitWords(text);
-  const prefix = options.interactive && /[\p{L}\p{N}]$/u.test(query) ? lastWord(spoken) : undefined;
+  const prefix = options.interactive && /[\p{L}\p{N}]$/u.test(query) ? findLastWord(spoken) : undefined;
   return {
     text,
-    terms: queryTerms(spoken, named),
+    terms: makeQueryTerms(spoken, named),
     required,
     excluded,
     identifiers,
@@ -83,18 +83,18 @@ function isSentence(query: string, count: number): boolean {
   return count >= sentenceWords || (/[?？]\s*$/.test(query) && count > 3);
 }
 
-function words(parts: readonly string[]): number {
+function countWords(parts: readonly string[]): number {
   return parts.reduce((sum, part) => sum + splitWords(part).length, 0);
 }
 
-function queryTerms(words: string[], named: ReadonlySet<string>): QueryTerm[] {
+function makeQueryTerms(words: string[], named: ReadonlySet<string>): QueryTerm[] {
   const terms = new Map<string, QueryTerm>();
   const add = (term: string, phrase: string) => {
     if (terms.size >= termsMax || terms.has(term)) return;
-    terms.set(term, { term, phrase, asking: isAsking(term), identifier: named.has(term) });
+    terms.set(term, { term, phrase, isInstruction: isInstructionWord(term), identifier: named.has(term) });
   };
   const content = words.filter((word) => !isStopWord(word));
-  // A question of stop words only ("who are you") is still a question: then they are all there is.
+  // A query of stop words only ("who are you") is searched by its stop words.
   const used = content.length > 0 ? content : words;
   for (const [index, word] of used.entries()) {
     const next = used[index + 1];
@@ -104,25 +104,25 @@ function queryTerms(words: string[], named: ReadonlySet<string>): QueryTerm[] {
   return [...terms.values()];
 }
 
-/** Two letters are the least that narrow anything down. */
-function lastWord(words: string[]): string | undefined {
+/** The last word, as a prefix; shorter than two letters it would match too much. */
+function findLastWord(words: string[]): string | undefined {
   const last = words.at(-1);
   return last !== undefined && last.length >= 2 && !isUnspaced(last) ? last : undefined;
 }
 
-/** A phrase as the text index holds it: its words with single spaces between. */
+/** Adds a phrase in the form of the text index: its words separated by single spaces. */
 function pushPhrase(list: string[], phrase: string): void {
   const words = splitWords(fold(phrase)).join(" ");
   if (words !== "") list.push(words);
 }
 
-/** What of a query its vector is made from: phrases that must be there and words that must not are left to words. */
-export function embeddedText(query: string): string {
+/** The text of a query that is embedded: without operators and excluded words. */
+export function selectEmbeddedText(query: string): string {
   return parseQuery(query, {}).text;
 }
 
-/** Words of a question that say what to do with the answer or point at the conversation itself. */
-const asking = new Set(
+/** Words of a question that instruct, or refer to the conversation itself. */
+const instructionWords = new Set(
   extractTerms(
     `please tell list mention mentioned show give given explain describe summary summarize summarise overview comprehensive
     detailed order sequence chronological brought bring raise raised discuss discussed discussing discussion talk talked
@@ -138,11 +138,11 @@ const firstPerson = new Set(
   ),
 );
 
-export function isAsking(term: string): boolean {
-  return asking.has(term);
+export function isInstructionWord(term: string): boolean {
+  return instructionWords.has(term);
 }
 
-/** Whether whoever asks asks about themselves; what a person said is then the likeliest answer. */
+/** Whether a query is in the first person; then the user's own messages are the likeliest answers. */
 export function asksAboutSelf(words: readonly string[]): boolean {
   return words.some((word) => firstPerson.has(word));
 }

@@ -19,6 +19,6 @@ test.each([
   ["ab", "ab"],
 ])("%s has the stem %s", (word, expected) => expect(stem(word)).toBe(expected));
 
-test("accents and case do not part words", () => {
+test("accents and case do not matter", () => {
   expect(extractTerms("Café CAFÉ cafe")).toEqual(["cafe", "cafe", "cafe"]);
 });

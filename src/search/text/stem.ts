@@ -1,6 +1,6 @@
 /**
- * Porter's stemmer, as SQLite's `porter` tokenizer applies it, so that what the engine counts and what the text index
- * finds are the same words. http://tartarus.org/martin/PorterStemmer/
+ * Porter's stemmer (http://tartarus.org/martin/PorterStemmer/). Own code on purpose: it must produce exactly the stems
+ * of SQLite's `porter` tokenizer, so that counted terms and full-text matches agree, and packages differ in details.
  */
 const consonant = "[^aeiou]";
 const vowel = "[aeiouy]";
@@ -51,37 +51,37 @@ const lengthMax = 64;
 const cacheMax = 50_000;
 const cache = new Map<string, string>();
 
-/** The stem of a lower-case word; anything but plain English letters stays as it is. */
+/** The stem of a lower-case word. Words with other characters than a–z are returned unchanged. */
 export function stem(word: string): string {
   const known = cache.get(word);
   if (known !== undefined) return known;
   if (word.length < lengthMin || word.length > lengthMax || !/^[a-z]+$/.test(word)) return word;
-  const made = stemOf(word);
+  const made = applySteps(word);
   if (cache.size >= cacheMax) cache.clear();
   cache.set(word, made);
   return made;
 }
 
-function stemOf(word: string): string {
+function applySteps(word: string): string {
   // A leading y is a consonant; everywhere else it may be a vowel.
   const guarded = word.startsWith("y") ? `Y${word.slice(1)}` : word;
-  let text = plural(guarded);
-  text = pastTense(text);
+  let text = stripPlural(guarded);
+  text = stripPastTense(text);
   if (text.endsWith("y") && hasVowel.test(text.slice(0, -1))) text = `${text.slice(0, -1)}i`;
   text = replaceSuffix(text, step2);
   text = replaceSuffix(text, step3);
   const found = step4.exec(text);
   if (found?.[1] !== undefined && measureAbove1.test(found[1])) text = found[1];
-  return ending(text).toLowerCase();
+  return stripFinalE(text).toLowerCase();
 }
 
-function plural(text: string): string {
+function stripPlural(text: string): string {
   if (/(ss|i)es$/.test(text)) return text.slice(0, -2);
   if (/[^s]s$/.test(text)) return text.slice(0, -1);
   return text;
 }
 
-function pastTense(text: string): string {
+function stripPastTense(text: string): string {
   if (text.endsWith("eed")) return measureAbove0.test(text.slice(0, -3)) ? text.slice(0, -1) : text;
   const found = /^(.*)(ed|ing)$/.exec(text);
   const base = found?.[1];
@@ -100,7 +100,7 @@ function replaceSuffix(text: string, rules: readonly [string, string][]): string
   return text;
 }
 
-function ending(text: string): string {
+function stripFinalE(text: string): string {
   let result = text;
   if (result.endsWith("e")) {
     const base = result.slice(0, -1);

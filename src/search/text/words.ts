@@ -1,18 +1,18 @@
 import { isStopWord } from "../../domain/index.ts";
 import { stem } from "./stem.ts";
 
-/** Scripts that are written without spaces: every character is a word, and every two neighbours are one more. */
+/** Scripts written without spaces: every character is a word, and so is every pair of adjacent characters. */
 const unspaced =
   /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\u0e00-\u0e7f]|[\u{20000}-\u{3ffff}]/u;
 const wordRun = /[\p{L}\p{M}\p{N}]+/gu;
 const beyondAscii = /[^\p{ASCII}]/u;
 export const wordLengthMax = 64;
 
-/** The words of a text in order, in lower case without accents, before stop words go and stems are made. */
+/** Splits a text into words in lower case without accents, stop words included and not stemmed. */
 export function splitWords(text: string): string[] {
   const folded = fold(text);
-  // Most text is plain, and splitting it is three times as fast as matching by the properties of characters.
-  if (isPlain(folded)) return plainWords(folded);
+  // Most text is ASCII, for which splitting is three times as fast as matching by Unicode properties.
+  if (isAscii(folded)) return splitAsciiWords(folded);
   const found: string[] = [];
   for (const [run] of folded.matchAll(wordRun)) {
     if (unspaced.test(run)) found.push(...splitUnspaced(run));
@@ -21,16 +21,16 @@ export function splitWords(text: string): string[] {
   return found;
 }
 
-/** Whether a text has nothing but ASCII. */
-export function isPlain(text: string): boolean {
+/** Whether a text is ASCII only. */
+export function isAscii(text: string): boolean {
   return !beyondAscii.test(text);
 }
 
-function plainWords(text: string): string[] {
+function splitAsciiWords(text: string): string[] {
   const found: string[] = [];
   let start = -1;
   for (let at = 0; at <= text.length; at += 1) {
-    // Beyond the end it is not a number, and so no letter.
+    // Beyond the end the code is NaN, which is no letter.
     const code = text.charCodeAt(at);
     const isPart = (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
     if (isPart && start < 0) start = at;
@@ -42,7 +42,7 @@ function plainWords(text: string): string[] {
   return found;
 }
 
-/** What a text is compared by: stems, stop words left out, pairs of characters for scripts without spaces. */
+/** The terms of a text: stems without stop words; characters and their pairs for scripts without spaces. */
 export function extractTerms(text: string): string[] {
   const terms: string[] = [];
   let before: string | undefined;
@@ -59,7 +59,7 @@ export function extractTerms(text: string): string[] {
 const knownMax = 50_000;
 const known = new Map<string, string | null>();
 
-/** The term of a word in lower case; none for a stop word. A few thousand words are most of what is ever said. */
+/** The term of a lower-case word; undefined for a stop word. Cached: a few thousand words make up most text. */
 export function normaliseTerm(word: string): string | undefined {
   const term = known.get(word);
   if (term !== undefined) return term ?? undefined;
@@ -69,8 +69,8 @@ export function normaliseTerm(word: string): string | undefined {
   return made ?? undefined;
 }
 
-/** The stems of every word, stop words included, with single spaces between: phrases are compared in this form. */
-export function flatStems(text: string): string {
+/** The stems of all words, stop words included, separated by single spaces; phrases are compared in this form. */
+export function joinStems(text: string): string {
   return splitWords(text).map(stem).join(" ");
 }
 
@@ -81,7 +81,7 @@ export function isUnspaced(word: string): boolean {
 
 export function fold(text: string): string {
   const lower = text.toLowerCase();
-  if (isPlain(lower)) return lower;
+  if (isAscii(lower)) return lower;
   return lower
     .normalize("NFKD")
     .replace(/\p{Mn}/gu, "")

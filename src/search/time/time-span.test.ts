@@ -3,7 +3,7 @@ import { parseTimeSpan, scoreTimeFit } from "./time-span.ts";
 
 /** A Wednesday. */
 const now = Date.UTC(2026, 5, 17, 10);
-const spanOf = (query: string) => {
+const parseDays = (query: string) => {
   const span = parseTimeSpan(query, now);
   return span && [new Date(span.from).toISOString().slice(0, 10), new Date(span.to).toISOString().slice(0, 10)];
 };
@@ -34,21 +34,21 @@ describe("time in a question", () => {
     ["trips in 2022", "2022-01-01", "2023-01-01"],
     ["昨天我们说了什么", "2026-06-16", "2026-06-17"],
     ["2024年3月的计划", "2024-03-01", "2024-04-01"],
-  ])("%s", (query, from, to) => expect(spanOf(query)).toEqual([from, to]));
+  ])("%s", (query, from, to) => expect(parseDays(query)).toEqual([from, to]));
 
   test.each(["May I ask something?", "the march of time", "version 2024", "a second opinion", ""])(
-    "no time is read into %j",
-    (query) => expect(spanOf(query)).toBeUndefined(),
+    "%j names no time",
+    (query) => expect(parseDays(query)).toBeUndefined(),
   );
 
-  test("a date without a year means the latest, and those of other years almost as much", () => {
+  test("a date without a year means the latest; other years score a little less", () => {
     const span = parseTimeSpan("What did we do in August?", now);
     expect(span && scoreTimeFit(span, Date.UTC(2025, 7, 9))).toBe(1);
     expect(span && scoreTimeFit(span, Date.UTC(2023, 7, 9))).toBe(0.9);
     expect(span && scoreTimeFit(span, Date.UTC(2023, 3, 9))).toBe(0);
   });
 
-  test("what lies just outside fits half", () => {
+  test("a time just outside of the span scores 0.5", () => {
     const span = { from: Date.UTC(2026, 0, 10), to: Date.UTC(2026, 0, 11), text: "" };
     expect(scoreTimeFit(span, Date.UTC(2026, 0, 10, 5))).toBe(1);
     expect(scoreTimeFit(span, Date.UTC(2026, 0, 12))).toBe(0.5);

@@ -1,4 +1,4 @@
-/** The names of months and weekdays in the languages that are understood, each by its number. */
+/** The names of months and weekdays in the supported languages. */
 const months = {
   en: "january february march april may june july august september october november december",
   de: "januar februar märz april mai juni juli august september oktober november dezember",
@@ -13,16 +13,16 @@ const weekdays = {
   es: "domingo lunes martes miércoles jueves viernes sábado",
 } as const;
 
-function numbered(lists: readonly string[]): Map<string, number> {
+function numberNames(lists: readonly string[]): Map<string, number> {
   const numbers = new Map<string, number>();
   for (const list of lists) for (const [index, name] of list.split(" ").entries()) numbers.set(name, index);
   return numbers;
 }
 
-const monthNumbers = numbered([...Object.values(months), shortMonths]);
-const weekdayNumbers = numbered(Object.values(weekdays));
+const monthNumbers = numberNames([...Object.values(months), shortMonths]);
+const weekdayNumbers = numberNames(Object.values(weekdays));
 
-/** A name of any of them, the longest first, so that "march" is not read as "mar". */
+/** A pattern for any of the names, the longest first, so that "march" is not read as "mar". */
 function alternation(names: ReadonlyMap<string, number>): string {
   return [...names.keys()].sort((a, b) => b.length - a.length).join("|");
 }
@@ -41,20 +41,20 @@ function yearSpan(year: number): { from: number; to: number } {
   return { from: Date.UTC(year, 0, 1), to: Date.UTC(year + 1, 0, 1) };
 }
 
-/** The week, from Monday, that a time lies in. */
+/** The week of a time, starting on Monday. */
 function weekSpan(time: number): { from: number; to: number } {
   const weekday = (new Date(time).getUTCDay() + 6) % 7;
   const from = dayStart(time) - weekday * dayMs;
   return { from, to: from + 7 * dayMs };
 }
 
-/** A span of time that a question names. */
+/** A time span that a query names. */
 export interface TimeSpan {
   from: number;
   to: number;
-  /** The words it was read from. */
+  /** The words of the query that name it. */
   text: string;
-  /** A date without a year: `from` is the latest such, and those of other years are meant a little less. */
+  /** A date without a year: `from` is the latest such date; those of other years score a little less. */
   anyYear?: boolean;
 }
 
@@ -69,7 +69,7 @@ const last = "(?:last|past|previous|letzte[nrms]?|vorige[nrms]?|dernier|dernièr
 const year = "((?:19|20)\\d\\d)";
 const words = (pattern: string) => new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "iu");
 const number = (text: string | undefined) => Number(text);
-const monthOf = (text: string | undefined) => monthNumbers.get((text ?? "").toLowerCase()) ?? 0;
+const parseMonth = (text: string | undefined) => monthNumbers.get((text ?? "").toLowerCase()) ?? 0;
 
 const units: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30, year: 365 };
 const unitWord =
@@ -79,23 +79,23 @@ const unitWord =
 const rules: readonly Rule[] = [
   {
     pattern: /(?<!\d)((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)/,
-    read: (m) => dayOf(number(m[1]), number(m[2]) - 1, number(m[3])),
+    read: (m) => makeDaySpan(number(m[1]), number(m[2]) - 1, number(m[3])),
   },
   {
     pattern: words(`(\\d{1,2})(?:st|nd|rd|th|er|\\.)?\\s+(?:of\\s+|de\\s+)?${month},?\\s+(?:de\\s+)?${year}`),
-    read: (m) => dayOf(number(m[3]), monthOf(m[2]), number(m[1])),
+    read: (m) => makeDaySpan(number(m[3]), parseMonth(m[2]), number(m[1])),
   },
   {
     pattern: words(`${month}\\s+(\\d{1,2})(?:st|nd|rd|th)?,?\\s+${year}`),
-    read: (m) => dayOf(number(m[3]), monthOf(m[1]), number(m[2])),
+    read: (m) => makeDaySpan(number(m[3]), parseMonth(m[1]), number(m[2])),
   },
-  { pattern: words(`${month},?\\s+(?:of\\s+|de\\s+)?${year}`), read: (m) => monthSpan(number(m[2]), monthOf(m[1])) },
+  { pattern: words(`${month},?\\s+(?:of\\s+|de\\s+)?${year}`), read: (m) => monthSpan(number(m[2]), parseMonth(m[1])) },
   {
     pattern: /(?<!\d)((?:19|20)\d\d)年(\d{1,2})月(?:(\d{1,2})日)?/,
     read: (m) =>
       m[3] === undefined
         ? monthSpan(number(m[1]), number(m[2]) - 1)
-        : dayOf(number(m[1]), number(m[2]) - 1, number(m[3])),
+        : makeDaySpan(number(m[1]), number(m[2]) - 1, number(m[3])),
   },
   {
     pattern: words("(?:the\\s+)?day before yesterday|vorgestern|avant-hier|anteayer"),
@@ -106,12 +106,15 @@ const rules: readonly Rule[] = [
   { pattern: words("today|heute|aujourd'hui|hoy"), read: (_m, now) => daysAgo(now, 0, 1) },
   {
     pattern: words(`(\\d{1,3}|a|one|two|three|four|five|six)\\s+${unitWord}\\s+ago`),
-    read: (m, now) => ago(m[1], m[2], now),
+    read: (m, now) => makeSpanAgo(m[1], m[2], now),
   },
-  { pattern: words(`vor\\s+(\\d{1,3}|eine[mr]|zwei|drei)\\s+${unitWord}`), read: (m, now) => ago(m[1], m[2], now) },
+  {
+    pattern: words(`vor\\s+(\\d{1,3}|eine[mr]|zwei|drei)\\s+${unitWord}`),
+    read: (m, now) => makeSpanAgo(m[1], m[2], now),
+  },
   {
     pattern: words(`(?:hace|il y a)\\s+(\\d{1,3}|un|una|une|dos|deux|tres|trois)\\s+${unitWord}`),
-    read: (m, now) => ago(m[1], m[2], now),
+    read: (m, now) => makeSpanAgo(m[1], m[2], now),
   },
   {
     pattern: words(`${last}\\s+(?:week|woche)|la semaine dernière|la semana pasada`),
@@ -143,7 +146,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** The span a question speaks of, resolved against now; nothing when it names none. */
+/** The time span that a query names, relative to `now`; undefined when it names none. */
 export function parseTimeSpan(query: string, now: number): TimeSpan | undefined {
   for (const { pattern, read } of rules) {
     const match = pattern.exec(query);
@@ -155,29 +158,31 @@ export function parseTimeSpan(query: string, now: number): TimeSpan | undefined 
 
 const slackMs = 2 * dayMs;
 
-/** 1 inside the span, half as much just outside it, 0 elsewhere. */
+/** 1 inside the span, 0.5 just outside it, 0 elsewhere. */
 export function scoreTimeFit(span: TimeSpan, time: number): number {
-  const fit = fitOfYear(span, time);
+  const fit = scoreYearFit(span, time);
   if (!span.anyYear || fit > 0) return fit;
   const years = new Date(time).getUTCFullYear() - new Date(span.from).getUTCFullYear();
-  return otherYearShare * fitOfYear({ ...span, from: inYear(span.from, years), to: inYear(span.to, years) }, time);
+  return (
+    otherYearShare * scoreYearFit({ ...span, from: shiftYears(span.from, years), to: shiftYears(span.to, years) }, time)
+  );
 }
 
 const otherYearShare = 0.9;
 
-function fitOfYear(span: TimeSpan, time: number): number {
+function scoreYearFit(span: TimeSpan, time: number): number {
   if (time >= span.from && time < span.to) return 1;
   return time >= span.from - slackMs && time < span.to + slackMs ? 0.5 : 0;
 }
 
-function inYear(time: number, years: number): number {
+function shiftYears(time: number, years: number): number {
   const date = new Date(time);
   return date.setUTCFullYear(date.getUTCFullYear() + years);
 }
 
-function dayOf(yearNumber: number, monthNumber: number, day: number): { from: number; to: number } | undefined {
+function makeDaySpan(yearNumber: number, monthNumber: number, day: number): { from: number; to: number } | undefined {
   const from = Date.UTC(yearNumber, monthNumber, day);
-  // The 31st of June is no day, and is not taken for the first of July.
+  // Date.UTC turns June 31 into July 1; such days are rejected.
   return new Date(from).getUTCMonth() === monthNumber && day >= 1 ? { from, to: from + dayMs } : undefined;
 }
 
@@ -207,16 +212,16 @@ const small: Readonly<Record<string, number>> = {
   six: 6,
 };
 
-/** "Two weeks ago" is about then: the span is as wide as the unit. */
-function ago(count: string | undefined, unit: string | undefined, now: number): { from: number; to: number } {
-  const length = units[unitOf(unit ?? "")] ?? 1;
+/** "Two weeks ago" is approximate: the span is as wide as the unit. */
+function makeSpanAgo(count: string | undefined, unit: string | undefined, now: number): { from: number; to: number } {
+  const length = units[parseUnit(unit ?? "")] ?? 1;
   const days = (small[(count ?? "").toLowerCase()] ?? number(count)) * length;
   const middle = dayStart(now) - days * dayMs;
   const half = Math.floor(length / 2) * dayMs;
   return { from: middle - half, to: middle + half + dayMs };
 }
 
-function unitOf(word: string): string {
+function parseUnit(word: string): string {
   const lower = word.toLowerCase();
   if (/^(week|woche|semaine|semana)/.test(lower)) return "week";
   if (/^(month|monat|mois|mes)/.test(lower)) return "month";
@@ -228,20 +233,20 @@ function monthBefore(now: number, count: number): { from: number; to: number } {
   return monthSpan(date.getUTCFullYear(), date.getUTCMonth() - count);
 }
 
-/** The month of that name that ended last, or the one that runs now. */
+/** The latest month of that name, the current one included. */
 function lastMonthNamed(name: string | undefined, now: number): { from: number; to: number } {
   const date = new Date(now);
-  const wanted = monthOf(name);
+  const wanted = parseMonth(name);
   const inThisYear = wanted <= date.getUTCMonth();
   return monthSpan(date.getUTCFullYear() - (inThisYear ? 0 : 1), wanted);
 }
 
-/** A day of a month without its year: the latest that has been. */
+/** A day of a month without a year: the latest one in the past. */
 function dayNamed(name: string | undefined, day: string | undefined, now: number): Omit<TimeSpan, "text"> | undefined {
   const thisYear = new Date(now).getUTCFullYear();
-  const span = dayOf(thisYear, monthOf(name), number(day));
+  const span = makeDaySpan(thisYear, parseMonth(name), number(day));
   if (!span) return undefined;
-  const found = span.from <= now ? span : dayOf(thisYear - 1, monthOf(name), number(day));
+  const found = span.from <= now ? span : makeDaySpan(thisYear - 1, parseMonth(name), number(day));
   return found && { ...found, anyYear: true };
 }
 

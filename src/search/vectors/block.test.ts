@@ -21,7 +21,7 @@ function filled(count: number): { block: VectorBlock; vectors: Int8Array[] } {
   return { block, vectors };
 }
 
-test("a vector is nearest to itself, among few and among many", () => {
+test("a vector is nearest to itself in small and large blocks", () => {
   for (const count of [100, 8_000]) {
     const { block } = filled(count);
     for (const seq of [1, 50, count]) {
@@ -32,7 +32,7 @@ test("a vector is nearest to itself, among few and among many", () => {
   }
 });
 
-test("bits find what an exact scan finds", () => {
+test("the preselection by sign bits finds what an exact scan finds", () => {
   const { block, vectors } = filled(8_000);
   const query = block.vectorAt(77) as Float32Array;
   const cosine = (vector: Int8Array) => {
@@ -47,7 +47,7 @@ test("bits find what an exact scan finds", () => {
   expect(exact.filter((hit) => found.has(hit.seq)).length).toBeGreaterThanOrEqual(18);
 });
 
-test("a filter holds for every hit, and the same row is kept once", () => {
+test("every hit passes the filter, and a row is added once", () => {
   const { block, vectors } = filled(8_000);
   block.add({ seq: 1, conversation: 9, time: 0, vector: vectors[0] as Int8Array });
   expect(block.size).toBe(8_000);

@@ -1,4 +1,4 @@
-import { dotBytes, normOfBytes, popCount, scaled } from "./math.ts";
+import { computeByteNorm, dotBytes, popCount, scaleBytes } from "./math.ts";
 
 export interface VectorHit {
   seq: number;
@@ -12,15 +12,15 @@ export interface VectorRow {
   vector: Int8Array;
 }
 
-/** Up to here every vector is compared exactly; beyond, sign bits choose whom to compare. */
+/** Up to this many vectors all are compared exactly; above it, sign bits preselect `rescored` of them. */
 const exactMax = 6_000;
 const rescored = 1_000;
-/** The mean of the space is taken from this many vectors, then kept, so that bits stay comparable. */
+/** The centre of the space is the mean of the first vectors and then fixed, so that sign bits stay comparable. */
 const centredAt = 2_000;
 
 /**
- * Vectors in memory, in the order they came. A search compares sign bits (48 bytes a vector) with the query's and then
- * the best thousand exactly; it is derived data, and what was deleted since is left out by whoever reads the rows.
+ * Vectors in memory, in insertion order. A search compares sign bits (48 bytes for 384 dimensions) and then the best
+ * thousand vectors exactly. Deleted entries stay in the block; callers drop hits whose rows no longer exist.
  */
 export class VectorBlock {
   readonly dimensions: number;
@@ -59,21 +59,21 @@ export class VectorBlock {
     this.conversations[place] = row.conversation;
     this.times[place] = row.time;
     this.vectors.set(row.vector, place * this.dimensions);
-    this.norms[place] = normOfBytes(row.vector, 0, this.dimensions) || 1;
+    this.norms[place] = computeByteNorm(row.vector, 0, this.dimensions) || 1;
     this.places.set(row.seq, place);
     if (this.centre) this.writeBits(place);
-    else if (this.count === centredAt) this.centreAll();
+    else if (this.count === centredAt) this.fixCentre();
   }
 
-  /** The vector of an entry, of length one; nothing when there is none. */
+  /** The unit vector of an entry; undefined when it has none. */
   vectorAt(seq: number): Float32Array | undefined {
     const place = this.places.get(seq);
     if (place === undefined) return undefined;
     const norm = this.norms[place] as number;
-    return scaled(this.vectors, place * this.dimensions, this.dimensions, 1 / norm);
+    return scaleBytes(this.vectors, place * this.dimensions, this.dimensions, 1 / norm);
   }
 
-  /** The nearest rows among those that the filter lets through. */
+  /** The nearest rows that pass the filter. */
   nearest(query: Float32Array, limit: number, filter?: (row: Omit<VectorRow, "vector">) => boolean): VectorHit[] {
     const allowed = (place: number) =>
       filter === undefined ||
@@ -82,21 +82,22 @@ export class VectorBlock {
         conversation: this.conversations[place] as number,
         time: this.times[place] as number,
       });
-    const places = this.count <= exactMax || !this.centre ? this.everyPlace(allowed) : this.byBits(query, allowed);
+    const places =
+      this.count <= exactMax || !this.centre ? this.listPlaces(allowed) : this.preselectByBits(query, allowed);
     const hits = places.map((place) => ({ seq: this.seqs[place] as number, cosine: this.cosineAt(query, place) }));
     return hits.sort((a, b) => b.cosine - a.cosine || a.seq - b.seq).slice(0, limit);
   }
 
-  private everyPlace(allowed: (place: number) => boolean): number[] {
+  private listPlaces(allowed: (place: number) => boolean): number[] {
     const places: number[] = [];
     for (let place = 0; place < this.count; place += 1) if (allowed(place)) places.push(place);
     return places;
   }
 
-  /** Distances are small whole numbers: counting them says up to which one there are enough. */
-  private byBits(query: Float32Array, allowed: (place: number) => boolean): number[] {
+  /** Selects by Hamming distance, with a histogram instead of a sort. */
+  private preselectByBits(query: Float32Array, allowed: (place: number) => boolean): number[] {
     const { bits, words, count } = this;
-    const target = this.bitsOf(query, 1);
+    const target = this.packBits(query, 1);
     const distances = new Uint16Array(count);
     const held = new Uint32Array(this.dimensions + 1);
     for (let place = 0, at = 0; place < count; place += 1) {
@@ -107,7 +108,7 @@ export class VectorBlock {
       distances[place] = distance;
       held[distance] = (held[distance] as number) + 1;
     }
-    // What the filter leaves out makes room for what is further away.
+    // When the filter rejects too many rows, the distance is widened.
     for (let wanted = rescored; ; wanted *= 8) {
       let [far, within] = [0, held[0] as number];
       while (within < wanted && far < this.dimensions) {
@@ -126,7 +127,7 @@ export class VectorBlock {
     return dotBytes(query, this.vectors, place * this.dimensions) / (this.norms[place] as number);
   }
 
-  private centreAll(): void {
+  private fixCentre(): void {
     const centre = new Float32Array(this.dimensions);
     for (let place = 0; place < this.count; place += 1) {
       const norm = this.norms[place] as number;
@@ -141,10 +142,10 @@ export class VectorBlock {
   private writeBits(place: number): void {
     const at = place * this.dimensions;
     const norm = this.norms[place] as number;
-    this.bits.set(this.bitsOf(this.vectors.subarray(at, at + this.dimensions), norm), place * this.words);
+    this.bits.set(this.packBits(this.vectors.subarray(at, at + this.dimensions), norm), place * this.words);
   }
 
-  private bitsOf(vector: ArrayLike<number>, norm: number): Uint32Array {
+  private packBits(vector: ArrayLike<number>, norm: number): Uint32Array {
     const bits = new Uint32Array(this.words);
     for (let index = 0; index < this.dimensions; index += 1) {
       if ((vector[index] as number) / norm > (this.centre?.[index] ?? 0)) {

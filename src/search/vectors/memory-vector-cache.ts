@@ -1,14 +1,14 @@
 import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
-import { signed } from "./math.ts";
+import { toSignedBytes } from "./math.ts";
 import { findSpace } from "./spaces.ts";
 
 const loadRows = 2_000;
 /** On PostgreSQL a row with a lower number may be committed later; the last rows are read again. */
 const lateRows = 256;
 
-/** The vectors of memories in one space: held in memory for comparison, and which memories still lack one. */
+/** The vectors of memories in one space, and which memories have none yet. */
 export class MemoryVectorCache {
   private readonly store: Store;
   private readonly space: VectorSpace;
@@ -38,7 +38,7 @@ export class MemoryVectorCache {
     limit: number,
     scopes: readonly string[] | undefined,
   ): Promise<{ id: string; cosine: number }[]> {
-    const block = await this.loaded();
+    const block = await this.loadBlock();
     if (!block || block.dimensions !== vector.length) return [];
     const visible = scopes && new Set(scopes.map((scope) => this.scopes.get(scope)));
     const hits = block.nearest(toUnit(vector), limit, visible && ((row) => visible.has(row.conversation)));
@@ -50,14 +50,14 @@ export class MemoryVectorCache {
 
   /** Whether there is nothing to compare with: then a query need not be embedded. */
   async isEmpty(): Promise<boolean> {
-    const block = await this.loaded();
+    const block = await this.loadBlock();
     return block === undefined || block.size === 0;
   }
 
   /** Memories that have no vector yet, the oldest first. */
   async findPending(limit: number) {
     const { db, engine } = this.store;
-    // Read before the rows: a memory that is written in between is seen the next time.
+    // Read before the rows: a memory that is written in between is found by the next call.
     const last = await db
       .selectFrom("memories")
       .select((eb) => eb.fn.max("num").as("num"))
@@ -82,7 +82,7 @@ export class MemoryVectorCache {
   }
 
   /** Whether a memory of some scopes, or of any, has a vector in another space and none in this one. */
-  async lacksVectorsOf(other: number, scopes?: readonly string[]): Promise<boolean> {
+  async lacksVectorsFrom(other: number, scopes?: readonly string[]): Promise<boolean> {
     const space = (await this.id()) ?? -1;
     const lacking = this.store.db
       .selectFrom("memories as m")
@@ -100,7 +100,7 @@ export class MemoryVectorCache {
     return found.length > 0;
   }
 
-  private async loaded(): Promise<VectorBlock | undefined> {
+  private async loadBlock(): Promise<VectorBlock | undefined> {
     this.loading ??= this.load().finally(() => {
       this.loading = undefined;
     });
@@ -122,7 +122,7 @@ export class MemoryVectorCache {
         .execute();
       for (const { written, scope, num, memory, vector } of rows) {
         this.block ??= new VectorBlock(vector.length);
-        this.block.add({ seq: num, conversation: this.scopeNumber(scope), time: 0, vector: signed(vector) });
+        this.block.add({ seq: num, conversation: this.scopeNumber(scope), time: 0, vector: toSignedBytes(vector) });
         this.ids.set(num, memory);
         from = written;
       }

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { ConversationSpan, Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
-import { signed } from "./math.ts";
+import { toSignedBytes } from "./math.ts";
 import { findSpace } from "./spaces.ts";
 
 const pageRows = 2_000;
-/** Conversations kept in memory at once, beside the block over everything. */
+/** The maximum number of blocks in memory. */
 const blocksMax = 16;
-/** Vectors written a little late by another process have lower numbers than the last that was read. */
+/** Another process may write a vector after one with a higher number, so the last rows are read again. */
 const lateRows = 64;
 
 interface CachedBlock {
@@ -17,7 +17,7 @@ interface CachedBlock {
   loading: Promise<void> | undefined;
 }
 
-/** The vectors of the database in memory: one block for a conversation, or one for everything of an agent. */
+/** Message vectors in memory: one block for each conversation that is searched, or one for all of an agent. */
 export class VectorCache {
   private readonly store: Store;
   private readonly space: VectorSpace;
@@ -29,7 +29,7 @@ export class VectorCache {
     this.space = space;
   }
 
-  /** The number of this space in the database; nothing while nothing was embedded. */
+  /** The id of this space in the database; undefined while nothing is embedded in it. */
   async id(): Promise<number | undefined> {
     if (this.spaceId !== undefined) return this.spaceId;
     this.spaceId = await findSpace(this.store, formatSpaceName(this.space));
@@ -37,10 +37,10 @@ export class VectorCache {
   }
 
   /**
-   * The blocks to search for a scope, brought up to date. Loading everything for the first time may take longer than
-   * `waitMs`; then what is there already is searched, and `whole` says that it is not all.
+   * The blocks to search, updated from the database. If loading takes longer than `waitMs`, the vectors loaded so far are
+   * returned and `whole` is false; loading continues in the background.
    */
-  async blocksFor(
+  async loadBlocks(
     agent: string,
     spans: readonly ConversationSpan[] | undefined,
     waitMs: number,
@@ -59,7 +59,7 @@ export class VectorCache {
     return { blocks: cached.map((one) => one.block), whole };
   }
 
-  /** Whether anything that is no message has a vector: a corpus can be searched before anything was said. */
+  /** Whether a summary, file or chunk has a vector: a corpus can be searched before there are messages. */
   async hasDocuments(agent: string): Promise<boolean> {
     const space = await this.id();
     if (space === undefined) return false;
@@ -73,7 +73,7 @@ export class VectorCache {
     return row !== undefined;
   }
 
-  async tokenStates(agent: string, seqs: readonly number[]): Promise<Map<number, Int8Array>> {
+  async readTokenStates(agent: string, seqs: readonly number[]): Promise<Map<number, Int8Array>> {
     const states = new Map<number, Int8Array>();
     const space = await this.id();
     if (space === undefined || seqs.length === 0) return states;
@@ -84,7 +84,7 @@ export class VectorCache {
       .where("space", "=", space)
       .where("seq", "in", [...seqs])
       .execute();
-    for (const row of rows) states.set(row.seq, signed(row.states));
+    for (const row of rows) states.set(row.seq, toSignedBytes(row.states));
     return states;
   }
 
@@ -120,7 +120,7 @@ export class VectorCache {
         .limit(pageRows);
       if (conversation !== undefined) query = query.where("conversation", "=", conversation);
       const rows = await query.execute();
-      for (const row of rows) cached.block.add({ ...row, vector: signed(row.vector) });
+      for (const row of rows) cached.block.add({ ...row, vector: toSignedBytes(row.vector) });
       const last = rows.at(-1)?.seq;
       if (last === undefined) return;
       from = last;
