@@ -136,7 +136,7 @@ const namesMax = 10_000;
 const names = new Map<string, readonly string[]>();
 
 /** Whether a term is part of the speaker's name. A role is not a name. */
-export function isSpokenBy(doc: Doc, term: string): boolean {
+export function isSpeakerName(doc: Doc, term: string): boolean {
   if (doc.speaker === doc.role) return false;
   let terms = names.get(doc.speaker);
   if (!terms) {

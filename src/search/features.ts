@@ -1,6 +1,6 @@
 import type { Doc } from "./documents.ts";
-import { isSpokenBy } from "./documents.ts";
-import { bm25, computeLengthNorm } from "./query-weights.ts";
+import { isSpeakerName } from "./documents.ts";
+import { computeBm25, computeLengthNorm } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
 import { listNeighbours, type Pool } from "./retrieve.ts";
 import { TermCounter } from "./text/count-terms.ts";
@@ -54,19 +54,20 @@ export function computeLexicalScores(pool: Pool, candidates: readonly number[], 
   };
   for (const index of candidates) {
     const near = over(index, ranking.windows.near);
-    scores.own[index] = bm25(frequencies[index] ?? [], weights);
-    scores.near[index] = bm25(near, weights);
-    scores.wide[index] = bm25(over(index, ranking.windows.wide), weights);
-    let held = 0;
-    for (let term = 0; term < near.length; term += 1) if ((near[term] as number) > 0) held += weights[term] ?? 0;
-    scores.coverage[index] = held / total;
+    scores.own[index] = computeBm25(frequencies[index] ?? [], weights);
+    scores.near[index] = computeBm25(near, weights);
+    scores.wide[index] = computeBm25(over(index, ranking.windows.wide), weights);
+    let matched = 0;
+    for (let term = 0; term < near.length; term += 1) if ((near[term] as number) > 0) matched += weights[term] ?? 0;
+    scores.coverage[index] = matched / total;
   }
   return scores;
 }
 
 /** Counts the speaker's name as a word of the message. */
 function addSpeakerCounts(doc: Doc, terms: readonly string[], counts: Float64Array): Float64Array {
-  for (const [index, term] of terms.entries()) if (isSpokenBy(doc, term)) counts[index] = (counts[index] as number) + 1;
+  for (const [index, term] of terms.entries())
+    if (isSpeakerName(doc, term)) counts[index] = (counts[index] as number) + 1;
   return counts;
 }
 

@@ -1,5 +1,5 @@
 import { type Candidate, compareByScore, roundScore, traceScores } from "./candidate.ts";
-import { isSpokenBy } from "./documents.ts";
+import { isSpeakerName } from "./documents.ts";
 import { computeLexicalScores, computeVectorScores, type LexicalScores, type VectorScores } from "./features.ts";
 import { addLateInteraction, computeClassicScore, fuseTuned, makeRankingHints, normaliseBm25 } from "./fuse.ts";
 import type { WeightedToken } from "./query-weights.ts";
@@ -16,6 +16,7 @@ import {
   applyDecay,
   applyLengthPenalty,
   applyRecency,
+  type FilteredCandidates,
   filterByFinalMinScore,
   filterByMinScore,
 } from "./stages/scores.ts";
@@ -71,9 +72,9 @@ export async function find(context: SearchContext, query: string, options: FindO
     profile === "classic"
       ? [stages.minScore, stages.hardMinScore, stages.diversity.same]
       : [stages.tunedMinScore, stages.tunedHardMinScore, stages.diversity.tunedSame];
-  const drop = ({ kept, out }: { kept: Candidate[]; out: number }, why: string) => {
-    if (out > 0) cut.push(`${out} candidates ${why}`);
-    return kept;
+  const drop = ({ remaining, removed }: FilteredCandidates, why: string) => {
+    if (removed > 0) cut.push(`${removed} candidates ${why}`);
+    return remaining;
   };
 
   await run("minScore", () => drop(filterByMinScore(list, options.minScore ?? least), "below the minimum score"));
@@ -173,8 +174,8 @@ function computeScores(
 
 function computeSpeakerShare(found: Retrieval, term: string): number {
   const { docs } = found.pool;
-  const spoken = docs.filter((doc) => isSpokenBy(doc, term)).length;
-  return docs.length === 0 ? 0 : spoken / docs.length;
+  const count = docs.filter((doc) => isSpeakerName(doc, term)).length;
+  return docs.length === 0 ? 0 : count / docs.length;
 }
 
 function createCandidate(

@@ -1,5 +1,5 @@
 import type { Candidate } from "./candidate.ts";
-import { isSpokenBy } from "./documents.ts";
+import { isSpeakerName } from "./documents.ts";
 import { divideByLargest, type LexicalScores, scaleToUnit, type VectorScores } from "./features.ts";
 import { ranking } from "./ranking.ts";
 import type { Retrieval } from "./retrieve.ts";
@@ -17,8 +17,8 @@ export function normaliseBm25(raw: number): number {
 export function computeClassicScore(bm25: number, cosine: number | undefined): number {
   const { vector, bm25: lexical, strongBm25, strongFloor, least } = ranking.classic;
   const fused = cosine === undefined ? bm25 : vector * Math.max(0, cosine) + lexical * bm25;
-  const kept = bm25 >= strongBm25 ? Math.max(fused, strongFloor * bm25) : fused;
-  return Math.min(1, Math.max(least, kept));
+  const raised = bm25 >= strongBm25 ? Math.max(fused, strongFloor * bm25) : fused;
+  return Math.min(1, Math.max(least, raised));
 }
 
 export interface RankingHints {
@@ -81,7 +81,7 @@ export function addLateInteraction(
 export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): RankingHints {
   const { pool, parsed } = found;
   return {
-    speaker: pool.docs.map((doc) => parsed.terms.some(({ term }) => isSpokenBy(doc, term))),
+    speaker: pool.docs.map((doc) => parsed.terms.some(({ term }) => isSpeakerName(doc, term))),
     firstPerson: pool.docs.map((doc) => parsed.aboutSelf && doc.role === "user"),
     ...(time ? { time: pool.docs.map((doc) => scoreTimeFit(time, doc.time)) } : {}),
   };

@@ -14,13 +14,13 @@ export interface Statistics {
 
 /** Counting stops here: a word in more messages than this is common. */
 const countMax = 50_000;
-const keptFor = 60_000;
-const keptMax = 5_000;
+const cacheMs = 60_000;
+const cacheMax = 5_000;
 
 /** Counts how many messages contain a word. Counts are cached for a minute: conversations repeat their words. */
 export class WordCounts {
   private readonly store: Store;
-  private readonly kept = new Map<string, { count: number; of: number; at: number }>();
+  private readonly cache = new Map<string, { count: number; of: number; at: number }>();
 
   constructor(store: Store) {
     this.store = store;
@@ -34,17 +34,17 @@ export class WordCounts {
   ): Promise<Statistics> {
     const conversations = spans?.map((span) => span.conversation);
     const scope = `${agent}\n${conversations?.join(",") ?? "*"}\n`;
-    const missing = terms.filter((term) => (this.kept.get(scope + term.phrase)?.at ?? -keptFor) <= now - keptFor);
+    const missing = terms.filter((term) => (this.cache.get(scope + term.phrase)?.at ?? -cacheMs) <= now - cacheMs);
     const words = missing.map((term) => term.phrase);
     const [counted, readAverageTokens] = await Promise.all([
       this.store.countText({ agent, conversations, words, countMax }),
       this.averageTokens(agent, conversations),
     ]);
-    if (this.kept.size > keptMax) this.kept.clear();
+    if (this.cache.size > cacheMax) this.cache.clear();
     for (const [index, term] of missing.entries()) {
-      this.kept.set(scope + term.phrase, { count: counted.counts[index] ?? 0, of: counted.of, at: now });
+      this.cache.set(scope + term.phrase, { count: counted.counts[index] ?? 0, of: counted.of, at: now });
     }
-    const frequencies = terms.map((term) => this.kept.get(scope + term.phrase)?.count ?? 0);
+    const frequencies = terms.map((term) => this.cache.get(scope + term.phrase)?.count ?? 0);
     return { messages: Math.max(1, counted.of), averageTokens: readAverageTokens, frequencies };
   }
 
@@ -116,19 +116,19 @@ export function weighQuery(query: EmbeddedQuery, terms: readonly QueryTerm[], we
 
 /** The inverse document frequency of a word that `df` of `n` documents contain. */
 export function computeInverseFrequency(n: number, df: number): number {
-  const held = Math.min(df, n);
-  return Math.log(1 + (n - held + 0.5) / (held + 0.5));
+  const documents = Math.min(df, n);
+  return Math.log(1 + (n - documents + 0.5) / (documents + 0.5));
 }
 
 /** BM25's length normalisation: above 1 for documents longer than the average. */
 export function computeLengthNorm(tokens: number, averageTokens: number): number {
-  const { b } = ranking.computeBm25;
+  const { b } = ranking.bm25;
   return 1 - b + b * (tokens / Math.max(1, averageTokens));
 }
 
 /** BM25 over the query's terms. Frequencies must already be divided by the length normalisation. */
-export function bm25(frequencies: ArrayLike<number>, weights: ArrayLike<number>): number {
-  const { k1 } = ranking.computeBm25;
+export function computeBm25(frequencies: ArrayLike<number>, weights: ArrayLike<number>): number {
+  const { k1 } = ranking.bm25;
   let score = 0;
   for (let index = 0; index < weights.length; index += 1) {
     const frequency = frequencies[index] ?? 0;

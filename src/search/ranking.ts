@@ -3,7 +3,7 @@
  * leaving one dataset out at a time; docs/search-quality.md lists the contribution of each.
  */
 export const ranking = {
-  computeBm25: { k1: 1.2, b: 0.75 },
+  bm25: { k1: 1.2, b: 0.75 },
   /** Weight of a word or vector in a neighbouring message, by distance: a single message is often too short to match. */
   windows: { near: [1, 0.5], wide: [1, 0.3, 0.3, 0.3], vector: [1, 0.5, 0.5] },
   /** Weight of words that instruct rather than name the subject: "list", "summary", "mention". */
@@ -50,7 +50,7 @@ export const ranking = {
     /** `tuned` scores are shares of a weighted sum: in a long list correct results have small scores too. */
     tunedMinScore: 0.02,
     tunedHardMinScore: 0.05,
-    rerank: { weight: 0.6, fallbackCosine: 0.3, kept: 0.8, floors: [0.95, 0.9, 0.5], strong: [0.75, 0.6] },
+    rerank: { weight: 0.6, fallbackCosine: 0.3, missingFactor: 0.8, floors: [0.95, 0.9, 0.5], strong: [0.75, 0.6] },
     recency: { weight: 0.1, days: 14 },
     /** Dated notes keep at least this share of their score; the rest decays with this time constant. */
     decay: { least: 0.5, days: 60 },

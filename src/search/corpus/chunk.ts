@@ -46,11 +46,11 @@ export function chunkMarkdown(text: string, options: ChunkOptions): Chunk[] {
   let repeated = 0;
   const close = (next: Unit | undefined) => {
     const trailing = next === undefined ? 0 : countTrailingHeadings(open, repeated);
-    const kept = open.slice(0, open.length - trailing);
+    const closed = open.slice(0, open.length - trailing);
     const moved = open.slice(open.length - trailing);
-    if (kept.length > repeated) chunks.push(...buildChunks(kept, lines, options));
+    if (closed.length > repeated) chunks.push(...buildChunks(closed, lines, options));
     const startsSection = (moved[0] ?? next)?.kind === "heading";
-    const overlap = next === undefined || startsSection ? [] : selectOverlap(kept, lines, options.overlap);
+    const overlap = next === undefined || startsSection ? [] : selectOverlap(closed, lines, options.overlap);
     open = [...overlap, ...moved];
     repeated = overlap.length;
     size = sumTokens(open);

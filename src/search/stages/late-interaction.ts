@@ -61,11 +61,11 @@ export function averageTokenScores(query: readonly WeightedToken[], best: Float3
 /** The best token scores of a text and its neighbours; those of neighbours are reduced by a factor. */
 export function mergeNeighbourScores(own: Float32Array, neighbours: readonly Float32Array[]): Float32Array {
   const together = own.slice();
-  for (const near of neighbours) {
+  for (const scores of neighbours) {
     for (let index = 0; index < together.length; index += 1) {
       together[index] = Math.max(
         together[index] as number,
-        ranking.lateInteraction.neighbour * (near[index] as number),
+        ranking.lateInteraction.neighbour * (scores[index] as number),
       );
     }
   }
@@ -86,8 +86,9 @@ export async function scoreLateInteraction(
   const { pool, cached } = found;
   const tokens = selectHeavyTokens(query);
   const dimensions = context.embedder?.space.tokenDimensions ?? 0;
-  const beside = (index: number) => [pool.before[index] ?? -1, pool.after[index] ?? -1].filter((place) => place >= 0);
-  const places = new Set(best.flatMap(({ index }) => [index, ...beside(index)]));
+  const listDirectNeighbours = (index: number) =>
+    [pool.before[index] ?? -1, pool.after[index] ?? -1].filter((place) => place >= 0);
+  const places = new Set(best.flatMap(({ index }) => [index, ...listDirectNeighbours(index)]));
   const seqs = [...places].flatMap((place) => pool.docs[place]?.seq ?? []);
   const states = (await context.vectorCache?.readTokenStates(agent, seqs)) ?? new Map<number, Int8Array>();
   const nearest = new Map<number, Float32Array>();
@@ -102,14 +103,14 @@ export async function scoreLateInteraction(
     }
   }
   const own = best.map(({ index }) => {
-    const near = nearest.get(index);
-    return near && averageTokenScores(tokens, near);
+    const scores = nearest.get(index);
+    return scores && averageTokenScores(tokens, scores);
   });
   const window = best.map(({ index }) => {
-    const near = nearest.get(index);
-    if (!near) return undefined;
-    const others = beside(index).flatMap((place) => nearest.get(place) ?? []);
-    return averageTokenScores(tokens, mergeNeighbourScores(near, others));
+    const scores = nearest.get(index);
+    if (!scores) return undefined;
+    const others = listDirectNeighbours(index).flatMap((place) => nearest.get(place) ?? []);
+    return averageTokenScores(tokens, mergeNeighbourScores(scores, others));
   });
   return { own, window };
 }

@@ -2,16 +2,16 @@ import type { Reranker } from "../../models/index.ts";
 import { type Candidate, compareByScore } from "../candidate.ts";
 import { ranking } from "../ranking.ts";
 
-const { weight, fallbackCosine, kept, floors, strong } = ranking.stages.rerank;
+const { weight, fallbackCosine, missingFactor, floors, strong } = ranking.stages.rerank;
 /** The maximum number of characters of one text that is sent to the reranker. */
 export const rerankedCharactersMax = 8_000;
 
 /**
  * Blends a score with that of the reranker. Lexical matches keep a floor of their score, so that the reranker cannot
- * bury exact names. Candidates that the reranker did not return keep `kept` of theirs.
+ * bury exact names. Candidates that the reranker did not return keep `missingFactor` of theirs.
  */
 export function blendScores(score: number, bm25: number, reranked: number | undefined): number {
-  if (reranked === undefined) return kept * score;
+  if (reranked === undefined) return missingFactor * score;
   const floor = bm25 >= strong[0] ? floors[0] : bm25 >= strong[1] ? floors[1] : floors[2];
   return Math.max(weight * reranked + (1 - weight) * score, floor * score);
 }

@@ -32,28 +32,30 @@ export function applyDecay(candidates: readonly Candidate[], now: number): void 
 }
 
 export interface FilteredCandidates {
-  kept: Candidate[];
+  remaining: Candidate[];
   /** How many were removed. */
-  out: number;
+  removed: number;
 }
 
 export function filterByMinScore(candidates: readonly Candidate[], least: number): FilteredCandidates {
-  const kept = candidates.filter((candidate) => candidate.score >= least);
-  return { kept, out: candidates.length - kept.length };
+  const remaining = candidates.filter((candidate) => candidate.score >= least);
+  return { remaining, removed: candidates.length - remaining.length };
 }
 
 const weakKept = 3;
 
 /** The final filter. If it would remove every lexical match, the best ones stay and are marked weak. */
 export function filterByFinalMinScore(candidates: readonly Candidate[], least: number): FilteredCandidates {
-  const kept = candidates.filter((candidate) => candidate.score >= least);
+  const remaining = candidates.filter((candidate) => candidate.score >= least);
   const lexical = (candidate: Candidate) => candidate.sources.includes("lexical");
-  if (!kept.some(lexical)) {
-    const best = candidates.filter((candidate) => lexical(candidate) && !kept.includes(candidate)).sort(compareByScore);
+  if (!remaining.some(lexical)) {
+    const best = candidates
+      .filter((candidate) => lexical(candidate) && !remaining.includes(candidate))
+      .sort(compareByScore);
     for (const candidate of best.slice(0, weakKept)) {
       candidate.notes.push("weak: below the minimum score, included because its words match");
-      kept.push(candidate);
+      remaining.push(candidate);
     }
   }
-  return { kept, out: candidates.length - kept.length };
+  return { remaining, removed: candidates.length - remaining.length };
 }

@@ -62,17 +62,17 @@ describe("stages", () => {
   });
 
   test("the score filters count what they remove", () => {
-    expect(filterByMinScore([candidate("a", 0.4), candidate("b", 0.2)], 0.3)).toMatchObject({ out: 1 });
+    expect(filterByMinScore([candidate("a", 0.4), candidate("b", 0.2)], 0.3)).toMatchObject({ removed: 1 });
   });
 
   test("the final filter never removes every lexical match: the best stay, marked weak", () => {
-    const { kept, out } = filterByFinalMinScore(
+    const { remaining, removed } = filterByFinalMinScore(
       [1, 2, 3, 4].map((rank) => candidate(`m${rank}`, 0.1 / rank)),
       0.35,
     );
-    expect(keys(kept)).toEqual(["m1", "m2", "m3"]);
-    expect(out).toBe(1);
-    expect(kept[0]?.notes[0]).toContain("weak");
+    expect(keys(remaining)).toEqual(["m1", "m2", "m3"]);
+    expect(removed).toBe(1);
+    expect(remaining[0]?.notes[0]).toContain("weak");
   });
 
   test("greetings, refusals and tests are noise; informative texts are not", () => {

@@ -99,21 +99,21 @@ export class VectorBlock {
     const { bits, words, count } = this;
     const target = this.packBits(query, 1);
     const distances = new Uint16Array(count);
-    const held = new Uint32Array(this.dimensions + 1);
+    const counts = new Uint32Array(this.dimensions + 1);
     for (let place = 0, at = 0; place < count; place += 1) {
       let distance = 0;
       for (let word = 0; word < words; word += 1, at += 1) {
         distance += popCount((bits[at] as number) ^ (target[word] as number));
       }
       distances[place] = distance;
-      held[distance] = (held[distance] as number) + 1;
+      counts[distance] = (counts[distance] as number) + 1;
     }
     // When the filter rejects too many rows, the distance is widened.
     for (let wanted = rescored; ; wanted *= 8) {
-      let [far, within] = [0, held[0] as number];
+      let [far, within] = [0, counts[0] as number];
       while (within < wanted && far < this.dimensions) {
         far += 1;
-        within += held[far] as number;
+        within += counts[far] as number;
       }
       const places: number[] = [];
       for (let place = 0; place < count; place += 1) {
