@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import { type Message, VarveError } from "../domain/index.ts";
-import { canExtract, extractionCursorQuery, extractionJob, isWorthReading } from "../memory/index.ts";
+import { canExtract, extractionCursorQuery, createExtractionJob, isWorthReading } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult, AttachedStatement, NewJob, Store } from "../store/index.ts";
 import { estimateMessageTokens } from "../tokens/index.ts";
@@ -71,7 +71,7 @@ export async function createAfterTurnJobs(
     allows.extraction && (!snapshot || snapshot.isLong || isWorthReading([...snapshot.unseen, ...messages], every));
   return [
     ...(compacts ? [compactionJob(store, session, "turn", facts)] : []),
-    ...(extracts ? [extractionJob(store, session, "turn")] : []),
+    ...(extracts ? [createExtractionJob(store, session, "turn")] : []),
   ];
 }
 

@@ -3,12 +3,12 @@ import type { EngineEvent, Message } from "../domain/index.ts";
 import type { JobQueue } from "../jobs/index.ts";
 import {
   canExtract,
+  createExtractionJob,
   extractionCursorQuery,
-  extractionJob,
   type MemoryIndex,
   type MemoryService,
-  recallFromRow,
   recallsQuery,
+  toRecordedRecall,
 } from "../memory/index.ts";
 import { isContextOverflow, type Models } from "../models/index.ts";
 import type { SearchService } from "../search/index.ts";
@@ -147,7 +147,7 @@ export function createContextService(options: ContextServiceOptions): TurnContex
     async afterTurn(session, facts = {}) {
       await recordTokens(store, facts);
       if (canCompact(config, session)) await jobs.enqueue(compactionJob(store, session, "turn", facts));
-      if (canExtract(config, session.key)) await jobs.enqueue(extractionJob(store, session, "turn"));
+      if (canExtract(config, session.key)) await jobs.enqueue(createExtractionJob(store, session, "turn"));
     },
     async prepare(session, facts = {}) {
       const limit = config.context.maxActiveTranscriptBytes;
@@ -239,7 +239,7 @@ async function readForView(store: Store, session: Session, model: string | undef
     ratio: computeRatio(ratios[0]),
     start: starts[0]?.seq ?? undefined,
     snapshot: await readViewSnapshot(store, session, rows),
-    recorded: recalls.map(recallFromRow),
+    recorded: recalls.map(toRecordedRecall),
     seen: cursors[0]?.seq ?? 0,
   };
 }

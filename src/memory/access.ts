@@ -34,7 +34,7 @@ export function createAccessCounter(store: Store, debounceMs: number): AccessCou
     sending ??= pending;
     if (!sending) return;
     if (sending === pending) pending = undefined;
-    await write(store, sending);
+    await writeAccesses(store, sending);
     sending = undefined;
     if (pending) await send();
   };
@@ -54,20 +54,20 @@ export function createAccessCounter(store: Store, debounceMs: number): AccessCou
         const times = (pending.counts.get(id)?.times ?? 0) + 1;
         pending.counts.set(id, { times, lastAt });
       }
-      // A batch that could not be written is kept for the next write.
+      // A batch that failed is written again with the next one.
       if (pending.counts.size >= batchMax) void flush().catch(() => undefined);
       timer ??= setTimeout(() => void flush().catch(() => undefined), debounceMs);
       timer.unref();
     },
     flush,
     async stop() {
-      // A failed write may have been committed; the second one finds out.
+      // A failed write may have been committed; the retry with the same key detects it.
       await flush().catch(() => flush());
     },
   };
 }
 
-async function write(store: Store, batch: Batch): Promise<void> {
+async function writeAccesses(store: Store, batch: Batch): Promise<void> {
   await store.transaction(async (tx) => {
     const now = store.clock.now();
     const done = await tx.db
@@ -76,7 +76,7 @@ async function write(store: Store, batch: Batch): Promise<void> {
       .onConflict((conflict) => conflict.column("batch").doNothing())
       .executeTakeFirst();
     if (Number(done.numInsertedOrUpdatedRows ?? 0) === 0) return;
-    // The same order everywhere, so that two processes never wait for each other.
+    // A fixed order prevents deadlocks between processes.
     for (const [id, { times, lastAt }] of [...batch.counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       await countAccess(tx, id, times, lastAt);
     }

@@ -23,7 +23,7 @@ describe("confidence", () => {
 });
 
 describe("admission", () => {
-  it("adds up the features by their weights", () => {
+  it("scores by the weighted sum of the features", () => {
     const found = admit(facts(), admissionPresets.balanced);
     expect(found.features).toEqual({ utility: 0.5, confidence: 1, novelty: 1, recency: 1, typePrior: 0.9 });
     // 0.05 + 0.1 + 0.1 + 0.1 + 0.54
@@ -31,7 +31,7 @@ describe("admission", () => {
     expect(found).toMatchObject({ outcome: "admit", hint: "add" });
   });
 
-  it("hints at a merge where there is a match, and counts the time since the newest", () => {
+  it("hints at a merge when there is a match, and uses the time since the newest", () => {
     const pool = [
       { similarity: 0.6, ageDays: 14 },
       { similarity: 0.56, ageDays: 400 },
@@ -43,7 +43,7 @@ describe("admission", () => {
     expect(found.features.recency).toBeCloseTo(0.5, 10);
   });
 
-  // An event nobody can find in the talk: 0.27 + 0.05 + 0 + novelty and recency by the pool.
+  // An event that the conversation does not support: 0.27 + 0.05 + 0 + novelty and recency by the pool.
   it.each([
     ["balanced", 0, "hold"],
     ["balanced", 0.99, "reject"],

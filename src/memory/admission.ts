@@ -1,12 +1,12 @@
 import { type Category, categories } from "./memory.ts";
-import { coverage, rougeL } from "./similarity.ts";
+import { computeCoverage, computeRougeL } from "./similarity.ts";
 
-/** How much each feature counts, and from where on a candidate is let in or turned away. */
+/** The weights of the features, and the scores from which a candidate is admitted or below which it is rejected. */
 export interface AdmissionPreset {
   rejectBelow: number;
   admitFrom: number;
   weights: { utility: number; confidence: number; novelty: number; recency: number; typePrior: number };
-  /** How many memories a candidate is held against. */
+  /** How many similar memories a candidate is compared with. */
   pool: number;
   halfLifeDays: number;
 }
@@ -35,20 +35,20 @@ export const admissionPresets = {
   },
 } as const satisfies Record<string, AdmissionPreset>;
 
-/** From this cosine on, a memory of the pool is a match. */
+/** A memory of the pool with at least this cosine is a match. */
 const matchFrom = 0.55;
-/** What is assumed of a candidate whose utility no model judged. */
+/** The utility of a candidate that no model has rated. */
 export const utilityUnknown = 0.5;
 
 export interface AdmissionFacts {
   category: Category;
-  /** The candidate's own words. */
+  /** The text of the candidate. */
   text: string;
-  /** Pieces of the conversation it may rest on. */
+  /** Texts of the conversation that may support it. */
   spans: readonly string[];
-  /** What a model makes of its use, 0 to 1. */
+  /** A model's rating of its usefulness, 0 to 1. */
   utility?: number;
-  /** The memories nearest to it. */
+  /** The most similar memories. */
   pool: readonly { similarity: number; ageDays: number }[];
 }
 
@@ -65,7 +65,7 @@ export function admit(facts: AdmissionFacts, preset: AdmissionPreset): Admission
     utility: clamp(facts.utility ?? utilityUnknown),
     confidence: estimateConfidence(facts.text, facts.spans),
     novelty: 1 - clamp(Math.max(0, ...facts.pool.map((one) => one.similarity))),
-    recency: recencyOf(matches, preset.halfLifeDays),
+    recency: computeRecency(matches, preset.halfLifeDays),
     typePrior: categories[facts.category].typePrior,
   };
   const names = Object.keys(features) as (keyof typeof features)[];
@@ -75,15 +75,15 @@ export function admit(facts: AdmissionFacts, preset: AdmissionPreset): Admission
   return { outcome: "admit", hint: matches.length > 0 ? "update_or_merge" : "add", score, features };
 }
 
-/** How well the words of a candidate are found in what was said. */
+/** How well the conversation supports the words of a candidate, 0 to 1. */
 export function estimateConfidence(text: string, spans: readonly string[]): number {
-  const best = Math.max(0, ...spans.map((span) => rougeL(text, span)));
-  const covered = coverage(text, spans.join("\n"));
+  const best = Math.max(0, ...spans.map((span) => computeRougeL(text, span)));
+  const covered = computeCoverage(text, spans.join("\n"));
   return clamp(0.7 * best + 0.3 * covered - 0.25 * (1 - covered));
 }
 
-/** Something that nothing like it was kept for, or not for long, is worth more than the same said again at once. */
-function recencyOf(matches: readonly { ageDays: number }[], halfLifeDays: number): number {
+/** 1 without a match; otherwise lower the more recently a similar memory was stored. */
+function computeRecency(matches: readonly { ageDays: number }[], halfLifeDays: number): number {
   if (matches.length === 0) return 1;
   const gapDays = Math.max(0, Math.min(...matches.map((one) => one.ageDays)));
   return 1 - Math.exp((-Math.LN2 * gapDays) / halfLifeDays);

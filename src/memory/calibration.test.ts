@@ -1,13 +1,13 @@
-/** What the bounds of likeness rest on: own sentences, compared by the model that comes with the package. */
+/** Calibrates the similarity thresholds with sentences embedded by the bundled model. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { LocalEmbedder } from "../models/index.ts";
 import { duplicateFrom } from "./extract/decide.ts";
-import { meaningFloor } from "./recall/find.ts";
+import { meaningFloor } from "./recall/find-memories.ts";
 import { vectorFloor, wordFloor } from "./similar-memories.ts";
-import { cosine, wordCosine } from "./similarity.ts";
+import { computeCosine, computeWordCosine } from "./similarity.ts";
 
 const sameFact = [
   ["The user is vegetarian", "The user does not eat meat"],
@@ -24,7 +24,7 @@ const sameFact = [
   ["Wants answers in short sentences", "Prefers brief replies"],
 ] as const;
 
-/** About the same matter with another value: near in every way, and not the same. */
+/** The same subject with another value: similar, but not duplicates. */
 const otherValue = [
   ["Likes tea", "Likes coffee"],
   ["The cat is black", "The cat is white"],
@@ -65,7 +65,7 @@ const aboutNothing = [
   "How many litres are in a gallon?",
 ];
 
-describe("the bounds of likeness", () => {
+describe("the similarity thresholds", () => {
   const cacheFolder = mkdtempSync(join(tmpdir(), "varve-calibration-"));
   const embedder = new LocalEmbedder({ cacheFolder });
   afterAll(async () => {
@@ -74,28 +74,28 @@ describe("the bounds of likeness", () => {
   });
   const textOf = async (text: string) => (await embedder.embed([{ text }]))[0]?.vector ?? [];
   const questionOf = async (text: string) => (await embedder.embedQuery(text)).vector;
-  const alike = async (a: string, b: string) => cosine(await textOf(a), await textOf(b));
+  const alike = async (a: string, b: string) => computeCosine(await textOf(a), await textOf(b));
 
-  test("show a model most of what says the same in other words", async () => {
+  test("find most paraphrases", async () => {
     const near = await Promise.all(
-      sameFact.map(async ([a, b]) => (await alike(a, b)) >= vectorFloor || wordCosine(a, b) >= wordFloor),
+      sameFact.map(async ([a, b]) => (await alike(a, b)) >= vectorFloor || computeWordCosine(a, b) >= wordFloor),
     );
     expect(near.filter(Boolean).length).toBeGreaterThanOrEqual(10);
   });
 
-  test("never let the rules take another value for the same, which meaning alone would", async () => {
-    for (const [a, b] of otherValue) expect(wordCosine(a, b)).toBeLessThan(duplicateFrom);
+  test("never make the rules accept another value as a duplicate, as vectors would", async () => {
+    for (const [a, b] of otherValue) expect(computeWordCosine(a, b)).toBeLessThan(duplicateFrom);
     const byMeaning = await Promise.all(otherValue.map(([a, b]) => alike(a, b)));
     expect(Math.max(...byMeaning)).toBeGreaterThan(duplicateFrom);
   });
 
-  test("let most questions reach the fact that answers them, and hardly one that does not", async () => {
+  test("match most questions with the fact that answers them, and hardly any other", async () => {
     const facts = await Promise.all(answers.map(([, fact]) => textOf(fact)));
     let [found, astray, pairs] = [0, 0, 0];
     for (const [index, [question]] of answers.entries()) {
       const asked = await questionOf(question);
       for (const [place, fact] of facts.entries()) {
-        const isNear = cosine(asked, fact) >= meaningFloor;
+        const isNear = computeCosine(asked, fact) >= meaningFloor;
         if (place === index) found += Number(isNear);
         else [astray, pairs] = [astray + Number(isNear), pairs + 1];
       }
@@ -104,11 +104,11 @@ describe("the bounds of likeness", () => {
     expect(astray / pairs).toBeLessThan(0.05);
   });
 
-  test("bring nothing up for prompts about nothing that is kept", async () => {
+  test("recall nothing for unrelated prompts", async () => {
     const facts = await Promise.all(answers.map(([, fact]) => textOf(fact)));
     for (const prompt of aboutNothing) {
       const asked = await questionOf(prompt);
-      expect(Math.max(...facts.map((fact) => cosine(asked, fact)))).toBeLessThan(0.3);
+      expect(Math.max(...facts.map((fact) => computeCosine(asked, fact)))).toBeLessThan(0.3);
     }
   });
 });

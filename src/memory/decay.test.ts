@@ -36,7 +36,7 @@ describe("frequency", () => {
     [5, 0, 0.6321],
     // (1 - e^-1) * (0.5 + 0.5 * e^-1) = 0.63212 * 0.68394
     [5, 30, 0.4323],
-    // (1 - e^-2) * 0.5, the gaps being endless
+    // (1 - e^-2) * 0.5 for endless gaps
     [10, 1e9, 0.4323],
   ])("of %d accesses with gaps of %d days is %d", (accesses, gap, wanted) => {
     expect(frequency(accesses, gap)).toBeCloseTo(wanted, 3);
@@ -44,13 +44,13 @@ describe("frequency", () => {
 });
 
 describe("worth", () => {
-  it("is four parts recency, three frequency and three intrinsic", () => {
+  it("is 0.4 recency, 0.3 frequency and 0.3 intrinsic", () => {
     const worth = computeWorth(facts({ importance: 0.8, confidence: 0.5 }), 0);
     expect(worth).toMatchObject({ recency: 1, frequency: 0, intrinsic: 0.4, stale: false });
     expect(worth.composite).toBeCloseTo(0.4 + 0.3 * 0.4, 10);
   });
 
-  it("counts from the last access, and its gaps from creation", () => {
+  it("is computed from the last access, and gaps from creation", () => {
     const used = facts({ accessCount: 5, lastAccessedAt: 150 * dayMs });
     const worth = computeWorth(used, 180 * dayMs);
     expect(worth.recency).toBeCloseTo(0.5, 6);
@@ -58,7 +58,7 @@ describe("worth", () => {
     expect(worth.composite).toBeCloseTo(0.2 + 0.3 * 0.4323, 3);
   });
 
-  it("is stale below 0.3, and no younger than new when the clock was set back", () => {
+  it("is stale below 0.3, and a negative age counts as 0", () => {
     expect(computeWorth(facts(), 365 * dayMs).stale).toBe(true);
     expect(computeWorth(facts(), -dayMs).recency).toBe(1);
   });
@@ -70,7 +70,7 @@ describe("worth", () => {
   });
 });
 
-describe("the factor of a search", () => {
+describe("the search factor", () => {
   it.each([
     ["core", 0, 0.93],
     ["working", 0, 0.79],

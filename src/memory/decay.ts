@@ -1,6 +1,6 @@
 import type { TemporalType, Tier } from "./memory.ts";
 
-/** What the worth of a memory depends on. */
+/** The fields of a memory that determine its worth. */
 export interface DecayFacts {
   importance: number;
   confidence: number;
@@ -24,7 +24,7 @@ const gapScaleDays = 30;
 const weights = { recency: 0.4, frequency: 0.3, intrinsic: 0.3 };
 const factorLeast = 0.3;
 
-/** A stretched exponential over the days since the last access, or since creation when there was none. */
+/** A stretched exponential over the days since the last access, or since creation without one. */
 export function recency(days: number, { importance, tier, temporalType }: Omit<DecayFacts, "createdAt">): number {
   const base = halfLifeDays * (temporalType === "dynamic" ? dynamicShare : 1);
   const halfLife = base * Math.exp(importanceStretch * importance);
@@ -39,7 +39,7 @@ export function intrinsic({ importance, confidence }: Pick<DecayFacts, "importan
   return importance * confidence;
 }
 
-/** The mean time between accesses; the first gap begins with the memory itself. */
+/** The mean time between accesses; the first interval starts at creation. */
 export function meanGapDays({ createdAt, lastAccessedAt, accessCount }: DecayFacts): number {
   if (lastAccessedAt === undefined || accessCount === 0) return 0;
   return Math.max(0, lastAccessedAt - createdAt) / dayMs / accessCount;
@@ -53,7 +53,7 @@ export interface Worth {
   stale: boolean;
 }
 
-/** What a memory is worth at a time. A clock that was set back makes nothing younger than new. */
+/** The worth of a memory at a time. Negative ages, after the clock was set back, count as 0. */
 export function computeWorth(facts: DecayFacts, now: number): Worth {
   const days = Math.max(0, now - (facts.lastAccessedAt ?? facts.createdAt)) / dayMs;
   const parts = {
@@ -66,13 +66,13 @@ export function computeWorth(facts: DecayFacts, now: number): Worth {
   return { ...parts, composite, stale: composite < staleBelow };
 }
 
-/** What a score in a search is multiplied by. */
+/** The factor on the score of a memory in a search. */
 export function searchFactor(tier: Tier, composite: number): number {
   const factor = 0.3 + 0.7 * Math.max(floors[tier], composite);
   return Math.min(1, Math.max(factorLeast, factor));
 }
 
-/** The same function over days to come, for people to look at. */
+/** The worth over the coming days, for display. */
 export function decayCurve(
   facts: DecayFacts,
   now: number,

@@ -3,16 +3,16 @@ import { type ContextLabel, categories, type Levels, type Memory, type MemoryDra
 import { loadMemories } from "./rows.ts";
 import type { Candidate } from "./similar-memories.ts";
 import {
+  addRelation,
   addSources,
   closeVersion,
-  confirm,
   countAccess,
+  countSupport,
   insertMemory,
   joinSources,
-  relate,
+  lowerConfidence,
+  raiseConfidence,
   setConfidence,
-  strengthened,
-  weakened,
 } from "./write.ts";
 
 export const decisionKinds = [
@@ -26,23 +26,23 @@ export const decisionKinds = [
 ] as const;
 export type DecisionKind = (typeof decisionKinds)[number];
 
-/** What is to become of a candidate. All but `create` are about a memory that is there. */
+/** How to store a candidate. All kinds except `create` refer to an existing memory. */
 export interface Decision {
   kind: DecisionKind;
   match?: string;
   label: ContextLabel;
   reason: string;
-  /** What a model made of both, for a merge. */
+  /** The merged text, when a model wrote one. */
   merged?: Levels;
 }
 
-/** What became of it. */
-export interface Applied {
+/** The result of a decision. */
+export interface AppliedDecision {
   decision: DecisionKind;
   reason: string;
   /** The memory that was written. */
   memory?: string;
-  /** The memory it was held against. */
+  /** The existing memory that the decision refers to. */
   match?: string;
 }
 
@@ -51,21 +51,21 @@ export interface Place {
   scope: string;
 }
 
-/** How far a chain of versions is followed to the one that is believed now. */
+/** The maximum number of versions followed to find the current one. */
 const versionsMax = 1_000;
 
 /**
- * Carries out a decision inside the transaction of its batch. What it is about is read again here: an earlier candidate
- * of the same batch, or another process, may have changed it since.
+ * Applies a decision within the transaction of its batch. The matching memory is read again: an earlier candidate of
+ * the same batch or another process may have changed it.
  */
 export async function applyDecision(
   tx: StoreTransaction,
   candidate: Candidate,
   decision: Decision,
   place: Place,
-): Promise<Applied> {
-  const match = decision.match === undefined ? undefined : await believedNow(tx, decision.match, place.scope);
-  const kind = match ? allowed(decision.kind, candidate.draft, match) : "create";
+): Promise<AppliedDecision> {
+  const match = decision.match === undefined ? undefined : await readCurrentVersion(tx, decision.match, place.scope);
+  const kind = match ? restrictKind(decision.kind, candidate.draft, match) : "create";
   const { reason, label } = decision;
   const draft = { ...candidate.draft, label };
   const insert = (more: {
@@ -81,8 +81,8 @@ export async function applyDecision(
       await countAccess(tx, match.id, 1, tx.clock.now());
       return done;
     case "support":
-      await confirm(tx, match.id, label, 1);
-      await setConfidence(tx, match.id, strengthened(match.confidence));
+      await countSupport(tx, match.id, label, 1);
+      await setConfidence(tx, match.id, raiseConfidence(match.confidence));
       await addSources(
         tx,
         match.id,
@@ -96,22 +96,22 @@ export async function applyDecision(
       return { ...done, memory: await supersede(tx, match, draft, insert) };
     case "contextualize": {
       const memory = await insert({});
-      await relate(tx, memory, match.id, { kind: "contextualizes", label }, tx.clock.now());
+      await addRelation(tx, memory, match.id, { kind: "contextualizes", label }, tx.clock.now());
       return { ...done, memory };
     }
     case "contradict": {
-      await confirm(tx, match.id, label, -1);
-      await setConfidence(tx, match.id, weakened(match.confidence));
+      await countSupport(tx, match.id, label, -1);
+      await setConfidence(tx, match.id, lowerConfidence(match.confidence));
       const replaces = categories[draft.category].versioned && draft.category === match.category && label === "general";
       const memory = replaces ? await supersede(tx, match, draft, insert) : await insert({});
-      await relate(tx, memory, match.id, { kind: "contradicts", label }, tx.clock.now());
+      await addRelation(tx, memory, match.id, { kind: "contradicts", label }, tx.clock.now());
       return { ...done, memory };
     }
   }
 }
 
-/** What the categories allow: events and cases are only ever added to, and not everything has versions. */
-function allowed(kind: DecisionKind, draft: MemoryDraft, match: Memory): DecisionKind {
+/** Restricts a decision to what the category allows: events and cases are only added, and not all have versions. */
+function restrictKind(kind: DecisionKind, draft: MemoryDraft, match: Memory): DecisionKind {
   const rules = categories[draft.category];
   const sameCategory = draft.category === match.category;
   if (draft.category === "profile" && sameCategory && kind !== "skip" && kind !== "support") return "merge";
@@ -149,11 +149,11 @@ async function merge(
   };
   const memory = await insert({ draft: both, after: match });
   await closeVersion(tx, match.id, time, memory);
-  await inherit(tx, match, memory);
+  await copySupport(tx, match, memory);
   return memory;
 }
 
-/** Without a model: another value of the same fact takes its place, anything else is added behind it. */
+/** Merges without a model: a new value of the same fact replaces the old one; other text is appended. */
 export function joinLevels(match: Memory, draft: MemoryDraft): Levels {
   if (match.factKey !== undefined && match.factKey === draft.factKey) return draft;
   const join = (first: string, second: string) => (first.includes(second) ? first : `${first}\n${second}`);
@@ -164,15 +164,15 @@ export function joinLevels(match: Memory, draft: MemoryDraft): Levels {
   };
 }
 
-/** Support and relations stay with the newest version of a merged memory. */
-async function inherit(tx: StoreTransaction, match: Memory, memory: string): Promise<void> {
+/** Copies support and relations to the new version of a merged memory. */
+async function copySupport(tx: StoreTransaction, match: Memory, memory: string): Promise<void> {
   await tx.db.deleteFrom("memory_support").where("memory", "=", memory).execute();
   const support = Object.entries(match.support).map(([label, counts]) => ({ memory, label, ...counts }));
   if (support.length > 0) await tx.db.insertInto("memory_support").values(support).execute();
-  for (const relation of match.relations) await relate(tx, memory, relation.memory, relation, match.createdAt);
+  for (const relation of match.relations) await addRelation(tx, memory, relation.memory, relation, match.createdAt);
 }
 
-/** What was said earlier than what is believed now does not replace it: it is written into the past. */
+/** Supersedes a memory. A statement older than the current version is inserted as a past version instead. */
 async function supersede(tx: StoreTransaction, match: Memory, draft: MemoryDraft, insert: Insert): Promise<string> {
   const keyed = { ...draft, factKey: match.factKey ?? draft.factKey };
   if (draft.validFrom < match.validFrom) {
@@ -183,10 +183,10 @@ async function supersede(tx: StoreTransaction, match: Memory, draft: MemoryDraft
   return memory;
 }
 
-async function believedNow(tx: StoreTransaction, id: string, scope: string): Promise<Memory | undefined> {
+async function readCurrentVersion(tx: StoreTransaction, id: string, scope: string): Promise<Memory | undefined> {
   let next: string | null = id;
   for (let step = 0; next !== null && step < versionsMax; step += 1) {
-    const row: Awaited<ReturnType<typeof rowOf>> = await rowOf(tx, next, scope);
+    const row: Awaited<ReturnType<typeof readRow>> = await readRow(tx, next, scope);
     if (!row) return undefined;
     if (row.invalidated_at === null) return (await loadMemories(tx.db, [row]))[0];
     next = row.superseded_by;
@@ -194,6 +194,6 @@ async function believedNow(tx: StoreTransaction, id: string, scope: string): Pro
   return undefined;
 }
 
-function rowOf(tx: StoreTransaction, id: string, scope: string) {
+function readRow(tx: StoreTransaction, id: string, scope: string) {
   return tx.db.selectFrom("memories").selectAll().where("id", "=", id).where("scope", "=", scope).executeTakeFirst();
 }

@@ -1,11 +1,11 @@
 export type { Worth } from "./decay.ts";
-export type { Applied, DecisionKind } from "./decisions.ts";
-export { canExtract, extractionJob } from "./extract/extraction-jobs.ts";
+export type { AppliedDecision, DecisionKind } from "./decisions.ts";
+export type { Extraction } from "./extract/extract-batch.ts";
+export { canExtract, createExtractionJob } from "./extract/extraction-jobs.ts";
 export { isWorthReading } from "./extract/rules.ts";
-export type { Extraction } from "./extract/run.ts";
-export { extractionCursorQuery, hasUnseen } from "./extract/unseen.ts";
+export { extractionCursorQuery, hasUnreadMessages } from "./extract/unread.ts";
 export type { FileVersion } from "./files/rows.ts";
-export type { FileCommand } from "./files/run.ts";
+export type { FileCommand } from "./files/run-file-command.ts";
 export type { MemoryMaintenance } from "./maintain-memories.ts";
 export { type Category, categoryNames, type Memory } from "./memory.ts";
 export type { MemoryContext } from "./memory-context.ts";
@@ -19,18 +19,18 @@ export {
 export type { Mirrored } from "./mirror.ts";
 export type { Evidence, MemoryFilter, MemoryPage, MemoryStats } from "./read.ts";
 export { rebuildMemoryText } from "./rebuild.ts";
-export { type Block, noteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
-export type { FindRequest, FoundMemories, Hit } from "./recall/find.ts";
+export { type Block, formatNoteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
+export type { FindRequest, FoundMemories, MemoryHit } from "./recall/find-memories.ts";
 export type { PromptRecall, PromptRecallRequest } from "./recall/prompt-recall.ts";
 export {
   findTurnStart,
   isSamePrompt,
   type RecordedRecall,
   readRecallsSince,
-  recallFromRow,
   recallsQuery,
   recordRecall,
+  toRecordedRecall,
 } from "./recall/recorded.ts";
-export { wantsRecall } from "./recall/when.ts";
+export { wantsRecall } from "./recall/wants-recall.ts";
 export type { Review } from "./review.ts";
 export type { MemoryPatch, NewMemory } from "./store-memory.ts";

@@ -2,7 +2,7 @@ import { dayMs } from "./decay.ts";
 import { applyDecision, type Decision } from "./decisions.ts";
 import { categories, type Memory } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
-import { filtered } from "./read.ts";
+import { selectMemories } from "./read.ts";
 import { loadMemories } from "./rows.ts";
 import { findSimilar } from "./similar-memories.ts";
 import { nextTier } from "./tiers.ts";
@@ -14,17 +14,17 @@ export interface MemoryMaintenance {
 }
 
 const page = 500;
-const twinFrom = 0.92;
+const nearDuplicateFrom = 0.92;
 const mergesMax = 200;
-/** Only what is new can be the twin of something; what was there before was looked at before. */
+/** Only memories of the last days are checked for similar-duplicates; older ones were checked before. */
 const newDays = 30;
 
-/** Moves memories between the tiers and merges what says the same, keeping every version. */
+/** Updates the tiers of memories and merges similar-duplicates; every version is preserved. */
 export async function maintainMemories(context: MemoryContext, signal?: AbortSignal): Promise<MemoryMaintenance> {
   const result: MemoryMaintenance = { looked: 0, moved: {}, merged: 0 };
   for (let last = 0; ; ) {
     signal?.throwIfAborted();
-    const rows = await filtered(context.store.db, undefined, {}, context.store.clock.now())
+    const rows = await selectMemories(context.store.db, undefined, {}, context.store.clock.now())
       .selectAll()
       .where("num", ">", last)
       .orderBy("num")
@@ -69,32 +69,38 @@ async function moveTiers(
   }
 }
 
-/** Merges a memory into an older one that says the same with the same figures. */
+/** Merges a memory into an older similar-duplicate with the same numbers. */
 async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<boolean> {
   if (!categories[memory.category].merges) return false;
   const draft = { ...memory, label: "general" as const };
-  const near = await findSimilar(
+  const similar = await findSimilar(
     context.store,
     memory.scope,
     { draft },
-    { limit: 5, duplicatesFrom: twinFrom, thorough: true },
+    { limit: 5, duplicatesFrom: nearDuplicateFrom, thorough: true },
   );
   const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
-  const twin = near.find(
+  const nearDuplicate = similar.find(
     ({ memory: other, words }) =>
       other.id < memory.id &&
       other.category === memory.category &&
       other.fiction === memory.fiction &&
-      words >= twinFrom &&
+      words >= nearDuplicateFrom &&
       figures(other.abstract) === figures(memory.abstract),
   )?.memory;
-  if (!twin) return false;
+  if (!nearDuplicate) return false;
   const merged = {
     abstract: memory.abstract,
     overview: memory.overview,
-    content: longer(twin.content, memory.content),
+    content: chooseLonger(nearDuplicate.content, memory.content),
   };
-  const decision: Decision = { kind: "merge", match: twin.id, label: "general", reason: "the same twice", merged };
+  const decision: Decision = {
+    kind: "merge",
+    match: nearDuplicate.id,
+    label: "general",
+    reason: "similar-duplicate",
+    merged,
+  };
   const now = context.store.clock.now();
   return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${memory.scope}`);
@@ -116,6 +122,6 @@ async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<b
   });
 }
 
-function longer(a: string, b: string): string {
+function chooseLonger(a: string, b: string): string {
   return a.length > b.length ? a : b;
 }

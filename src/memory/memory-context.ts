@@ -2,12 +2,12 @@ import type { Generate } from "../models/index.ts";
 import type { SearchContext } from "../search/index.ts";
 import type { Store } from "../store/index.ts";
 
-/** What memories are extracted, compared and found with. */
+/** The store, models and settings that all memory operations share. */
 export interface MemoryContext {
   store: Store;
-  /** The embedding index; without a model, words alone are compared. */
+  /** The embedding index; without a model only words are compared. */
   embeddings: SearchContext;
-  /** Absent when no model is set for memories: built-in rules do the work and say so. */
+  /** Absent when no model is configured for memories: built-in rules replace it. */
   generate?: Generate;
   timeZone: string;
 }

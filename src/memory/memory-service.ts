@@ -11,12 +11,13 @@ import type { Store } from "../store/index.ts";
 import { readTail } from "../transcript/index.ts";
 import { type AccessCounter, createAccessCounter } from "./access.ts";
 import { computeWorth, decayCurve, type Worth } from "./decay.ts";
-import type { Applied } from "./decisions.ts";
+import type { AppliedDecision } from "./decisions.ts";
+import type { Extraction } from "./extract/extract-batch.ts";
 import { createExtractor } from "./extract/extraction-jobs.ts";
-import type { Extraction } from "./extract/run.ts";
 import { checkPath } from "./files/paths.ts";
-import { type FileVersion, fileHistory } from "./files/rows.ts";
-import { type FileCommand, runFileCommand } from "./files/run.ts";
+import { type FileVersion, readFileHistory } from "./files/rows.ts";
+import { type FileCommand, runFileCommand } from "./files/run-file-command.ts";
+import { findEvidence } from "./find-evidence.ts";
 import { type MemoryMaintenance, maintainMemories } from "./maintain-memories.ts";
 import type { Memory } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
@@ -33,12 +34,11 @@ import {
   readHistory,
   readStats,
 } from "./read.ts";
-import { type FindRequest, type FoundMemories, findMemories } from "./recall/find.ts";
+import { type FindRequest, type FoundMemories, findMemories } from "./recall/find-memories.ts";
 import { type PromptRecall, type PromptRecallRequest, recallForPrompt } from "./recall/prompt-recall.ts";
 import { type RecordedRecall, readRecallsSince } from "./recall/recorded.ts";
 import { searchMemories } from "./recall/search-results.ts";
 import { listReviews, type Review } from "./review.ts";
-import { sourcesFor } from "./sources-for.ts";
 import {
   decideReview,
   forgetMemory,
@@ -72,15 +72,15 @@ export interface MemoryService {
    * Stores a fact, unless it is known already. Returns the decision and the memory that now contains the fact. With a
    * session, the last messages that say it become its evidence.
    */
-  add(request: NewMemory & Requester & { session?: Session }): Promise<Applied & { current: Memory }>;
+  add(request: NewMemory & Requester & { session?: Session }): Promise<AppliedDecision & { current: Memory }>;
   /** The memories that match a query, best first. Recalled memories count as used. */
   recall(request: Partial<FindRequest> & Pick<FindRequest, "query"> & Requester): Promise<FoundMemories>;
-  /** What memory, history and notes contain about a prompt, where it is relevant enough to be shown unasked. */
+  /** The memories, messages and notes that are relevant enough for a prompt to be added to its context. */
   recallForPrompt(request: PromptRecallRequest): Promise<PromptRecall>;
   list(request?: MemoryFilter & { limit?: number; offset?: number } & Requester): Promise<MemoryPage>;
   /** A memory with the passages it is based on. */
   get(id: string, request?: Requester): Promise<OpenedMemory>;
-  /** The id of the memory that a description means, when it is clear which one; an id is returned as it is. */
+  /** The id of the memory that a description matches, if the match is unambiguous; an id is returned unchanged. */
   named(words: string, request?: Requester & { scopes?: string[] }): Promise<string>;
   /** Every version of it, the oldest first. */
   history(id: string, request?: Requester): Promise<Memory[]>;
@@ -90,9 +90,9 @@ export interface MemoryService {
     request?: Requester & { purge?: boolean },
   ): Promise<Forgotten>;
   stats(request?: Pick<MemoryFilter, "scopes" | "category"> & Requester): Promise<MemoryStats>;
-  /** Candidates that wait for a person's decision. */
+  /** Candidates that are held for a person's decision. */
   reviews(request?: { scopes?: string[] } & Requester): Promise<Review[]>;
-  decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<Applied | undefined>;
+  decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<AppliedDecision | undefined>;
   /** Extracts memories from the unread messages of a session, now. */
   extract(session: Session): Promise<Extraction[]>;
   /**
@@ -105,13 +105,13 @@ export interface MemoryService {
   /** The memories that were put into the context of a session, the newest first. */
   shown(session: Session): Promise<RecordedRecall[]>;
   /**
-   * Extracts from the last day's unread messages, reflects on them where there is a model, moves tiers, merges
-   * near-duplicates and updates the mirror of `memory.mirror`. `varve maintain` does it.
+   * Extracts from the last day's unread messages, reflects on them if a model is configured, updates tiers, merges
+   * near-duplicates and updates the mirror of `memory.mirror`. `varve maintain` calls it.
    */
   maintain(options?: {
     signal?: AbortSignal;
   }): Promise<MemoryMaintenance & { sessions: number; reflections: number; mirror?: Mirrored }>;
-  /** Writes memories as Markdown into a folder, after reading back what people changed there. */
+  /** Writes memories as Markdown files into a folder, after reading back edits made there. */
   mirror(folder?: string, request?: Requester): Promise<Mirrored>;
 }
 
@@ -160,8 +160,8 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
   const mirror = async (folder: string | undefined, request: Requester | undefined): Promise<Mirrored> => {
     const where = folder ?? config.memory.mirror;
     if (where === undefined) {
-      throw new VarveError("BAD_REQUEST", "No folder for the mirror is named.", {
-        remedy: "Name one, or set memory.mirror.",
+      throw new VarveError("BAD_REQUEST", "No folder is given for the mirror.", {
+        remedy: "Pass a folder, or set memory.mirror.",
       });
     }
     return mirrorMemories(context, resolveFor(request), resolve(loaded.home, where));
@@ -173,7 +173,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     async add({ principal, agent, session, ...wanted }) {
       const visibility = resolveFor({ principal, agent });
       const entries = session ? (await readTail(store, session, { limit: evidenceEntries })).entries : [];
-      const sources = wanted.sources ?? (session ? sourcesFor(wanted.text, entries, session.agent) : []);
+      const sources = wanted.sources ?? (session ? findEvidence(wanted.text, entries, session.agent) : []);
       return storeMemory(context, visibility, { ...wanted, sources });
     },
     async recall({ principal, agent, ...request }) {
@@ -220,7 +220,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     file: async (command, { scope, ...request } = {}) =>
       runFileCommand(store, writeScope(resolveFor(request), scope), command),
     fileHistory: async (path, { scope, ...request } = {}) =>
-      fileHistory(store.db, writeScope(resolveFor(request), scope), checkPath(path)),
+      readFileHistory(store.db, writeScope(resolveFor(request), scope), checkPath(path)),
     shown: (session) => readRecallsSince(store, session, 0),
     async maintain({ signal } = {}) {
       const { sessions, written } = await extractor.reviewLastDay(signal);
@@ -237,11 +237,11 @@ function checkLimit(limit: number | undefined, fallback: number): number {
   if (limit === undefined) return fallback;
   if (Number.isInteger(limit) && limit >= 1 && limit <= limitMax) return limit;
   throw new VarveError("BAD_REQUEST", `The limit ${limit} is not a whole number from 1 to ${limitMax}.`, {
-    remedy: `Leave it out for ${fallback}.`,
+    remedy: `Use a number in this range, or omit it for the default of ${fallback}.`,
   });
 }
 
-/** The memory that a query means, when it is clear which one. */
+/** The memory that a query matches, if the match is unambiguous. */
 async function findOne(
   context: MemoryContext,
   visibility: Visibility,
@@ -250,12 +250,14 @@ async function findOne(
   const found = await findMemories(context, visibility, { query, scopes, limit: 5 });
   const [first, second] = found.hits;
   if (!first) {
-    throw new VarveError("NOT_FOUND", "No memory fits that.", { remedy: "Ask with other words, or send a memoryId." });
+    throw new VarveError("NOT_FOUND", "No memory matches the query.", {
+      remedy: "Use other words, or send a memoryId.",
+    });
   }
   if (!second || first.relevance >= second.relevance * clearlyBetter) return first.memory.id;
   const list = found.hits.map((hit) => `${hit.memory.id} (${hit.memory.abstract.slice(0, 80)})`).join(", ");
-  throw new VarveError("AMBIGUOUS", `Several memories fit that: ${list}.`, {
-    remedy: "Send the id of the one that is meant.",
+  throw new VarveError("AMBIGUOUS", `Several memories match the query: ${list}.`, {
+    remedy: "Send the id of one of them.",
     details: { memories: found.hits.map((hit) => hit.memory.id) },
   });
 }

@@ -1,4 +1,4 @@
-/** What a memory is about, with how it may change and what it is worth before anything is known of it. */
+/** The categories of memories: whether they merge or keep versions, their admission prior and default importance. */
 export const categories = {
   profile: { merges: true, versioned: false, typePrior: 0.95, importance: 0.9 },
   preferences: { merges: true, versioned: true, typePrior: 0.9, importance: 0.8 },
@@ -17,11 +17,11 @@ export type Tier = (typeof tiers)[number];
 export const temporalTypes = ["static", "dynamic"] as const;
 export type TemporalType = (typeof temporalTypes)[number];
 
-/** Whose word it is: the owner's, an agent's, anybody's, or the program's own. */
+/** Who said it: the owner, an agent, another person, or the program itself. */
 export const trusts = ["owner", "agent", "untrusted", "system"] as const;
 export type Trust = (typeof trusts)[number];
 
-/** When or where something holds. `general` is always. */
+/** The situation in which a memory holds; `general` is any. */
 export const contextLabels = [
   "general",
   "morning",
@@ -44,7 +44,7 @@ export interface Levels {
   content: string;
 }
 
-/** Where a memory comes from: a range of characters in the text of one message. The words stay in the log. */
+/** The evidence of a memory: a range of characters in one message. The quoted text stays in the log. */
 export interface Source {
   agent: string;
   sessionId: string;
@@ -59,13 +59,13 @@ export interface Relation {
   label: ContextLabel;
 }
 
-/** How often something was said again under a label, and how often the opposite. */
+/** How often a memory was confirmed and contradicted under a label. */
 export interface Support {
   confirmed: number;
   contradicted: number;
 }
 
-/** One version of a memory. A change makes another version with an id of its own; `root` is the first one's. */
+/** One version of a memory. A change creates a version with its own id; `root` is the id of the first one. */
 export interface Memory extends Levels {
   id: string;
   root: string;
@@ -81,28 +81,28 @@ export interface Memory extends Levels {
   createdAt: number;
   lastAccessedAt?: number;
   accessCount: number;
-  /** From when on it was believed, by the time of the message that says so. */
+  /** Since when it is valid: the time of the message that states it. */
   validFrom: number;
-  /** When it stopped being believed; absent while it is. */
+  /** When it stopped being valid; absent for a current version. */
   invalidatedAt?: number;
-  /** The end of the time it is about; it ranks lower then. */
+  /** When the event or plan it describes is over; it ranks lower from then on. */
   expiresAt?: number;
   forgottenAt?: number;
   supersedes?: string;
   supersededBy?: string;
-  /** Names what it is about, so that another value of the same fact is told apart from another fact. */
+  /** Identifies the fact independent of its value, so that a new value supersedes the old one. */
   factKey?: string;
   trust: Trust;
-  /** What wrote it: `rules`, `model` and its name, `store` for what was written by hand. */
+  /** Its origin: `rules`, `model` with the model's name, or `store` for a memory that was added directly. */
   extractor: string;
-  /** Whether the talk it comes from was fiction. */
+  /** Whether it comes from a story or role play. */
   fiction: boolean;
   relations: Relation[];
   support: Partial<Record<ContextLabel, Support>>;
   sources: Source[];
 }
 
-/** A memory before it is written. */
+/** A memory that is not written yet. */
 export interface MemoryDraft extends Levels {
   category: Category;
   importance: number;

@@ -10,9 +10,9 @@ import { storeMemory, updateMemory } from "./store-memory.ts";
 
 export interface Mirrored {
   files: number;
-  /** Lines that people changed: new versions now. */
+  /** Changed lines, which became new versions. */
   updated: number;
-  /** Lines that people added: memories now. */
+  /** Added lines, which became memories. */
   added: number;
 }
 
@@ -22,7 +22,7 @@ const pageSize = 1_000;
 const heading = (day: string) =>
   `# Memories of ${day}\n\n<!-- One line is one memory. Change a line, or add one: it is read back. A line that is removed comes back; \`varve memory forget\` forgets. -->\n\n`;
 
-/** Reads back what people edited, then writes the current memories, one file a day. */
+/** Reads back edits, then writes the current memories, one file for each day. */
 export async function mirrorMemories(
   context: MemoryContext,
   visibility: Visibility,
@@ -39,7 +39,7 @@ export async function mirrorMemories(
     }
     if (memories.length < pageSize) break;
   }
-  // A day without current memories keeps its file, empty.
+  // The file of a day without current memories is emptied, not removed.
   for (const name of readdirSync(folder).filter((one) => fileName.test(one))) {
     if (!days.has(name.slice(0, 10))) days.set(name.slice(0, 10), []);
   }
@@ -71,7 +71,7 @@ async function readEdits(
   return done;
 }
 
-/** A line that differs from the version it was written from is an edit of the newest version. */
+/** Applies a line that differs from the version it was written from to the newest version. */
 async function applyEdit(
   context: MemoryContext,
   visibility: Visibility,
@@ -96,7 +96,7 @@ function toLine(memory: Memory): string {
   return `- (${memory.category}) ${toOneLine(memory.abstract)} <!-- ${memory.id} -->\n`;
 }
 
-/** On one line, without anything that could be read as the marker of a line. */
+/** Puts a text on one line and escapes comment markers. */
 function toOneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ").replaceAll("<!--", "‹!--").replaceAll("-->", "--›").trim();
 }

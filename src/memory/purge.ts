@@ -2,11 +2,11 @@ import type { Visibility } from "../authorization/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import type { Memory, MemoryDraft } from "./memory.ts";
 import { readHistory } from "./read.ts";
-import { wordCosine } from "./similarity.ts";
+import { computeWordCosine } from "./similarity.ts";
 
 const sameFrom = 0.6;
 
-/** Erases a memory with all of its versions, wherever something of it is kept. How many versions there were. */
+/** Erases a memory with all versions, vectors, recalls and similar reviews. Returns the ids of the versions. */
 export async function purgeMemory(store: Store, visibility: Visibility, id: string): Promise<{ versions: string[] }> {
   return store.transaction(async (tx) => {
     const versions = await readHistory(tx.db, visibility, id);
@@ -26,7 +26,7 @@ export async function purgeMemory(store: Store, visibility: Visibility, id: stri
       .where("supersedes", "in", ids)
       .where("id", "not in", ids)
       .execute();
-    // A block that showed it holds its words.
+    // Recorded recall blocks contain its text.
     for (const one of ids) {
       await tx.db.deleteFrom("memory_recalls").where("memories", "like", `%"${one}"%`).execute();
     }
@@ -36,7 +36,7 @@ export async function purgeMemory(store: Store, visibility: Visibility, id: stri
   });
 }
 
-/** Candidates that say the same and were never decided on. */
+/** Removes review candidates that are similar to the memory. */
 async function purgeReviews(tx: StoreTransaction, versions: readonly Memory[]): Promise<void> {
   const scopes = [...new Set(versions.map((one) => one.scope))];
   const rows = await tx.db
@@ -46,7 +46,7 @@ async function purgeReviews(tx: StoreTransaction, versions: readonly Memory[]): 
     .execute();
   for (const row of rows) {
     const { abstract } = JSON.parse(row.candidate) as MemoryDraft;
-    if (!versions.some((one) => wordCosine(one.abstract, abstract) >= sameFrom)) continue;
+    if (!versions.some((one) => computeWordCosine(one.abstract, abstract) >= sameFrom)) continue;
     await tx.db.deleteFrom("memory_reviews").where("id", "=", row.id).execute();
   }
 }

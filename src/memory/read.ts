@@ -5,13 +5,13 @@ import { getEntryText, readEntries } from "../transcript/index.ts";
 import type { Category, Memory, Source } from "./memory.ts";
 import { loadMemories } from "./rows.ts";
 
-/** Which memories are meant. The scopes of the visibility bound every one of these questions inside the database. */
+/** Selects memories. The visible scopes are always part of the database query. */
 export interface MemoryFilter {
   scopes?: readonly string[];
   category?: Category;
-  /** What was believed at this time; what is believed now when absent. */
+  /** Memories that were valid at this time; default: now. */
   asOf?: number;
-  /** Also what is believed no longer. */
+  /** Include versions that are no longer valid. */
   includeHistory?: boolean;
 }
 
@@ -20,15 +20,15 @@ export interface MemoryPage {
   total: number;
 }
 
-/** The newest first. */
+/** Lists memories, the newest first. */
 export async function listMemories(
   store: Store,
   visibility: Visibility,
   filter: MemoryFilter & { limit: number; offset: number },
 ): Promise<MemoryPage> {
-  const seen = narrowScopes(visibility, filter.scopes);
-  if (seen?.length === 0) return { memories: [], total: 0 };
-  const query = filtered(store.db, seen, filter, store.clock.now());
+  const scopes = narrowScopes(visibility, filter.scopes);
+  if (scopes?.length === 0) return { memories: [], total: 0 };
+  const query = selectMemories(store.db, scopes, filter, store.clock.now());
   const count = await query.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
   const rows = await query
     .selectAll()
@@ -40,10 +40,10 @@ export async function listMemories(
   return { memories: await loadMemories(store.db, rows), total: Number(count?.n ?? 0) };
 }
 
-export function filtered(db: Db | Tx, seen: readonly string[] | undefined, filter: MemoryFilter, now: number) {
+export function selectMemories(db: Db | Tx, scopes: readonly string[] | undefined, filter: MemoryFilter, now: number) {
   const at = filter.asOf ?? now;
   let query = db.selectFrom("memories");
-  if (seen !== undefined) query = query.where("scope", "in", seen);
+  if (scopes !== undefined) query = query.where("scope", "in", scopes);
   if (filter.category !== undefined) query = query.where("category", "=", filter.category);
   if (filter.includeHistory) return filter.asOf === undefined ? query : query.where("valid_from", "<=", at);
   return query
@@ -51,47 +51,47 @@ export function filtered(db: Db | Tx, seen: readonly string[] | undefined, filte
     .where((where) => where.or([where("invalidated_at", "is", null), where("invalidated_at", ">", at)]));
 }
 
-/** Memories by their ids, in the order of the ids; those that are not the visibility's are left out. */
+/** Memories by id, in the order of the ids. Memories that are not visible are left out. */
 export async function readMemories(db: Db | Tx, visibility: Visibility, ids: readonly string[]): Promise<Memory[]> {
-  const seen = visibleScopes(visibility);
-  if (ids.length === 0 || seen?.length === 0) return [];
+  const scopes = visibleScopes(visibility);
+  if (ids.length === 0 || scopes?.length === 0) return [];
   let query = db.selectFrom("memories").selectAll().where("id", "in", ids);
-  if (seen !== undefined) query = query.where("scope", "in", seen);
+  if (scopes !== undefined) query = query.where("scope", "in", scopes);
   const found = new Map((await loadMemories(db, await query.execute())).map((memory) => [memory.id, memory]));
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-/** One memory. A foreign one is answered exactly like one that does not exist. */
+/** One memory. One that is not visible gives the same error as one that does not exist. */
 export async function getMemory(db: Db | Tx, visibility: Visibility, id: string): Promise<Memory> {
   const [memory] = await readMemories(db, visibility, [id]);
   if (memory) return memory;
   throw new VarveError("NOT_FOUND", `There is no memory ${JSON.stringify(id.slice(0, 100))}.`, {
-    remedy: "Send an id such as mem_… that memory_recall or memory_list shows.",
+    remedy: "Send an id (mem_…) from memory_recall or memory_list.",
   });
 }
 
-/** Every version of a memory, the oldest first, by the id of any of them. */
+/** All versions of a memory, the oldest first, by the id of any of them. */
 export async function readHistory(db: Db | Tx, visibility: Visibility, id: string): Promise<Memory[]> {
   const { root } = await getMemory(db, visibility, id);
-  const seen = visibleScopes(visibility);
+  const scopes = visibleScopes(visibility);
   let query = db.selectFrom("memories").selectAll().where("root", "=", root);
-  if (seen !== undefined) query = query.where("scope", "in", seen);
+  if (scopes !== undefined) query = query.where("scope", "in", scopes);
   return loadMemories(db, await query.orderBy("valid_from").orderBy("version").execute());
 }
 
-/** What a memory rests on, word for word. */
+/** A passage that supports a memory. */
 export interface Evidence {
   citation: string;
   sessionId: string;
   time: number;
   role: string;
-  /** The words it rests on; the range of the source in the text of the message. */
+  /** The part of the message that states the memory. */
   quote: string;
   /** The whole text of the message. */
   text: string;
 }
 
-/** The evidence of a memory, opened in the log; messages that were deleted are named in `missing`. */
+/** Reads the evidence of a memory from the log; `missing` lists messages that were deleted. */
 export async function readEvidence(
   store: Store,
   memory: Pick<Memory, "sources">,
@@ -137,11 +137,11 @@ export async function readStats(
   visibility: Visibility,
   filter: Pick<MemoryFilter, "scopes" | "category">,
 ): Promise<MemoryStats> {
-  const seen = narrowScopes(visibility, filter.scopes);
+  const scopes = narrowScopes(visibility, filter.scopes);
   const empty = { total: 0, current: 0, history: 0, forgotten: 0, held: 0 };
-  if (seen?.length === 0) return { ...empty, byScope: {}, byCategory: {}, byTier: {}, byExtractor: {} };
-  const all = filtered(store.db, seen, { ...filter, includeHistory: true }, store.clock.now());
-  const believed = filtered(store.db, seen, filter, store.clock.now());
+  if (scopes?.length === 0) return { ...empty, byScope: {}, byCategory: {}, byTier: {}, byExtractor: {} };
+  const all = selectMemories(store.db, scopes, { ...filter, includeHistory: true }, store.clock.now());
+  const believed = selectMemories(store.db, scopes, filter, store.clock.now());
   const count = async (query: typeof all) =>
     Number((await query.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst())?.n ?? 0);
   const by = async (column: "scope" | "category" | "tier" | "extractor") => {
@@ -153,7 +153,7 @@ export async function readStats(
     return Object.fromEntries(rows.map((row) => [row[column], Number(row.n)]));
   };
   let reviews = store.db.selectFrom("memory_reviews").where("state", "=", "held");
-  if (seen !== undefined) reviews = reviews.where("scope", "in", seen);
+  if (scopes !== undefined) reviews = reviews.where("scope", "in", scopes);
   const held = await reviews.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
   const [total, current] = [await count(all), await count(believed)];
   return {

@@ -1,9 +1,9 @@
 import type { Store } from "../store/index.ts";
-import { indexedText } from "./write.ts";
+import { makeIndexedText } from "./write.ts";
 
 const chunk = 500;
 
-/** Makes the text index of memories anew from their rows. */
+/** Rebuilds the text index of memories from their rows. */
 export async function rebuildMemoryText(store: Store): Promise<{ memories: number }> {
   let memories = 0;
   for (let last = 0; ; ) {
@@ -16,7 +16,7 @@ export async function rebuildMemoryText(store: Store): Promise<{ memories: numbe
       .execute();
     if (rows.length === 0) return { memories };
     await store.transaction(async (tx) => {
-      for (const row of rows) await tx.indexMemory({ scope: row.scope, num: row.num, words: indexedText(row) });
+      for (const row of rows) await tx.indexMemory({ scope: row.scope, num: row.num, words: makeIndexedText(row) });
     });
     memories += rows.length;
     last = rows.at(-1)?.num ?? last;

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { reflectionScope } from "../authorization/index.ts";
 import type { Entry } from "../domain/index.ts";
-import { type Applied, applyDecision, type Decision } from "./decisions.ts";
-import { askFor } from "./extract/ask.ts";
-import { type Found, grounded } from "./extract/candidate.ts";
-import { embedDrafts } from "./extract/candidates.ts";
-import { comparable, decideByRules, shownMax } from "./extract/decide.ts";
-import { extractUtterance, readable } from "./extract/utterances.ts";
+import { type AppliedDecision, applyDecision, type Decision } from "./decisions.ts";
+import { askForJson } from "./extract/ask.ts";
+import { decideByRules, selectComparable, shownMax } from "./extract/decide.ts";
+import { embedDrafts } from "./extract/gather-candidates.ts";
+import { groundStatement, type Statement } from "./extract/ground-statement.ts";
+import { extractUtterance, joinReadable } from "./extract/utterances.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { type Candidate, findSimilar } from "./similar-memories.ts";
-import { type Budget, budgetLeft, spend } from "./spend.ts";
+import { type Budget, readBudgetLeft, recordUsage } from "./spend.ts";
 
 const kinds = { rule: 0.9, focus: 0.6, lesson: 0.75 } as const;
 const schema = z.object({
@@ -31,7 +31,7 @@ Answer with JSON only: {"reflections": [{"kind", "text", "support"}]}, at most 8
 const answerTokens = 1_500;
 const charsMax = 40_000;
 
-/** What an agent keeps in mind for itself after a conversation, with what it rests on; nothing without a model. */
+/** Stores an agent's reflections on a conversation, with their evidence. Requires a model. */
 export async function reflect(
   context: MemoryContext,
   {
@@ -40,21 +40,21 @@ export async function reflect(
     budget,
     signal,
   }: { agent: string; entries: readonly Entry[]; budget: Budget; signal?: AbortSignal },
-): Promise<{ applied: Applied[]; because?: string }> {
-  if (!context.generate) return { applied: [], because: "no model is set for memories" };
+): Promise<{ applied: AppliedDecision[]; because?: string }> {
+  if (!context.generate) return { applied: [], because: "no model is configured for memories" };
   const now = context.store.clock.now();
-  const left = await budgetLeft(context.store, agent, budget, now);
+  const left = await readBudgetLeft(context.store, agent, budget, now);
   if ("at" in left) return { applied: [], because: left.because };
-  const spoken = entries.flatMap((entry) => extractUtterance(entry, agent) ?? []);
-  if (spoken.length === 0) return { applied: [], because: "nothing was said" };
-  const lines = spoken.map((one) => `[msg#${one.seq} ${one.role}] ${readable(one)}`.replaceAll("</", "&lt;/"));
+  const utterances = entries.flatMap((entry) => extractUtterance(entry, agent) ?? []);
+  if (utterances.length === 0) return { applied: [], because: "the conversation has no messages to reflect on" };
+  const lines = utterances.map((one) => `[msg#${one.seq} ${one.role}] ${joinReadable(one)}`.replaceAll("</", "&lt;/"));
   const user = `<conversation trust="untrusted">\n${lines.join("\n").slice(-charsMax).toWellFormed()}\n</conversation>`;
-  const told = await askFor(context.generate, { system, user, maxTokens: answerTokens, schema, signal });
-  await spend(context.store, agent, { calls: 1, tokens: told.tokens }, now);
-  if (!told.value) return { applied: [], because: told.fault };
-  const extractor = told.model === undefined ? "model" : `model ${told.model}`;
-  const drafts = told.value.reflections.flatMap(({ kind, text, support }) => {
-    const found: Found = {
+  const answer = await askForJson(context.generate, { system, user, maxTokens: answerTokens, schema, signal });
+  await recordUsage(context.store, agent, { calls: 1, tokens: answer.tokens }, now);
+  if (!answer.value) return { applied: [], because: answer.fault };
+  const extractor = answer.model === undefined ? "model" : `model ${answer.model}`;
+  const drafts = answer.value.reflections.flatMap(({ kind, text, support }) => {
+    const found: Statement = {
       category: kind === "lesson" ? "cases" : "patterns",
       abstract: text,
       overview: `- ${kind}: ${text}`,
@@ -69,27 +69,31 @@ export async function reflect(
         return digits === undefined ? [] : [{ seq: Number(digits) }];
       }),
     };
-    const draft = grounded(found, spoken, context);
-    // What is worked on now fades sooner than what holds for good.
+    const draft = groundStatement(found, utterances, context);
+    // The current focus decays faster than rules and lessons.
     return draft ? [{ ...draft, temporalType: kind === "focus" ? ("dynamic" as const) : draft.temporalType }] : [];
   });
   const { embedded } = await embedDrafts(context, drafts, signal);
-  return { applied: await write(context, agent, embedded) };
+  return { applied: await writeReflections(context, agent, embedded) };
 }
 
-async function write(context: MemoryContext, agent: string, candidates: readonly Candidate[]): Promise<Applied[]> {
+async function writeReflections(
+  context: MemoryContext,
+  agent: string,
+  candidates: readonly Candidate[],
+): Promise<AppliedDecision[]> {
   const scope = reflectionScope(agent);
   const decided: { candidate: Candidate; decision: Decision }[] = [];
   for (const candidate of candidates) {
-    const near = comparable(
+    const similar = selectComparable(
       await findSimilar(context.store, scope, candidate, { limit: shownMax, embeddings: context.embeddings }),
       candidate,
     );
-    decided.push({ candidate, decision: decideByRules(candidate, near) });
+    decided.push({ candidate, decision: decideByRules(candidate, similar) });
   }
   return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
-    const applied: Applied[] = [];
+    const applied: AppliedDecision[] = [];
     for (const { candidate, decision } of decided) {
       applied.push(await applyDecision(tx, candidate, decision, { agent, scope }));
     }

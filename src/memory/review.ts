@@ -5,7 +5,7 @@ import type { Admission } from "./admission.ts";
 import type { Place } from "./decisions.ts";
 import type { MemoryDraft } from "./memory.ts";
 
-/** A candidate between the two thresholds of admission. */
+/** A candidate whose admission score lies between the two thresholds. */
 export interface Review {
   id: string;
   scope: string;
@@ -41,16 +41,16 @@ export async function holdForReview(
 
 const reviewsMax = 1_000;
 
-/** What waits for a decision, the oldest first. */
+/** Reviews without a decision, the oldest first. */
 export async function listReviews(
   db: Db | Tx,
   visibility: Visibility,
   filter: { scopes?: readonly string[]; id?: string; limit?: number },
 ): Promise<Review[]> {
-  const seen = narrowScopes(visibility, filter.scopes);
-  if (seen?.length === 0) return [];
+  const scopes = narrowScopes(visibility, filter.scopes);
+  if (scopes?.length === 0) return [];
   let query = db.selectFrom("memory_reviews").selectAll().where("state", "=", "held");
-  if (seen !== undefined) query = query.where("scope", "in", seen);
+  if (scopes !== undefined) query = query.where("scope", "in", scopes);
   if (filter.id !== undefined) query = query.where("id", "=", filter.id);
   const rows = await query
     .orderBy("created_at")
@@ -72,12 +72,12 @@ export async function listReviews(
 export async function getReview(db: Db | Tx, visibility: Visibility, id: string): Promise<Review> {
   const [review] = await listReviews(db, visibility, { id });
   if (review) return review;
-  throw new VarveError("NOT_FOUND", `Nothing waits for a decision under ${JSON.stringify(id.slice(0, 100))}.`, {
-    remedy: "`varve memory review` lists what does.",
+  throw new VarveError("NOT_FOUND", `There is no open review ${JSON.stringify(id.slice(0, 100))}.`, {
+    remedy: "Run `varve memory review` to list the open reviews.",
   });
 }
 
-/** Ends the waiting; false when somebody else did before. */
+/** Records the decision; false when it was already decided. */
 export async function closeReview(
   tx: StoreTransaction,
   id: string,

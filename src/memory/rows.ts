@@ -3,7 +3,7 @@ import type { Category, ContextLabel, Memory, Relation, Source, Support, Tempora
 
 const idsAtOnce = 500;
 
-/** Memories as they are used, from their rows: evidence, relations and support are read for all of them at once. */
+/** Converts rows to memories. Evidence, relations and support are read for all rows at once. */
 export async function loadMemories(db: Db | Tx, rows: readonly MemoryTable[]): Promise<Memory[]> {
   const sources = new Map<string, Source[]>();
   const relations = new Map<string, Relation[]>();

@@ -2,17 +2,17 @@ import type { SearchContext } from "../search/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Memory, MemoryDraft } from "./memory.ts";
 import { loadMemories } from "./rows.ts";
-import { indexTerms, likenessTo } from "./similarity.ts";
+import { createWordCosine, extractIndexTerms } from "./similarity.ts";
 
-export interface SimilarMemories {
+export interface SimilarMemory {
   memory: Memory;
-  /** How alike the words are, and how alike the meaning where there are vectors: cosines. */
+  /** The cosine of the words, and of the vectors (0 without). */
   words: number;
   meaning: number;
   sameFact: boolean;
 }
 
-/** What a candidate is compared by. */
+/** A new memory that is compared with the existing ones. */
 export interface Candidate {
   draft: MemoryDraft;
   vector?: { space: number; vector: ArrayLike<number> };
@@ -20,37 +20,41 @@ export interface Candidate {
 
 export interface SimilarOptions {
   limit: number;
-  /** Absent: words alone are compared. */
+  /** Without it only words are compared. */
   embeddings?: SearchContext;
-  /** Only what shares nearly all of its words is wanted; that is found at once among any number. */
+  /** Find only near-duplicates, with at least this cosine of words; fast for any number of memories. */
   duplicatesFrom?: number;
-  /** Also among memories that share nothing but common words with many others, which takes longer. */
+  /** Also consider memories that consist of common words; slower. */
   thorough?: boolean;
 }
 
 const lexicalMax = 40;
 const rankedMax = 4_000;
 const profilesShown = 3;
-/** From where on meaning says that two memories may be about the same; words say it from lower on. */
+/** The cosines of vectors and of words from which two memories may be about the same fact. */
 export const vectorFloor = 0.7;
 export const wordFloor = 0.35;
 
-/** The memories of a scope that are believed now and nearest to a candidate, the nearest first. */
+/** The current memories of a scope that are most similar to a candidate, best first. */
 export async function findSimilar(
   store: Store,
   scope: string,
   { draft, vector }: Candidate,
   { limit, embeddings, duplicatesFrom, thorough = false }: SimilarOptions,
-): Promise<SimilarMemories[]> {
-  const words = indexTerms(draft.abstract);
+): Promise<SimilarMemory[]> {
+  const words = extractIndexTerms(draft.abstract);
   const found = await (duplicatesFrom === undefined
     ? store.matchMemories({ scopes: [scope], words, validAt: Number.MAX_SAFE_INTEGER, limit: lexicalMax, rankedMax })
     : store.matchNearDuplicates({ scope, words, cosine: duplicatesFrom, thorough }));
   const near = (vector && (await embeddings?.memoryVectors?.nearest(vector.vector, lexicalMax, [scope]))) ?? [];
   const meaning = new Map(near.filter((hit) => hit.cosine >= vectorFloor).map((hit) => [hit.id, hit.cosine]));
-  const alike = likenessTo(draft.abstract);
+  const alike = createWordCosine(draft.abstract);
   const byWords = found.filter((hit) => duplicatesFrom === undefined || alike(hit.abstract) >= duplicatesFrom);
-  const ids = new Set([...byWords.map((hit) => hit.id), ...meaning.keys(), ...(await related(store, scope, draft))]);
+  const ids = new Set([
+    ...byWords.map((hit) => hit.id),
+    ...meaning.keys(),
+    ...(await findRelatedIds(store, scope, draft)),
+  ]);
   if (ids.size === 0) return [];
   const rows = await store.db
     .selectFrom("memories")
@@ -66,7 +70,7 @@ export async function findSimilar(
       meaning: meaning.get(row.id) ?? 0,
       sameFact: draft.factKey !== undefined && draft.factKey === row.fact_key,
     }))
-    .sort((a, b) => Number(b.sameFact) - Number(a.sameFact) || likeness(b) - likeness(a))
+    .sort((a, b) => Number(b.sameFact) - Number(a.sameFact) || getSimilarity(b) - getSimilarity(a))
     .slice(0, limit);
   const memories = await loadMemories(
     store.db,
@@ -78,12 +82,12 @@ export async function findSimilar(
   });
 }
 
-export function likeness({ words, meaning }: Pick<SimilarMemories, "words" | "meaning">): number {
+export function getSimilarity({ words, meaning }: Pick<SimilarMemory, "words" | "meaning">): number {
   return Math.max(words, meaning);
 }
 
-/** What is about the same by its key, and what a profile belongs to, however little the words have in common. */
-async function related(store: Store, scope: string, { factKey, category }: MemoryDraft): Promise<string[]> {
+/** Memories with the same fact key and, for a profile, the latest of the profile, whatever their words. */
+async function findRelatedIds(store: Store, scope: string, { factKey, category }: MemoryDraft): Promise<string[]> {
   const believed = store.db
     .selectFrom("memories")
     .select("id")

@@ -1,6 +1,6 @@
 /**
- * How alike two texts are by their words alone: words in lower case with their commonest endings off, and every pair of
- * neighbours in scripts that write without spaces.
+ * Similarity of two texts by their words: lower case, without common endings; character pairs in scripts that are
+ * written without spaces.
  */
 const stopWords = new Set(
   (
@@ -16,15 +16,15 @@ const word = /[\p{L}\p{N}][\p{L}\p{N}_'’-]*/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const unspacedRun = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
 
-/** The terms of a text in order, stop words left out unless nothing else is there. */
+/** The terms of a text in order, without stop words unless there is nothing else. */
 export function extractTerms(text: string): string[] {
-  const all = allTerms(text);
+  const all = extractAllTerms(text);
   const telling = all.filter((term) => !stopWords.has(term));
   return telling.length > 0 ? telling : all;
 }
 
-/** Every term, stop words included. */
-export function allTerms(text: string): string[] {
+/** All terms, stop words included. */
+export function extractAllTerms(text: string): string[] {
   const plain = text.normalize("NFKC").toLowerCase();
   const terms: string[] = [];
   for (const [match] of plain.matchAll(word)) {
@@ -32,13 +32,13 @@ export function allTerms(text: string): string[] {
       terms.push(stem(match.replaceAll("’", "'").replace(/'s$/, "")));
       continue;
     }
-    for (const [run] of match.matchAll(unspacedRun)) terms.push(...pairs(run));
+    for (const [run] of match.matchAll(unspacedRun)) terms.push(...splitPairs(run));
     for (const rest of match.split(unspacedRun)) if (rest !== "") terms.push(stem(rest));
   }
   return terms;
 }
 
-function pairs(run: string): string[] {
+function splitPairs(run: string): string[] {
   const characters = [...run];
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
@@ -49,33 +49,34 @@ function stem(term: string): string {
   return term.replace(/(?:ings?|ed|es|s|ly)$/, "").replace(/e$/, "");
 }
 
-/** The terms as the text index looks for them: a pair of an unspaced script is a phrase of two. */
-export function indexTerms(text: string, max = 40): string[] {
+/** The terms in the form of the text index: a character pair is a phrase of two words. */
+export function extractIndexTerms(text: string, max = 40): string[] {
   const plain = text.normalize("NFKC").toLowerCase();
   const words: string[] = [];
   for (const [match] of plain.matchAll(word)) {
     if (unspaced.test(match)) {
-      for (const [run] of match.matchAll(unspacedRun)) words.push(...pairs(run).map((pair) => [...pair].join(" ")));
+      for (const [run] of match.matchAll(unspacedRun))
+        words.push(...splitPairs(run).map((pair) => [...pair].join(" ")));
     } else words.push(match);
   }
   const telling = words.filter((one) => !stopWords.has(one));
   const all = [...new Set(telling.length > 0 ? telling : words)];
-  // Of a long text the beginning and the end say what it is about.
+  // The beginning and end of a long text describe it best.
   return all.length <= max ? all : [...all.slice(0, max / 2), ...all.slice(-max / 2)];
 }
 
-/** The cosine of two texts as bags of terms. */
-export function wordCosine(a: string, b: string): number {
-  return likenessTo(a)(b);
+/** The cosine of two texts as bags of words. */
+export function computeWordCosine(a: string, b: string): number {
+  return createWordCosine(a)(b);
 }
 
-/** The cosine of a text, which is read once, with others. */
-export function likenessTo(text: string): (other: string) => number {
-  const left = countsOf(extractTerms(text));
+/** Returns a function that computes the cosine with a text whose terms are extracted once. */
+export function createWordCosine(text: string): (other: string) => number {
+  const left = countTerms(extractTerms(text));
   const length = (counts: Map<string, number>) => Math.sqrt([...counts.values()].reduce((sum, n) => sum + n * n, 0));
   const own = length(left);
   return (other) => {
-    const right = countsOf(extractTerms(other));
+    const right = countTerms(extractTerms(other));
     let dot = 0;
     for (const [term, count] of left) dot += count * (right.get(term) ?? 0);
     const lengths = own * length(right);
@@ -83,13 +84,13 @@ export function likenessTo(text: string): (other: string) => number {
   };
 }
 
-function countsOf(terms: string[]): Map<string, number> {
+function countTerms(terms: string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   return counts;
 }
 
-export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
+export function computeCosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [dot, left, right] = [0, 0, 0];
   for (let index = 0; index < a.length; index += 1) {
     const [x, y] = [a[index] ?? 0, b[index] ?? 0];
@@ -100,20 +101,20 @@ export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return left === 0 || right === 0 ? 0 : dot / Math.sqrt(left * right);
 }
 
-/** The share of a text's different terms that another text holds. */
-export function coverage(text: string, within: string): number {
+/** The share of a text's distinct terms that another text contains. */
+export function computeCoverage(text: string, within: string): number {
   const terms = new Set(extractTerms(text));
   if (terms.size === 0) return 0;
-  const held = new Set(allTerms(within));
+  const contained = new Set(extractAllTerms(within));
   let found = 0;
-  for (const term of terms) if (held.has(term)) found += 1;
+  for (const term of terms) if (contained.has(term)) found += 1;
   return found / terms.size;
 }
 
 const longestTerms = 400;
 
 /** ROUGE-L: the F1 of the longest common subsequence of terms. */
-export function rougeL(candidate: string, reference: string): number {
+export function computeRougeL(candidate: string, reference: string): number {
   const a = extractTerms(candidate).slice(0, longestTerms);
   const b = extractTerms(reference).slice(0, longestTerms);
   if (a.length === 0 || b.length === 0) return 0;

@@ -1,6 +1,6 @@
 import type { Store } from "../store/index.ts";
 
-/** What models may cost an agent's memories. */
+/** The limits of model usage for the memories of an agent. */
 export interface Budget {
   callsPerHour: number;
   tokensPerDay: number;
@@ -9,10 +9,10 @@ export interface Budget {
 const spans = { calls: 3_600_000, tokens: 86_400_000 } as const;
 type SpanName = keyof typeof spans;
 
-/** How many calls are left, or when there will be some again. */
-export type Left = { calls: number } | { at: number; because: string };
+/** The number of calls left, or when the budget is renewed. */
+export type BudgetLeft = { calls: number } | { at: number; because: string };
 
-export async function budgetLeft(store: Store, agent: string, budget: Budget, now: number): Promise<Left> {
+export async function readBudgetLeft(store: Store, agent: string, budget: Budget, now: number): Promise<BudgetLeft> {
   const limits = { calls: budget.callsPerHour, tokens: budget.tokensPerDay };
   const rows = await store.db.selectFrom("memory_spend").selectAll().where("agent", "=", agent).execute();
   let calls = limits.calls;
@@ -24,13 +24,18 @@ export async function budgetLeft(store: Store, agent: string, budget: Budget, no
     if (used < limits[name]) continue;
     const span = name === "calls" ? "hour" : "day";
     const at = (isOver ? now : row.started_at) + spans[name];
-    return { at, because: `memories have used their ${limits[name]} ${name} of the ${span}` };
+    return { at, because: `the budget for memories (${limits[name]} ${name} per ${span}) is used up` };
   }
   return { calls };
 }
 
-/** Writes down what was used, also when nothing came of it. */
-export async function spend(store: Store, agent: string, used: Record<SpanName, number>, now: number): Promise<void> {
+/** Records model usage, also of calls without a result. */
+export async function recordUsage(
+  store: Store,
+  agent: string,
+  used: Record<SpanName, number>,
+  now: number,
+): Promise<void> {
   if (used.calls === 0) return;
   await store.transaction(async (tx) => {
     await tx.lock(`memory spend ${agent}`);

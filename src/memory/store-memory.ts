@@ -1,16 +1,16 @@
 import { type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { NewMemoryRows } from "../store/index.ts";
-import { type Applied, applyDecision } from "./decisions.ts";
-import { comparable, decideByRules, duplicateFrom, shownMax } from "./extract/decide.ts";
+import { type AppliedDecision, applyDecision } from "./decisions.ts";
+import { decideByRules, duplicateFrom, selectComparable, shownMax } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { getMemory } from "./read.ts";
 import { closeReview, getReview } from "./review.ts";
 import { memoryFromRow } from "./rows.ts";
-import { type Candidate, findSimilar, type SimilarMemories } from "./similar-memories.ts";
-import { indexTerms, likenessTo } from "./similarity.ts";
+import { type Candidate, findSimilar, type SimilarMemory } from "./similar-memories.ts";
+import { createWordCosine, extractIndexTerms } from "./similarity.ts";
 import { parseTemporal } from "./temporal.ts";
 import { closeVersion, insertMemory, toMemoryRows } from "./write.ts";
 
@@ -20,7 +20,7 @@ export interface NewMemory {
   importance?: number;
   scope?: string;
   validFrom?: number;
-  /** Written as it is, also when the same is known. */
+  /** Skip the check for duplicates. */
   force?: boolean;
   trust?: Trust;
   sources?: Source[];
@@ -30,13 +30,16 @@ const givenImportance = 0.7;
 const givenConfidence = 0.9;
 const abstractCharsMax = 300;
 
-/** What the rules may take for the same: it shares a key, or nearly all words. */
-async function findDuplicates(context: MemoryContext, scope: string, candidate: Candidate): Promise<SimilarMemories[]> {
-  const near = await findSimilar(context.store, scope, candidate, { limit: shownMax, duplicatesFrom: duplicateFrom });
-  return comparable(near, candidate);
+/** The memories that may be duplicates: they share the fact key or nearly all words. */
+async function findDuplicates(context: MemoryContext, scope: string, candidate: Candidate): Promise<SimilarMemory[]> {
+  const similar = await findSimilar(context.store, scope, candidate, {
+    limit: shownMax,
+    duplicatesFrom: duplicateFrom,
+  });
+  return selectComparable(similar, candidate);
 }
 
-/** Whether it was written at once, because nothing there may be the same: most of what is kept. */
+/** The fast path: writes the memory if nothing similar exists, which is the common case. Returns whether it did. */
 async function insertUnlessDuplicate(
   { store }: MemoryContext,
   scope: string,
@@ -44,41 +47,41 @@ async function insertUnlessDuplicate(
   rows: NewMemoryRows,
   force = false,
 ): Promise<boolean> {
-  // A key and a profile belong to what may share no word with them.
+  // Memories with the same fact key, or of the profile, may share no word with it.
   if (!force && (draft.factKey !== undefined || draft.category === "profile")) return false;
-  const unless = { scope, words: indexTerms(draft.abstract), cosine: duplicateFrom };
+  const unless = { scope, words: extractIndexTerms(draft.abstract), cosine: duplicateFrom };
   const like = await store.insertMemory(rows, force ? undefined : unless);
   if (like.length === 0) return true;
-  const alike = likenessTo(draft.abstract);
+  const alike = createWordCosine(draft.abstract);
   if (like.some(({ abstract }) => alike(abstract) >= duplicateFrom)) return false;
   await store.insertMemory(rows);
   return true;
 }
 
-/** Nothing that was there is touched, so that there is nothing to read again. */
-function created(draft: MemoryDraft, { row }: NewMemoryRows): Applied & { current: Memory } {
+/** Builds the result from the rows: no existing memory changed, so nothing has to be read. */
+function describeCreated(draft: MemoryDraft, { row }: NewMemoryRows): AppliedDecision & { current: Memory } {
   const support = { [draft.label]: { confirmed: 1, contradicted: 0 } };
   const current: Memory = { ...memoryFromRow(row), sources: draft.sources, relations: [], support };
-  return { decision: "create", reason: "nothing like it is known", memory: current.id, current };
+  return { decision: "create", reason: "no similar memory exists", memory: current.id, current };
 }
 
-/** Keeps what somebody wrote down by hand. What is known already is not kept twice unless that is asked for. */
+/** Stores a memory on request. A duplicate is not stored again unless `force` is set. */
 export async function storeMemory(
   context: MemoryContext,
   visibility: Visibility,
   wanted: NewMemory,
-): Promise<Applied & { current: Memory }> {
+): Promise<AppliedDecision & { current: Memory }> {
   const scope = writeScope(visibility, wanted.scope);
   const place = { agent: visibility.agent, scope };
-  // Its vector follows in the background: nothing that is stored by hand waits for a model.
+  // It is embedded later, in the background, so that storing does not wait for a model.
   const candidate: Candidate = { draft: createDraft(context, wanted) };
   const { draft } = candidate;
   const rows = toMemoryRows(draft, place, context.store);
-  if (await insertUnlessDuplicate(context, scope, draft, rows, wanted.force)) return created(draft, rows);
+  if (await insertUnlessDuplicate(context, scope, draft, rows, wanted.force)) return describeCreated(draft, rows);
   const decision = decideByRules(candidate, await findDuplicates(context, scope, candidate));
   if (decision.match === undefined) {
     await context.store.insertMemory(rows);
-    return created(draft, rows);
+    return describeCreated(draft, rows);
   }
   const applied = await context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
@@ -96,7 +99,7 @@ function createDraft(context: MemoryContext, wanted: NewMemory): MemoryDraft {
   return {
     category,
     ...toLevels(text),
-    importance: share(wanted.importance ?? givenImportance, "importance"),
+    importance: checkShare(wanted.importance ?? givenImportance, "importance"),
     confidence: givenConfidence,
     ...parseTemporal(text, wanted.validFrom ?? now, context.timeZone),
     validFrom: wanted.validFrom ?? now,
@@ -121,7 +124,7 @@ export interface MemoryPatch {
   category?: Category;
 }
 
-/** Changes a memory by another version; the one before stays readable behind it. */
+/** Changes a memory by adding a version; the previous one stays in its history. */
 export async function updateMemory(
   context: MemoryContext,
   visibility: Visibility,
@@ -129,7 +132,7 @@ export async function updateMemory(
   patch: MemoryPatch,
 ): Promise<Memory> {
   if (patch.text === undefined && patch.importance === undefined && patch.category === undefined) {
-    throw new VarveError("BAD_REQUEST", "Nothing to change is named.", {
+    throw new VarveError("BAD_REQUEST", "The request contains no change.", {
       remedy: "Send text, importance or category.",
     });
   }
@@ -139,7 +142,7 @@ export async function updateMemory(
   const draft: MemoryDraft = {
     ...before,
     ...(text === undefined ? {} : { ...toLevels(checkText(text)), ...parseTemporal(text, now, context.timeZone) }),
-    importance: share(patch.importance ?? before.importance, "importance"),
+    importance: checkShare(patch.importance ?? before.importance, "importance"),
     category: patch.category ?? before.category,
     validFrom: Math.max(now, before.validFrom),
     extractor: "store",
@@ -148,7 +151,7 @@ export async function updateMemory(
   const memory = await context.store.transaction(async (tx) => {
     await tx.lock(`memories ${before.scope}`);
     const current = await getMemory(tx.db, visibility, id);
-    if (current.invalidatedAt !== undefined) throw changed(current);
+    if (current.invalidatedAt !== undefined) throw createConflictError(current);
     const place = { agent: visibility.agent, scope: before.scope, after: before };
     const written = await insertMemory(tx, draft, place);
     await closeVersion(tx, id, draft.validFrom, written);
@@ -157,7 +160,7 @@ export async function updateMemory(
   return getMemory(context.store.db, visibility, memory);
 }
 
-/** Stops believing a memory; history still has it. */
+/** Invalidates a memory; it stays in the history. */
 export async function forgetMemory(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
   const { scope } = await getCurrent(context, visibility, id);
   const now = context.store.clock.now();
@@ -174,24 +177,26 @@ export async function forgetMemory(context: MemoryContext, visibility: Visibilit
   return getMemory(context.store.db, visibility, id);
 }
 
-/** Takes what was held for review into the store, or turns it away. */
+/** Stores or rejects a candidate that was held for review. */
 export async function decideReview(
   context: MemoryContext,
   visibility: Visibility,
   id: string,
   verdict: "accepted" | "rejected",
-): Promise<Applied | undefined> {
+): Promise<AppliedDecision | undefined> {
   const review = await getReview(context.store.db, visibility, id);
   const { scope } = review;
   const candidate = verdict === "accepted" ? { draft: review.candidate } : undefined;
-  const near = candidate ? await findDuplicates(context, scope, candidate) : [];
+  const similar = candidate ? await findDuplicates(context, scope, candidate) : [];
   return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
     if (!(await closeReview(tx, id, verdict, context.store.clock.now()))) {
-      throw new VarveError("CONFLICT", `${id} was decided on meanwhile.`, { remedy: "List what still waits." });
+      throw new VarveError("CONFLICT", `The review ${id} has been decided in the meantime.`, {
+        remedy: "List the reviews again.",
+      });
     }
     if (!candidate) return undefined;
-    const decision = decideByRules(candidate, near);
+    const decision = decideByRules(candidate, similar);
     return applyDecision(tx, candidate, decision, { agent: review.agent, scope });
   });
 }
@@ -199,13 +204,13 @@ export async function decideReview(
 async function getCurrent(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
   const memory = await getMemory(context.store.db, visibility, id);
   if (memory.invalidatedAt === undefined) return memory;
-  throw changed(memory);
+  throw createConflictError(memory);
 }
 
-function changed({ id, supersededBy, forgottenAt }: Memory): VarveError {
+function createConflictError({ id, supersededBy, forgottenAt }: Memory): VarveError {
   const what = forgottenAt === undefined ? `was replaced by ${supersededBy}` : "was forgotten";
   return new VarveError("CONFLICT", `The memory ${id} ${what}.`, {
-    remedy: supersededBy === undefined ? "Store it anew if it holds again." : `Use ${supersededBy}.`,
+    remedy: supersededBy === undefined ? "Store it again if it is true again." : `Use ${supersededBy}.`,
   });
 }
 
@@ -215,14 +220,18 @@ function checkText(text: string): string {
   const trimmed = text.trim();
   const isText = trimmed !== "" && trimmed.length <= textCharsMax && !trimmed.includes("\u0000");
   if (isText && trimmed.isWellFormed()) return trimmed;
-  throw new VarveError("BAD_REQUEST", `A memory has 1 to ${textCharsMax} characters, without NUL or broken ones.`, {
-    remedy: "Send one fact as text.",
-  });
+  throw new VarveError(
+    "BAD_REQUEST",
+    `The text of a memory must have 1 to ${textCharsMax} characters, without NUL or invalid Unicode.`,
+    {
+      remedy: "Send one fact as text.",
+    },
+  );
 }
 
-function share(value: number, name: string): number {
+function checkShare(value: number, name: string): number {
   if (value >= 0 && value <= 1) return value;
   throw new VarveError("BAD_REQUEST", `${name} ${value} is not a number from 0 to 1.`, {
-    remedy: `Leave ${name} out for ${categories.entities.importance}.`,
+    remedy: `Use a number in this range, or omit ${name} for the default of ${categories.entities.importance}.`,
   });
 }

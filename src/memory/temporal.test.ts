@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { parseTemporal } from "./temporal.ts";
 
 // A Thursday.
-const said = Date.UTC(2026, 0, 15, 12);
+const statedAt = Date.UTC(2026, 0, 15, 12);
 const endOf = (month: number, day: number, year = 2026) => Date.UTC(year, month - 1, day + 1);
 
-describe("what is about now, soon or a plan", () => {
+describe("a text about the present or a plan is dynamic", () => {
   it.each([
     ["My flight is on Friday at 7.", endOf(1, 16)],
     ["The review is next Thursday.", endOf(1, 22)],
@@ -19,23 +19,23 @@ describe("what is about now, soon or a plan", () => {
     ["I am going to learn Spanish", undefined],
     ["Currently I work from home", undefined],
   ])("%s", (text, expiresAt) => {
-    expect(parseTemporal(text, said, "UTC")).toEqual({
+    expect(parseTemporal(text, statedAt, "UTC")).toEqual({
       temporalType: "dynamic",
       ...(expiresAt === undefined ? {} : { expiresAt }),
     });
   });
 
-  it("ends with the day where the speaker lives", () => {
+  it("expires at the end of the day in the speaker's time zone", () => {
     const late = Date.UTC(2026, 0, 16, 3);
     expect(parseTemporal("The report is due today", late, "America/New_York").expiresAt).toBe(Date.UTC(2026, 0, 16, 5));
   });
 });
 
-describe("what lasts", () => {
+describe("a lasting fact is static", () => {
   it.each(["I like tea", "I play tennis every Friday", "The server was set up on 2020-05-01", "My dog is called Rex"])(
     "%s",
     (text) => {
-      expect(parseTemporal(text, said, "UTC")).toEqual({ temporalType: "static" });
+      expect(parseTemporal(text, statedAt, "UTC")).toEqual({ temporalType: "static" });
     },
   );
 });

@@ -4,7 +4,7 @@ import type { TemporalType } from "./memory.ts";
 
 export interface Temporal {
   temporalType: TemporalType;
-  /** The end of the day that is named. */
+  /** The end of the day that the text names. */
   expiresAt?: number;
 }
 
@@ -39,30 +39,30 @@ const offsets: readonly [RegExp, number][] = [
   [/\b(?:next month|nächsten monat)\b|下个月/iu, 61],
 ];
 
-/** Whether a text is about now, soon or a plan, and when what it is about is over, seen from when it was said. */
-export function parseTemporal(text: string, saidAt: number, timeZone: string): Temporal {
+/** Whether a text is about the present or a plan (`dynamic`), and when it expires, relative to the time of the message. */
+export function parseTemporal(text: string, statedAt: number, timeZone: string): Temporal {
   if (recurring.test(text)) return { temporalType: "static" };
-  const shift = zoneShift(saidAt, timeZone);
-  const today = Math.floor((saidAt + shift) / dayMs) * dayMs;
-  const day = namedDay(text, today);
+  const shift = computeZoneOffset(statedAt, timeZone);
+  const today = Math.floor((statedAt + shift) / dayMs) * dayMs;
+  const day = parseDay(text, today);
   const isDynamic = aboutNow.test(text) || (day !== undefined && day >= today);
   if (!isDynamic) return { temporalType: "static" };
   if (day === undefined || day < today) return { temporalType: "dynamic" };
   return { temporalType: "dynamic", expiresAt: day + dayMs - shift };
 }
 
-/** How far a zone's clocks are ahead of UTC then. */
-function zoneShift(time: number, timeZone: string): number {
+/** The offset of a time zone from UTC at a time, in milliseconds. */
+function computeZoneOffset(time: number, timeZone: string): number {
   const { year, month, day, hour, minute, second } = toWallClock(time, timeZone);
   const local = Date.UTC(year, month - 1, day, hour, minute, second);
   return local - Math.floor(time / 1000) * 1000;
 }
 
-/** The first midnight of the day a text names, if it names one. */
-function namedDay(text: string, today: number): number | undefined {
+/** The start of the day that a text names; undefined without one. */
+function parseDay(text: string, today: number): number | undefined {
   for (const pattern of [isoDay, monthFirst, dayFirst, chineseDate]) {
     const groups = pattern.exec(text)?.groups;
-    if (groups) return calendarDay(groups, today);
+    if (groups) return resolveCalendarDay(groups, today);
   }
   for (const [pattern, days] of offsets) if (pattern.test(text)) return today + days * dayMs;
   const some = inSome.exec(text)?.groups;
@@ -70,10 +70,10 @@ function namedDay(text: string, today: number): number | undefined {
     const count = counts[some.count ?? ""] ?? Number(some.count);
     return today + count * (unitDays[(some.unit ?? "").toLowerCase()] ?? 1) * dayMs;
   }
-  return weekdayAfter(text, today);
+  return resolveWeekday(text, today);
 }
 
-function calendarDay(groups: Record<string, string | undefined>, today: number): number | undefined {
+function resolveCalendarDay(groups: Record<string, string | undefined>, today: number): number | undefined {
   const month =
     groups.monthNumber === undefined
       ? months.indexOf((groups.month ?? "").slice(0, 3).toLowerCase())
@@ -83,11 +83,11 @@ function calendarDay(groups: Record<string, string | undefined>, today: number):
   if (groups.year !== undefined) return Date.UTC(Number(groups.year), month, day);
   const year = new Date(today).getUTCFullYear();
   const thisYear = Date.UTC(year, month, day);
-  // Without a year, the next such day is meant, unless it has just been.
+  // Without a year the next such date is meant, unless it was within the last 60 days.
   return thisYear >= today - 60 * dayMs ? thisYear : Date.UTC(year + 1, month, day);
 }
 
-function weekdayAfter(text: string, today: number): number | undefined {
+function resolveWeekday(text: string, today: number): number | undefined {
   const groups = weekday.exec(text)?.groups ?? chineseWeekday.exec(text)?.groups;
   if (!groups) return undefined;
   const name = (groups.name ?? "").toLowerCase();

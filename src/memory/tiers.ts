@@ -1,7 +1,7 @@
 import { computeWorth, type DecayFacts, dayMs } from "./decay.ts";
 import type { Tier } from "./memory.ts";
 
-/** Where a memory belongs by what it is worth and how often it was used. One step at a time. */
+/** The tier of a memory by its worth and accesses. It changes by one step at a time. */
 export function nextTier(facts: DecayFacts, now: number): Tier {
   const { composite } = computeWorth(facts, now);
   const { accessCount, importance } = facts;

@@ -3,33 +3,33 @@ import { toBytes } from "../models/index.ts";
 import { indexWords, type MemorySourceTable, type NewMemoryRows, type StoreTransaction } from "../store/index.ts";
 import type { ContextLabel, Levels, Memory, MemoryDraft, Relation, Source, Tier } from "./memory.ts";
 
-/** Where a new version stands. */
+/** The agent, scope and lineage of a new version. */
 export interface Placement {
   agent: string;
   scope: string;
-  /** The version it takes the place of. */
+  /** The version that it supersedes. */
   after?: Memory;
-  /** The memory it is a version of without taking the place of any: see `until`. */
+  /** The memory that it is a version of without superseding it; see `until`. */
   lineage?: Memory;
-  /** Written into the past: what is believed no longer, and by what it was followed. */
+  /** For a version of the past: when it stopped being valid, and the id of its successor. */
   until?: { time: number; by: string };
   vector?: { space: number; vector: ArrayLike<number> };
 }
 
 const startTier: Tier = "working";
-/** How much of the way to certainty one more confirmation goes, and how much of it a contradiction takes away. */
+/** The share by which a confirmation reduces the doubt, and a contradiction the confidence. */
 const confirmStep = 0.2;
 const contradictStep = 0.2;
 
-/** Writes a memory, or another version of one. The version before is closed by the caller, who knows why. */
+/** Writes a memory, or a new version of one. The caller closes the previous version. */
 export async function insertMemory(tx: StoreTransaction, draft: MemoryDraft, place: Placement): Promise<string> {
   const lineage = place.lineage ?? place.after;
-  const rows = toMemoryRows(draft, place, tx, lineage ? await nextVersion(tx, lineage.root) : 1);
+  const rows = toMemoryRows(draft, place, tx, lineage ? await readNextVersion(tx, lineage.root) : 1);
   await tx.insertMemory(rows);
   return rows.row.id;
 }
 
-/** The rows of a memory, all but its number, which the store gives. */
+/** The rows of a memory; the store assigns its number. */
 export function toMemoryRows(
   draft: MemoryDraft,
   place: Placement,
@@ -68,14 +68,14 @@ export function toMemoryRows(
   };
   return {
     row,
-    sources: sourceRows(id, draft.sources, 0),
+    sources: toSourceRows(id, draft.sources, 0),
     support: [{ memory: id, label: draft.label, confirmed: 1, contradicted: 0 }],
-    words: indexedText(draft),
+    words: makeIndexedText(draft),
     ...(vector ? { vector: { space: vector.space, vector: toVectorBytes(vector.vector) } } : {}),
   };
 }
 
-async function nextVersion(tx: StoreTransaction, root: string): Promise<number> {
+async function readNextVersion(tx: StoreTransaction, root: string): Promise<number> {
   const row = await tx.db
     .selectFrom("memories")
     .select((eb) => eb.fn.max("version").as("version"))
@@ -84,11 +84,11 @@ async function nextVersion(tx: StoreTransaction, root: string): Promise<number> 
   return Number(row?.version ?? 0) + 1;
 }
 
-export function indexedText({ abstract, overview, content }: Levels): string {
+export function makeIndexedText({ abstract, overview, content }: Levels): string {
   return indexWords([...new Set([abstract, overview, content])].join("\n"));
 }
 
-/** Closes a version: it stays readable, and was believed until then. */
+/** Marks a version as valid until a time; it stays readable. */
 export async function closeVersion(tx: StoreTransaction, id: string, time: number, by: string): Promise<void> {
   await tx.db
     .updateTable("memories")
@@ -107,11 +107,11 @@ export async function addSources(
   if (sources.length === 0) return;
   await tx.db
     .insertInto("memory_sources")
-    .values(sourceRows(memory, sources, from))
+    .values(toSourceRows(memory, sources, from))
     .execute();
 }
 
-function sourceRows(memory: string, sources: readonly Source[], from: number): MemorySourceTable[] {
+function toSourceRows(memory: string, sources: readonly Source[], from: number): MemorySourceTable[] {
   return sources.map((source, index) => ({
     memory,
     position: from + index,
@@ -123,14 +123,19 @@ function sourceRows(memory: string, sources: readonly Source[], from: number): M
   }));
 }
 
-/** Evidence of both, each place once. */
+/** Joins two lists of evidence without duplicates. */
 export function joinSources(first: readonly Source[], second: readonly Source[]): Source[] {
   const name = ({ agent, seq, start, end }: Source) => `${agent} ${seq} ${start} ${end}`;
   return [...new Map([...first, ...second].map((source) => [name(source), source])).values()];
 }
 
-/** One more voice for a memory under a label, or against it. */
-export async function confirm(tx: StoreTransaction, memory: string, label: ContextLabel, by: 1 | -1): Promise<void> {
+/** Counts a confirmation (1) or contradiction (-1) of a memory under a label. */
+export async function countSupport(
+  tx: StoreTransaction,
+  memory: string,
+  label: ContextLabel,
+  by: 1 | -1,
+): Promise<void> {
   const [confirmed, contradicted] = by === 1 ? [1, 0] : [0, 1];
   await tx.db
     .insertInto("memory_support")
@@ -148,15 +153,15 @@ export async function setConfidence(tx: StoreTransaction, id: string, confidence
   await tx.db.updateTable("memories").set({ confidence }).where("id", "=", id).execute();
 }
 
-export function strengthened(confidence: number): number {
+export function raiseConfidence(confidence: number): number {
   return confidence + (1 - confidence) * confirmStep;
 }
 
-export function weakened(confidence: number): number {
+export function lowerConfidence(confidence: number): number {
   return confidence * (1 - contradictStep);
 }
 
-export async function relate(
+export async function addRelation(
   tx: StoreTransaction,
   memory: string,
   other: string,

@@ -63,7 +63,7 @@ const faults: [tool: string, input: unknown, message: RegExp, remedy: RegExp][] 
   ["memory_update", { memoryId: "mem_0123456789012345678" }, /text, importance or category is needed/, /Send text/],
   ["memory_update", { memoryId: "mem_0123456789012345678", text: "y" }, /There is no memory/, /memory_list/],
   ["memory_forget", {}, /Either memoryId or query/, /Send memoryId/],
-  ["memory_forget", { query: "zebra" }, /No memory fits/, /memoryId/],
+  ["memory_forget", { query: "zebra" }, /No memory matches/, /memoryId/],
   ["memory_list", { limit: 0 }, /limit 0/, /1 to 200/],
   ["session_list", { key: 5 }, /key 5/, /Send key/],
   ["session_list", { limit: 5 }, /no parameter "limit"/, /parameters are agent, key/],

@@ -136,7 +136,7 @@ onEveryEngine("memory batches", (get) => {
     expect((await thrifty.memory.list(as)).total).toBe(1);
     const { failedJobs, jobs } = await thrifty.status();
     expect(jobs).toEqual({ waiting: 1 });
-    expect(failedJobs[0]?.error).toContain("1 calls of the hour");
+    expect(failedJobs[0]?.error).toContain("1 calls per hour");
     clock.advance(3_600_001);
     await thrifty.jobs.drain();
     expect((await thrifty.memory.list(as)).total).toBe(3);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { LoadedConfig } from "../../config/index.ts";
 import { type Clock, type EngineEvent, type Random, VarveError } from "../../domain/index.ts";
 import { createJob, type JobHandler, type JobQueue } from "../../jobs/index.ts";
-import { canExtract, extractionJob, hasUnseen } from "../../memory/index.ts";
+import { canExtract, createExtractionJob, hasUnreadMessages } from "../../memory/index.ts";
 import type { Generate } from "../../models/index.ts";
 import { addNotice, findSessionIfAny, readSessionStart, type Session } from "../../session/index.ts";
 import { enqueueJob, type NewJob, type Store } from "../../store/index.ts";
@@ -262,8 +262,8 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
 
   /** Memories are extracted before their messages leave the context; imported ones wait for their next turn. */
   const extractBefore = async (session: Session): Promise<void> => {
-    if (!canExtract(config, session.key) || !(await hasUnseen(store, session))) return;
-    const job = extractionJob(store, session, "compaction");
+    if (!canExtract(config, session.key) || !(await hasUnreadMessages(store, session))) return;
+    const job = createExtractionJob(store, session, "compaction");
     await store.transaction((tx) => enqueueJob(tx, job, store.clock.now()));
   };
 

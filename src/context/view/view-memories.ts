@@ -2,10 +2,10 @@ import type { Config } from "../../config/index.ts";
 import { getToolCalls } from "../../domain/index.ts";
 import {
   findTurnStart,
+  formatNoteId,
   isSamePrompt,
   type MemoryIndex,
   type MemoryService,
-  noteId,
   type RecordedRecall,
   readRecallsSince,
   recordRecall,
@@ -107,7 +107,7 @@ async function recallBlock(
     ...(block?.shown ?? []).map((one) => ({ ...one, in: true, why: "fits the prompt" })),
     ...(block?.leftOut ?? []).map((one) => ({ ...one, tokens: 0, in: false, why: "over the budget of memories" })),
     ...recalled.repeated.memories.map((hit) => repeated("memory", hit.memory.id)),
-    ...recalled.repeated.passages.map((note) => repeated("note", noteId(note))),
+    ...recalled.repeated.passages.map((note) => repeated("note", formatNoteId(note))),
   ];
   return { block, trace };
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Generate } from "../../models/index.ts";
 import { categoryNames, contextLabels } from "../memory.ts";
-import { askFor, type Told } from "./ask.ts";
-import type { Found } from "./candidate.ts";
-import { normalKey } from "./facts.ts";
-import { readable, type Utterance } from "./utterances.ts";
+import { askForJson, type ModelAnswer } from "./ask.ts";
+import { normaliseKey } from "./facts.ts";
+import type { Statement } from "./ground-statement.ts";
+import { joinReadable, type Utterance } from "./utterances.ts";
 
 export const candidatesMax = 5;
 const answerTokens = 2_000;
@@ -23,7 +23,7 @@ const found = z.object({
   importance: z.number().min(0).max(1).optional(),
   fiction: z.boolean().optional(),
 });
-// One candidate of a wrong form must not cost the others.
+// Validated one by one, so that an invalid memory does not discard the others.
 const schema = z.object({ memories: z.array(z.unknown()).max(50) });
 
 const system = `You read part of a conversation and note what is worth remembering about the people in it, for months.
@@ -38,50 +38,50 @@ Answer with JSON only: {"memories": [{"category", "abstract", "overview", "conte
 - importance: 0 to 1. fiction: true when it is part of a story, a role play or an example.
 Do not note: greetings, questions about what is remembered, what the assistant recalled from memory, output of tools, passwords and keys.`;
 
-/** Asks a model once for what is worth keeping. Candidates of a wrong form are counted and left out. */
+/** Extracts statements with one model call. Invalid ones are counted and left out. */
 export async function extractByModel(
   generate: Generate,
-  spoken: readonly Utterance[],
+  utterances: readonly Utterance[],
   signal?: AbortSignal,
-): Promise<{ found: Found[]; malformed: number; cut: number } & Omit<Told<never>, "value">> {
-  const lines = spoken.map(lineOf).join("\n");
+): Promise<{ found: Statement[]; malformed: number; cut: number } & Omit<ModelAnswer<never>, "value">> {
+  const lines = utterances.map(formatUtterance).join("\n");
   const user = `<conversation trust="untrusted">\n${lines}\n</conversation>`;
-  const { value, ...told } = await askFor(generate, { system, user, maxTokens: answerTokens, schema, signal });
+  const { value, ...answer } = await askForJson(generate, { system, user, maxTokens: answerTokens, schema, signal });
   const parsed = (value?.memories ?? []).map((one) => found.safeParse(one));
   const good = parsed.flatMap((one) => (one.success ? [one.data] : []));
-  const extractor = told.model === undefined ? "model" : `model ${told.model}`;
+  const extractor = answer.model === undefined ? "model" : `model ${answer.model}`;
   return {
-    ...told,
+    ...answer,
     malformed: parsed.length - good.length,
-    cut: spoken.filter((one) => readable(one).length > messageCharsMax).length,
+    cut: utterances.filter((one) => joinReadable(one).length > messageCharsMax).length,
     found: good.slice(0, candidatesMax).map((one) => ({
       category: one.category,
       abstract: one.abstract,
       overview: one.overview?.trim() || `- ${one.abstract}`,
       content: one.content?.trim() || one.abstract,
-      factKey: one.topic === undefined ? undefined : `${one.category}:${normalKey(one.topic)}`,
+      factKey: one.topic === undefined ? undefined : `${one.category}:${normaliseKey(one.topic)}`,
       importance: one.importance,
       fiction: one.fiction ?? false,
       label: one.context ?? "general",
       extractor,
       confidence: modelConfidence,
-      support: one.support.flatMap(seqOf),
+      support: one.support.flatMap(parseMessageNumber),
     })),
   };
 }
 
-function lineOf(one: Utterance): string {
-  const said = readable(one);
-  const cut = said.length > messageCharsMax ? `${said.slice(0, messageCharsMax).toWellFormed()} […]` : said;
+function formatUtterance(one: Utterance): string {
+  const text = joinReadable(one);
+  const cut = text.length > messageCharsMax ? `${text.slice(0, messageCharsMax).toWellFormed()} […]` : text;
   const time = new Date(one.time).toISOString().slice(0, 16);
-  return `[msg#${one.seq} ${one.role} ${escaped(one.speaker)} ${time}Z] ${escaped(cut)}`;
+  return `[msg#${one.seq} ${one.role} ${escapeTags(one.speaker)} ${time}Z] ${escapeTags(cut)}`;
 }
 
-function escaped(said: string): string {
-  return said.replaceAll(/<(?=\/?conversation)/gi, "&lt;");
+function escapeTags(text: string): string {
+  return text.replaceAll(/<(?=\/?conversation)/gi, "&lt;");
 }
 
-function seqOf(name: string | number): { seq: number }[] {
+function parseMessageNumber(name: string | number): { seq: number }[] {
   const digits = /^(?:msg)?#?(\d{1,15})$/i.exec(String(name).trim())?.[1];
   return digits === undefined ? [] : [{ seq: Number(digits) }];
 }

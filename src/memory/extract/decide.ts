@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { Generate } from "../../models/index.ts";
 import { type Decision, decisionKinds } from "../decisions.ts";
 import { contextLabels, type Memory, type MemoryDraft } from "../memory.ts";
-import { type Candidate, type SimilarMemories, vectorFloor, wordFloor } from "../similar-memories.ts";
-import { coverage, extractTerms, wordCosine } from "../similarity.ts";
-import { askFor, type Told } from "./ask.ts";
+import { type Candidate, type SimilarMemory, vectorFloor, wordFloor } from "../similar-memories.ts";
+import { computeCoverage, computeWordCosine, extractTerms } from "../similarity.ts";
+import { askForJson, type ModelAnswer } from "./ask.ts";
 
-/** How many memories a model is shown. */
+/** How many similar memories are shown to a model. */
 export const shownMax = 3;
 export const duplicateFrom = 0.85;
 const sameValueFrom = 0.8;
@@ -28,38 +28,38 @@ Answer with JSON only: {"decision", "match", "context", "reason", "merged"}
 - context: ${contextLabels.join(", ")}.
 - reason: one sentence.`;
 
-/** What is near enough to be shown to a model, or to be judged by the rules. */
-export function comparable(near: readonly SimilarMemories[], { draft }: Candidate): SimilarMemories[] {
-  const isProfile = (one: SimilarMemories) => draft.category === "profile" && one.memory.category === "profile";
-  const isNear = (one: SimilarMemories) => one.words >= wordFloor || one.meaning >= vectorFloor;
-  return near.filter((one) => one.sameFact || isNear(one) || isProfile(one)).slice(0, shownMax);
+/** Selects the memories that are similar enough to be decided on. */
+export function selectComparable(similar: readonly SimilarMemory[], { draft }: Candidate): SimilarMemory[] {
+  const isProfile = (one: SimilarMemory) => draft.category === "profile" && one.memory.category === "profile";
+  const isNear = (one: SimilarMemory) => one.words >= wordFloor || one.meaning >= vectorFloor;
+  return similar.filter((one) => one.sameFact || isNear(one) || isProfile(one)).slice(0, shownMax);
 }
 
-/** Asks a model. Only a valid number of a memory can change that memory; without one the candidate is new. */
+/** Lets a model decide. Only a valid memory number can change that memory; otherwise the candidate is created. */
 export async function decideByModel(
   generate: Generate,
   { draft }: Candidate,
-  near: readonly SimilarMemories[],
+  similar: readonly SimilarMemory[],
   hint: string | undefined,
   signal?: AbortSignal,
-): Promise<{ decision?: Decision } & Omit<Told<never>, "value">> {
-  const shown = near.map(
+): Promise<{ decision?: Decision } & Omit<ModelAnswer<never>, "value">> {
+  const shown = similar.map(
     ({ memory }, index) => `${index + 1}. [${memory.category}] ${memory.abstract}\n${memory.content}`,
   );
   const user = [
-    `<candidate category="${draft.category}" context="${draft.label}">\n${escaped(draft.abstract)}\n${escaped(draft.content)}\n</candidate>`,
-    `<memories>\n${escaped(shown.join("\n\n"))}\n</memories>`,
+    `<candidate category="${draft.category}" context="${draft.label}">\n${escapeTags(draft.abstract)}\n${escapeTags(draft.content)}\n</candidate>`,
+    `<memories>\n${escapeTags(shown.join("\n\n"))}\n</memories>`,
     ...(hint === undefined ? [] : [`Hint: ${hint}`]),
   ].join("\n");
-  const { value, ...told } = await askFor(generate, { system, user, maxTokens: answerTokens, schema, signal });
-  if (!value) return told;
+  const { value, ...answer } = await askForJson(generate, { system, user, maxTokens: answerTokens, schema, signal });
+  if (!value) return answer;
   const label = value.context ?? draft.label;
   const reason = value.reason ?? "";
-  const match = near[Number(value.match) - 1]?.memory;
-  if (value.decision === "create") return { ...told, decision: { kind: "create", label, reason } };
+  const match = similar[Number(value.match) - 1]?.memory;
+  if (value.decision === "create") return { ...answer, decision: { kind: "create", label, reason } };
   if (!match) {
-    const said = `${value.decision} names no memory that was shown: kept as new`;
-    return { ...told, decision: { kind: "create", label, reason: said } };
+    const reason = `${value.decision} refers to no shown memory: stored as new`;
+    return { ...answer, decision: { kind: "create", label, reason } };
   }
   const merged = value.merged?.abstract
     ? {
@@ -68,37 +68,44 @@ export async function decideByModel(
         content: value.merged.content || value.merged.abstract,
       }
     : undefined;
-  return { ...told, decision: { kind: value.decision, match: match.id, label, reason, ...(merged ? { merged } : {}) } };
+  return {
+    ...answer,
+    decision: { kind: value.decision, match: match.id, label, reason, ...(merged ? { merged } : {}) },
+  };
 }
 
-function escaped(text: string): string {
+function escapeTags(text: string): string {
   return text.replaceAll(/<(?=\/?(?:candidate|memories))/gi, "&lt;");
 }
 
-/** Without a model: the same again is support, another value of the same fact supersedes, everything else is new. */
-export function decideByRules({ draft }: Candidate, near: readonly SimilarMemories[]): Decision {
+/** Decides without a model: a repetition is support, a new value of the same fact supersedes, all else is created. */
+export function decideByRules({ draft }: Candidate, similar: readonly SimilarMemory[]): Decision {
   const { label } = draft;
-  const fact = near.find((one) => one.sameFact);
+  const fact = similar.find((one) => one.sameFact);
   if (fact) {
-    return saysTheSame(draft, fact.memory)
-      ? again(draft, fact.memory)
-      : { kind: "supersede", match: fact.memory.id, label, reason: "another value of the same fact" };
+    return hasSameValue(draft, fact.memory)
+      ? decideRepetition(draft, fact.memory)
+      : { kind: "supersede", match: fact.memory.id, label, reason: "new value of the same fact" };
   }
-  // By meaning, "lives with her sister" is as near to "lives with her brother" as any paraphrase: only words tell.
-  const twin = near.find((one) => one.words >= duplicateFrom && sameFigures(draft.abstract, one.memory.abstract));
-  return twin ? again(draft, twin.memory) : { kind: "create", label, reason: "nothing like it is known" };
+  // Only words are compared: vectors of "lives with her sister" and "lives with her brother" are as close as paraphrases.
+  const nearDuplicate = similar.find(
+    (one) => one.words >= duplicateFrom && haveSameNumbers(draft.abstract, one.memory.abstract),
+  );
+  return nearDuplicate
+    ? decideRepetition(draft, nearDuplicate.memory)
+    : { kind: "create", label, reason: "no similar memory exists" };
 }
 
-/** The same words from the same place are no second voice. */
-function again(draft: MemoryDraft, memory: Memory): Decision {
+/** A repetition confirms a memory only if it comes from another message. */
+function decideRepetition(draft: MemoryDraft, memory: Memory): Decision {
   const isNew = draft.sources.some((one) => !memory.sources.some((known) => known.seq === one.seq));
   const kind = isNew && draft.category === memory.category ? "support" : "skip";
-  return { kind, match: memory.id, label: draft.label, reason: "the same again" };
+  return { kind, match: memory.id, label: draft.label, reason: "repetition" };
 }
 
-/** Whether two statements of one fact give it the same value: what is left of each without the words of the fact itself. */
-function saysTheSame(draft: MemoryDraft, memory: Memory): boolean {
-  if (!sameFigures(draft.abstract, memory.abstract) || negated(draft.abstract) !== negated(memory.abstract))
+/** Whether two statements give a fact the same value: compares their words without those of the fact key. */
+function hasSameValue(draft: MemoryDraft, memory: Memory): boolean {
+  if (!haveSameNumbers(draft.abstract, memory.abstract) || isNegated(draft.abstract) !== isNegated(memory.abstract))
     return false;
   const about = new Set(extractTerms((draft.factKey ?? "").replace(/^[^:]*:/, "")));
   const rest = (text: string) =>
@@ -106,11 +113,11 @@ function saysTheSame(draft: MemoryDraft, memory: Memory): boolean {
       .filter((term) => !about.has(term))
       .join(" ");
   const [mine, known] = [rest(draft.abstract), rest(memory.abstract)];
-  if (mine === "" || known === "") return wordCosine(draft.abstract, memory.abstract) >= duplicateFrom;
-  return Math.min(coverage(mine, known), coverage(known, mine)) >= sameValueFrom;
+  if (mine === "" || known === "") return computeWordCosine(draft.abstract, memory.abstract) >= duplicateFrom;
+  return Math.min(computeCoverage(mine, known), computeCoverage(known, mine)) >= sameValueFrom;
 }
 
-function sameFigures(a: string, b: string): boolean {
+function haveSameNumbers(a: string, b: string): boolean {
   const figures = (text: string) => (text.match(/\d+(?:[.,:]\d+)*/g) ?? []).sort().join(" ");
   return figures(a) === figures(b);
 }
@@ -118,6 +125,6 @@ function sameFigures(a: string, b: string): boolean {
 const negation =
   /\b(?:not|no longer|never|don't|doesn't|isn't|hate|dislike|can't|cannot|nicht|kein\w*|hasse|ne|n'|pas|déteste|no|odio|non)\b|不|没|讨厌/iu;
 
-function negated(text: string): boolean {
+function isNegated(text: string): boolean {
   return negation.test(text);
 }

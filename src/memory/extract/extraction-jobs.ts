@@ -16,7 +16,7 @@ import { readTail } from "../../transcript/index.ts";
 import { admissionPresets } from "../admission.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { reflect } from "../reflect.ts";
-import { type Extraction, type ExtractOptions, extractBatch } from "./run.ts";
+import { type Extraction, type ExtractOptions, extractBatch } from "./extract-batch.ts";
 
 /** A conversation to extract memories from. */
 export interface ExtractionSource {
@@ -32,7 +32,7 @@ export interface Extractor {
     all: boolean,
     signal?: AbortSignal,
   ): Promise<{ batches: Extraction[]; postponed?: Postponed }>;
-  /** Extracts from what was said in the last day and reflects on it. */
+  /** Extracts memories from the last day's messages and reflects on them. */
   reviewLastDay(signal?: AbortSignal): Promise<{ sessions: number; written: number }>;
 }
 
@@ -57,7 +57,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
   const budget = { callsPerHour: config.memory.callsPerHour, tokensPerDay: config.memory.tokensPerDay };
 
   const extract: Extractor["extract"] = async (source, all, signal) => {
-    const options = extractOptions(config, source, all);
+    const options = resolveExtractOptions(config, source, all);
     const batches: Extraction[] = [];
     if (!options) return { batches };
     for (let round = 0; round < batchesMax; round += 1) {
@@ -72,7 +72,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       batches.push(done);
       if (!done.more) return { batches };
     }
-    return { batches, postponed: { againAt: store.clock.now() + continueMs, because: "there is more to read" } };
+    return { batches, postponed: { againAt: store.clock.now() + continueMs, because: "more unread messages remain" } };
   };
 
   const report = ({ agent, key }: Pick<ExtractionSource, "agent" | "key">, batches: readonly Extraction[]) => {
@@ -95,7 +95,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       if (postponed) postpone(postponed);
     };
 
-  /** After a session was renewed: the ended transcript is read to its end, then reflected on. */
+  /** After a session was reset: extracts from the rest of the old transcript, then reflects on it. */
   const endedHandler: JobHandler = async (job, signal, postpone) => {
     const { key, conversation, transcript } = endedPayload.parse(job.payload);
     if (!canExtract(config, key)) return;
@@ -146,8 +146,8 @@ export function canExtract({ context, memory }: Config, key: string): boolean {
   return !(context.skipStatelessSessions && matches(context.statelessSessionPatterns));
 }
 
-/** Several turns make one job: its key is the session's. */
-export function extractionJob(
+/** The job has the key of the session, so that several turns share one job. */
+export function createExtractionJob(
   sources: { clock: Clock; random: Random },
   { agent, key }: { agent: string; key: string },
   because: "turn" | "compaction",
@@ -156,14 +156,14 @@ export function extractionJob(
   return createJob(sources, { agent, kind, key, payload: { because } });
 }
 
-function extractOptions(
+function resolveExtractOptions(
   config: Config,
   { agent, conversation, key }: ExtractionSource,
   all: boolean,
 ): Omit<ExtractOptions, "signal"> | undefined {
   const { memory } = config;
   const visibility = resolveVisibility(config, { agent });
-  // An agent without any scope extracts nothing; that is a setting, not a failure.
+  // An agent without scopes extracts nothing, by configuration.
   if (visibility.scopes?.length === 0) return undefined;
   const scope = writeScope(visibility);
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isExplicit, parseFact } from "./facts.ts";
 
-describe("what is worth keeping", () => {
+describe("a fact is found in", () => {
   it.each([
     ["Please remember that the vault code is 4711.", "entities", "the:vault code"],
     ["Don't forget: we meet on Mondays.", "entities", undefined],
@@ -39,7 +39,7 @@ describe("what is worth keeping", () => {
   });
 });
 
-describe("what is not", () => {
+describe("no fact is found in", () => {
   it.each([
     "What is my name?",
     "Do you remember my name?",
@@ -59,7 +59,7 @@ describe("what is not", () => {
   });
 });
 
-describe("asking to remember", () => {
+describe("an explicit request to remember", () => {
   it.each([
     ["Remember: the gate opens at 6", true],
     ["请记住这个", true],

@@ -1,12 +1,12 @@
 import type { Category } from "../memory.ts";
 
-/** What a sentence says, read by patterns. */
+/** A fact that a pattern found in a sentence. */
 export interface Fact {
   category: Category;
   factKey?: string;
   /** Whether the speaker asked to remember it. */
   explicit: boolean;
-  /** The sentence, or the part of it that is to be remembered. */
+  /** The sentence, or the part of it to remember. */
   text: string;
 }
 
@@ -27,11 +27,11 @@ const explicitForms: readonly RegExp[] = [
   /^(?:请|帮我)?(?:记住|记下|别忘了|不要忘记)[：:，,\s]*(?<rest>.+)$/u,
   /^(?<rest>.+?)(?:ことを|を|って)?覚えて(?:おいて|ね|ください).*$/u,
 ];
-const askedToRemember = /\b(?:remember|note|forget) (?:to|when|how|what|where|why|who|if|me)\b/i;
+const indirectRequest = /\b(?:remember|note|forget) (?:to|when|how|what|where|why|who|if|me)\b/i;
 
-/** What a fact is about ends where a reason or another thought begins. */
+/** The subject of a fact ends at a comma or conjunction. */
 const aside = /[,;]|\s(?:but|because|since|so|which|when|while|'?cause|instead|weil|aber|parce que|porque)\s/iu;
-const key = (kind: string, about: string | undefined) => `${kind}:${normalKey((about ?? "").split(aside)[0] ?? "")}`;
+const key = (kind: string, about: string | undefined) => `${kind}:${normaliseKey((about ?? "").split(aside)[0] ?? "")}`;
 
 const is = `(?:is now|are now|is|are|was changed to|(?:has |have )?changed to|(?:has |have )?moved to|=)`;
 const tail = String.raw`(?<value>\S.*?)[.!。！]?$`;
@@ -39,7 +39,7 @@ const english = (form: string) =>
   new RegExp(`^(?:(?:well|so|ok|okay|actually|by the way|btw|oh|and|but|also|fyi|correction)[,:]? )*${form}`, "iu");
 
 const patterns: readonly Pattern[] = [
-  // Who somebody is.
+  // Profile.
   {
     form: english(`(?:my name is|i am called|i'm called|you can call me|call me) ${tail}`),
     read: () => ({ category: "profile", factKey: "profile:name" }),
@@ -78,7 +78,7 @@ const patterns: readonly Pattern[] = [
     ),
     read: (g) => ({ category: "entities", factKey: key("own", g.about) }),
   },
-  // What may change: where somebody lives and works.
+  // Home and work.
   {
     form: english(`i(?: now| currently)? live in ${tail}`),
     read: () => ({ category: "entities", factKey: "entities:home" }),
@@ -99,7 +99,7 @@ const patterns: readonly Pattern[] = [
     form: /^(?:ich arbeite (?:jetzt )?bei|je travaille chez|trabajo en|我在(?=.+工作)) ?(?<value>\S.*)$/iu,
     read: () => ({ category: "entities", factKey: "entities:employer" }),
   },
-  // What somebody likes.
+  // Preferences.
   {
     form: english(`my (?:new )?favou?rite (?<about>.+?) ${is} ${tail}`),
     read: (g) => ({ category: "preferences", factKey: key("favourite", g.about) }),
@@ -124,7 +124,7 @@ const patterns: readonly Pattern[] = [
     ),
     read: (g) => ({
       category: "preferences",
-      factKey: key("prefer of", [normalKey(g.value ?? ""), normalKey(g.other ?? "")].sort().join(" ")),
+      factKey: key("prefer of", [normaliseKey(g.value ?? ""), normaliseKey(g.other ?? "")].sort().join(" ")),
     }),
   },
   {
@@ -145,7 +145,7 @@ const patterns: readonly Pattern[] = [
     form: /^(?:ab jetzt|von nun an|bitte immer|bitte nie|dorénavant|à partir de maintenant|a partir de ahora|从现在起|以后(?:请|都)?)[, ，]*(?<value>\S.*)$/iu,
     read: () => ({ category: "preferences" }),
   },
-  // What was decided.
+  // Decisions.
   {
     form: english(
       String.raw`(?:we|i)(?:'ve| have|'ll| will| are going to|'re going to)?(?: now| both| finally)* (?:decided to |agreed to |chose to |switched to |moved to )?(?:use|using|go with|going with|switch to|choose|chose|adopt) (?<value>\S.*?) (?:for|as) (?<about>[^.]+?)(?: (?:because|since|instead)\b.*)?[.!]?$`,
@@ -168,7 +168,7 @@ const patterns: readonly Pattern[] = [
     form: /^(?:wir haben (?:uns )?(?:entschieden|beschlossen|geeinigt)|wir nehmen|nous avons décidé|on a décidé|hemos decidido|decidimos|abbiamo deciso|我们决定|决定了) ?(?<value>\S.*)$/iu,
     read: () => ({ category: "events" }),
   },
-  // What something is: somebody's own, or what is said to have changed.
+  // Properties of a person's things, and changes.
   {
     form: english(`(?:my|our) (?<about>[^,;?]{2,60}?) ${is} ${tail}`),
     read: (g) => ({ category: "entities", factKey: key("own", g.about) }),
@@ -193,8 +193,8 @@ const patterns: readonly Pattern[] = [
   },
 ];
 
-/** Only what somebody asked to remember is read this freely. */
-const freely: readonly Pattern[] = [
+/** Broad patterns, used only for explicit requests to remember. */
+const broadPatterns: readonly Pattern[] = [
   {
     form: /^(?:the |our |a |an )?(?<about>[^,;?]{2,60}?) (?:is|are) (?<value>\S.*)$/iu,
     read: (g) => ({ category: "entities", factKey: key("the", g.about) }),
@@ -215,25 +215,26 @@ const freely: readonly Pattern[] = [
 
 const sentenceCharsMax = 600;
 
-/** What a sentence of a person says that is worth keeping, if anything. */
+/** The fact that a user's sentence states, if any. */
 export function parseFact(sentence: string): Fact | undefined {
   const text = sentence.trim();
   if (text.length > sentenceCharsMax) return undefined;
-  const rest = askedToRemember.test(text) ? undefined : explicitRest(text);
+  const rest = indirectRequest.test(text) ? undefined : parseExplicitRequest(text);
   if (rest !== undefined) {
-    const known = match(rest, patterns) ?? match(rest, freely) ?? { category: "entities" as const };
+    const known = matchPatterns(rest, patterns) ??
+      matchPatterns(rest, broadPatterns) ?? { category: "entities" as const };
     return { ...known, explicit: true, text: rest };
   }
   if (/[?？]\s*$/.test(text)) return undefined;
-  const known = match(text, patterns);
+  const known = matchPatterns(text, patterns);
   return known && { ...known, explicit: false, text };
 }
 
 export function isExplicit(sentence: string): boolean {
-  return !askedToRemember.test(sentence) && explicitRest(sentence.trim()) !== undefined;
+  return !indirectRequest.test(sentence) && parseExplicitRequest(sentence.trim()) !== undefined;
 }
 
-function explicitRest(text: string): string | undefined {
+function parseExplicitRequest(text: string): string | undefined {
   for (const form of explicitForms) {
     const rest = form.exec(text)?.groups?.rest?.trim();
     if (rest !== undefined && /[\p{L}\p{N}]/u.test(rest)) return /[?？]$/.test(rest) ? undefined : rest;
@@ -241,18 +242,18 @@ function explicitRest(text: string): string | undefined {
   return undefined;
 }
 
-/** Talk about the talk itself, and pointing at what only the conversation knows. */
-const aboutTheTalk =
+/** Statements about the conversation itself, and references that only make sense within it. */
+const metaSubject =
   /^(?:(?:last |next |first |main |only |real |actual |other )?(?:question|problem|issue|point|guess|idea|understanding|concern|answer|request|plan|bad|apologies|message|prompt|task)s?)$/iu;
 const pointing =
   /^(?:it|that|this|these|those|them|him|her|you|your|the (?:idea|way|answer|look|sound|first|second)|how|what|where|when|to (?:know|see|hear|think)|mind)\b/iu;
 
-function match(text: string, among: readonly Pattern[]): Omit<Fact, "text" | "explicit"> | undefined {
+function matchPatterns(text: string, among: readonly Pattern[]): Omit<Fact, "text" | "explicit"> | undefined {
   for (const { form, read } of among) {
     const groups = form.exec(text)?.groups;
     if (!groups) continue;
     const about = groups.about?.trim() ?? groups.value?.trim() ?? "";
-    return pointing.test(about) || aboutTheTalk.test(about) ? undefined : read(groups);
+    return pointing.test(about) || metaSubject.test(about) ? undefined : read(groups);
   }
   return undefined;
 }
@@ -260,8 +261,8 @@ function match(text: string, among: readonly Pattern[]): Omit<Fact, "text" | "ex
 const articles =
   /\b(?:the|a|an|my|our|his|her|their|your|new|current|der|die|das|le|la|les|el|los|las|really|much)\b/giu;
 
-/** A name for what a fact is about that does not depend on how it was written. */
-export function normalKey(about: string): string {
+/** Normalises the subject of a fact, independent of case, articles and punctuation. */
+export function normaliseKey(about: string): string {
   return about
     .normalize("NFKC")
     .toLowerCase()

@@ -3,18 +3,18 @@ import { dayMs } from "../decay.ts";
 import type { Decision } from "../decisions.ts";
 import { categories } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
-import { type Candidate, findSimilar, likeness } from "../similar-memories.ts";
-import { comparable, decideByModel, decideByRules, shownMax } from "./decide.ts";
-import { judge } from "./judge.ts";
-import { readable, splitSentences, type Utterance } from "./utterances.ts";
+import { type Candidate, findSimilar, getSimilarity } from "../similar-memories.ts";
+import { decideByModel, decideByRules, selectComparable, shownMax } from "./decide.ts";
+import { rateUtility } from "./judge.ts";
+import { joinReadable, splitSentences, type Utterance } from "./utterances.ts";
 
-/** A candidate with what is to become of it. */
-export type Reconciled =
+/** A candidate with its outcome. */
+export type ReconciledCandidate =
   | { candidate: Candidate; outcome: "write"; decision: Decision; admission?: Admission; earlier?: number }
   | { candidate: Candidate; outcome: "hold" | "reject"; admission: Admission };
 
 export interface Reconciliation {
-  items: Reconciled[];
+  items: ReconciledCandidate[];
   calls: number;
   tokens: number;
   notes: string[];
@@ -22,43 +22,43 @@ export interface Reconciliation {
 
 export interface ReconcileOptions {
   scope: string;
-  spoken: readonly Utterance[];
+  utterances: readonly Utterance[];
   admission?: AdmissionPreset;
-  /** How many calls of a model are left. */
+  /** The number of model calls left. */
   callsMax: number;
   signal?: AbortSignal;
 }
 
-/** Holds candidates against the store, one by one, and decides. Models are asked here, outside of any transaction. */
+/** Compares candidates with the store and decides on each. Models are called here, outside of any transaction. */
 export async function reconcile(
   context: MemoryContext,
   candidates: readonly Candidate[],
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
   const result: Reconciliation = { items: [], calls: 0, tokens: 0, notes: [] };
-  const utility = await utilities(context, candidates, options, result);
+  const utility = await rateCandidates(context, candidates, options, result);
   for (const [index, candidate] of candidates.entries()) {
-    const near = await findSimilar(context.store, options.scope, candidate, {
+    const similar = await findSimilar(context.store, options.scope, candidate, {
       limit: Math.max(options.admission?.pool ?? 0, shownMax),
       embeddings: context.embeddings,
     });
-    const admission = options.admission && admissionOf(context, candidate, near, utility[index], options);
+    const admission = options.admission && assessCandidate(context, candidate, similar, utility[index], options);
     if (admission && admission.outcome !== "admit") {
       result.items.push({ candidate, outcome: admission.outcome, admission });
       continue;
     }
-    const earlier = earlierValue(candidates, index);
+    const earlier = findEarlierValue(candidates, index);
     const decision =
       earlier === undefined
-        ? await decide(context, candidate, comparable(near, candidate), admission, options, result)
-        : { kind: "supersede" as const, label: candidate.draft.label, reason: "another value of the same fact" };
+        ? await decide(context, candidate, selectComparable(similar, candidate), admission, options, result)
+        : { kind: "supersede" as const, label: candidate.draft.label, reason: "new value of the same fact" };
     result.items.push({ candidate, outcome: "write", decision, admission, earlier });
   }
   return result;
 }
 
-/** An earlier candidate of the same batch that gives the same fact another value: it is not in the store yet. */
-function earlierValue(candidates: readonly Candidate[], index: number): number | undefined {
+/** The index of an earlier candidate of the batch with another value of the same fact; it is not stored yet. */
+function findEarlierValue(candidates: readonly Candidate[], index: number): number | undefined {
   const draft = candidates[index]?.draft;
   if (!draft?.factKey || !categories[draft.category].versioned) return undefined;
   const found = candidates
@@ -67,7 +67,7 @@ function earlierValue(candidates: readonly Candidate[], index: number): number |
   return found === -1 ? undefined : found;
 }
 
-async function utilities(
+async function rateCandidates(
   context: MemoryContext,
   candidates: readonly Candidate[],
   { admission, callsMax, signal }: ReconcileOptions,
@@ -76,7 +76,7 @@ async function utilities(
   if (!admission || !context.generate || candidates.length === 0 || callsMax < 1) return [];
   try {
     result.calls += 1;
-    const judged = await judge(
+    const judged = await rateUtility(
       context.generate,
       candidates.map((one) => one.draft),
       signal,
@@ -85,23 +85,28 @@ async function utilities(
     return judged.utility;
   } catch (error) {
     signal?.throwIfAborted();
-    result.notes.push(`the use of the candidates was not judged: ${error instanceof Error ? error.message : error}`);
+    result.notes.push(
+      `the usefulness of the candidates was not rated: ${error instanceof Error ? error.message : error}`,
+    );
     return [];
   }
 }
 
-function admissionOf(
+function assessCandidate(
   context: MemoryContext,
   { draft }: Candidate,
-  near: Awaited<ReturnType<typeof findSimilar>>,
+  similar: Awaited<ReturnType<typeof findSimilar>>,
   utility: number | undefined,
-  { admission, spoken }: ReconcileOptions,
+  { admission, utterances }: ReconcileOptions,
 ): Admission | undefined {
   const now = context.store.clock.now();
-  const pool = near.map((one) => ({ similarity: likeness(one), ageDays: (now - one.memory.createdAt) / dayMs }));
-  const named = spoken.filter((one) => draft.sources.some((source) => source.seq === one.seq));
+  const pool = similar.map((one) => ({
+    similarity: getSimilarity(one),
+    ageDays: (now - one.memory.createdAt) / dayMs,
+  }));
+  const named = utterances.filter((one) => draft.sources.some((source) => source.seq === one.seq));
   const spans = named.flatMap((one) => [
-    readable(one),
+    joinReadable(one),
     ...splitSentences(one).map(({ start, end }) => one.text.slice(start, end)),
   ]);
   return admission && admit({ category: draft.category, text: draft.abstract, spans, utility, pool }, admission);
@@ -110,21 +115,21 @@ function admissionOf(
 async function decide(
   context: MemoryContext,
   candidate: Candidate,
-  near: Awaited<ReturnType<typeof findSimilar>>,
+  similar: Awaited<ReturnType<typeof findSimilar>>,
   admission: Admission | undefined,
   { callsMax, signal }: ReconcileOptions,
   result: Reconciliation,
 ): Promise<Decision> {
-  if (near.length === 0) return { kind: "create", label: candidate.draft.label, reason: "nothing like it is known" };
-  if (!context.generate) return decideByRules(candidate, near);
+  if (similar.length === 0) return { kind: "create", label: candidate.draft.label, reason: "no similar memory exists" };
+  if (!context.generate) return decideByRules(candidate, similar);
   if (result.calls >= callsMax) {
-    result.notes.push("the calls of the hour are used up; the built-in rules reconciled the rest");
-    return decideByRules(candidate, near);
+    result.notes.push("the budget of model calls is used up; built-in rules decided on the remaining candidates");
+    return decideByRules(candidate, similar);
   }
   result.calls += 1;
-  const told = await decideByModel(context.generate, candidate, near, admission?.hint, signal);
-  result.tokens += told.tokens;
-  if (told.decision) return told.decision;
-  result.notes.push(`a decision could not be used (${told.fault}); the built-in rules decided`);
-  return decideByRules(candidate, near);
+  const answer = await decideByModel(context.generate, candidate, similar, admission?.hint, signal);
+  result.tokens += answer.tokens;
+  if (answer.decision) return answer.decision;
+  result.notes.push(`a decision of the model was invalid (${answer.fault}); built-in rules decided instead`);
+  return decideByRules(candidate, similar);
 }

@@ -1,18 +1,18 @@
 import type { Message } from "../../domain/index.ts";
 import { categories } from "../memory.ts";
-import { rougeL } from "../similarity.ts";
-import type { Found } from "./candidate.ts";
+import { computeRougeL } from "../similarity.ts";
 import { isExplicit, parseFact } from "./facts.ts";
+import type { Statement } from "./ground-statement.ts";
 import { extractUtterance, isRecallQuestion, splitSentences, type Utterance } from "./utterances.ts";
 
 const explicitConfidence = 0.95;
 const statedConfidence = 0.7;
 const explicitBonus = 0.1;
 
-/** What people said that is worth keeping, by patterns alone. What is asked for to be remembered comes first. */
-export function extractByRules(spoken: readonly Utterance[], max: number): { found: Found[]; leftOut: number } {
-  const all: (Found & { explicit: boolean })[] = [];
-  for (const one of spoken) {
+/** Extracts statements of users by patterns. Explicit requests to remember take precedence. */
+export function extractByRules(utterances: readonly Utterance[], max: number): { found: Statement[]; leftOut: number } {
+  const all: (Statement & { explicit: boolean })[] = [];
+  for (const one of utterances) {
     if (one.role !== "user") continue;
     for (const span of splitSentences(one)) {
       const sentence = one.text.slice(span.start, span.end);
@@ -23,7 +23,7 @@ export function extractByRules(spoken: readonly Utterance[], max: number): { fou
       all.push({
         category,
         factKey: fact.factKey,
-        abstract: asSentence(fact.text),
+        abstract: toSentence(fact.text),
         overview: `- ${fact.text}`,
         content: sentence,
         importance: Math.min(1, categories[category].importance + (explicit ? explicitBonus : 0)),
@@ -36,22 +36,24 @@ export function extractByRules(spoken: readonly Utterance[], max: number): { fou
       });
     }
   }
-  // The order of speech is kept: of two values of one fact in a batch, the later has to win.
-  const best = all.toSorted((a, b) => Number(b.explicit) - Number(a.explicit) || scoreOf(b) - scoreOf(a)).slice(0, max);
+  // The order is preserved: of two values of one fact in a batch, the later must supersede.
+  const best = all
+    .toSorted((a, b) => Number(b.explicit) - Number(a.explicit) || scoreStatement(b) - scoreStatement(a))
+    .slice(0, max);
   const chosen = new Set(best);
   const found = all.filter((one) => chosen.has(one)).map(({ explicit: _, ...one }) => one);
   return { found, leftOut: all.length - found.length };
 }
 
-/** Whether somebody asked to have something remembered: that is not put off until more was said. */
-export function asksToRemember(spoken: readonly Utterance[]): boolean {
-  return spoken.some(
+/** Whether a user explicitly asks to remember something; such a batch is extracted at once. */
+export function asksToRemember(utterances: readonly Utterance[]): boolean {
+  return utterances.some(
     (one) =>
       one.role === "user" && splitSentences(one).some(({ start, end }) => isExplicit(one.text.slice(start, end))),
   );
 }
 
-/** Whether so much was said that it is worth reading: enough of it, or somebody asked to have something remembered. */
+/** Whether messages are worth an extraction: there are enough, or a user asks to remember something. */
 export function isWorthReading(messages: readonly Message[], everyMessages: number): boolean {
   if (messages.length >= everyMessages) return true;
   const place = { id: "", seq: 0, parentId: null, sessionId: "", time: 0, tokens: 0 };
@@ -60,13 +62,13 @@ export function isWorthReading(messages: readonly Message[], everyMessages: numb
   );
 }
 
-/** A sentence is worth more the more its category is, and when it is short enough to be a fact. */
-function scoreOf(found: Found): number {
+/** Scores a statement by its category; long sentences score less. */
+function scoreStatement(found: Statement): number {
   const brevity = found.content.length <= 200 ? 1 : 200 / found.content.length;
-  return categories[found.category].typePrior * brevity + rougeL(found.abstract, found.content) * 0.1;
+  return categories[found.category].typePrior * brevity + computeRougeL(found.abstract, found.content) * 0.1;
 }
 
-function asSentence(text: string): string {
+function toSentence(text: string): string {
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?。！？]$/.test(first) ? first : `${first}.`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Entry, Message } from "../../domain/index.ts";
-import { extractUtterance, readable, splitSentences } from "./utterances.ts";
+import { extractUtterance, joinReadable, splitSentences } from "./utterances.ts";
 
 const entry = (message: Message): Entry => ({
   type: "message",
@@ -13,24 +13,24 @@ const entry = (message: Message): Entry => ({
   tokens: 1,
 });
 const read = (content: Message["content"], role: Message["role"] = "user") => {
-  const spoken = extractUtterance(entry({ role, content }), "main");
-  return spoken && readable(spoken);
+  const utterances = extractUtterance(entry({ role, content }), "main");
+  return utterances && joinReadable(utterances);
 };
 
-describe("what may be read of a message", () => {
-  it("is not what programs put in", () => {
+describe("an utterance", () => {
+  it("excludes injected blocks", () => {
     expect(read('<memories trust="x">\n[mem_1 …] I like tea\n</memories>\nAnd coffee too.')).toBe("And coffee too.");
     expect(read("<recalled>never closed, I like tea")).toBeUndefined();
     expect(read("Before.\n<system-reminder>My name is X.</system-reminder>\nAfter.")).toBe("Before.\nAfter.");
     expect(read("[Telegram Anna 2026-01-01 12:00 UTC] I live in Rome.")).toBe("I live in Rome.");
   });
 
-  it("is no line that names a memory, and no code", () => {
+  it("excludes lines that cite a memory, and code", () => {
     expect(read("- mem_1kf0rdqg0dvzmmvxz5n: likes tea\nHow nice that is")).toBe("How nice that is");
     expect(read("Look:\n```\nMy name is Code\n```\nfine by me")).toBe("Look:\nfine by me");
   });
 
-  it("is nothing of tools, thoughts and systems", () => {
+  it("excludes tools, reasoning and system messages", () => {
     expect(read("My name is System.", "system")).toBeUndefined();
     expect(read([{ type: "tool_result", callId: "c", output: "My name is Tool." }], "tool")).toBeUndefined();
     const parts: Message["content"] = [
@@ -41,18 +41,20 @@ describe("what may be read of a message", () => {
     expect(read(parts, "assistant")).toBe("Here it is, then.");
   });
 
-  it("is no greeting, command or question about memory alone", () => {
+  it("is not a greeting, command or question about memory", () => {
     for (const text of ["hello!", "/new", "谢谢", "👍", "Do you remember my name?"]) expect(read(text)).toBeUndefined();
   });
 });
 
 describe("sentences", () => {
-  it("are ranges that open the very words", () => {
-    const spoken = extractUtterance(
+  it("are ranges of the original text", () => {
+    const utterances = extractUtterance(
       entry({ role: "user", content: "Dr. Who is in. I like tea!\n我喜欢茶。真的" }),
       "main",
     );
-    const found = spoken ? splitSentences(spoken).map(({ start, end }) => spoken.text.slice(start, end)) : [];
+    const found = utterances
+      ? splitSentences(utterances).map(({ start, end }) => utterances.text.slice(start, end))
+      : [];
     expect(found).toEqual(["Dr. Who is in.", "I like tea!", "我喜欢茶。", "真的"]);
   });
 });

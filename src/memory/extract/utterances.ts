@@ -1,7 +1,7 @@
 import { type Entry, getParts } from "../../domain/index.ts";
 import { getEntryText } from "../../transcript/index.ts";
 
-/** Something a person or a model said, as far as memories may be drawn from it. */
+/** A message of a user or assistant that memories may be extracted from. */
 export interface Utterance {
   agent: string;
   seq: number;
@@ -9,9 +9,9 @@ export interface Utterance {
   time: number;
   role: "user" | "assistant";
   speaker: string;
-  /** The text of the message as the log has it; ranges count in it. */
+  /** The text of the message in the log; spans are ranges of it. */
   text: string;
-  /** The stretches of the text that may be read: what was injected is not among them. */
+  /** The parts of the text to extract from, without injected blocks. */
   open: Span[];
 }
 
@@ -20,27 +20,27 @@ export interface Span {
   end: number;
 }
 
-/** Blocks that programs put into a conversation: recalled history, memories, summaries, reminders, envelopes. */
+/** Blocks that programs inject into a conversation: recalled history, memories, summaries, reminders. */
 const injected =
   /<(recalled|memories|relevant[-_]memories|summary|summaries|system-reminder|history|context|environment_context|command-(?:name|message|args)|local-command-stdout)\b[^>]*>[\s\S]*?(?:<\/\1\s*>|$)/gi;
-/** A line that names a memory is one that was recalled, whoever wrote it down again. */
+/** Lines that cite a memory: they repeat recalled content. */
 const cited = /^.*\bmem_[0-9a-z]{19}\b.*$/gm;
-/** `[Telegram Anna +2m 2026-01-01 12:00 UTC] ` and the like, in front of a message. */
+/** A message prefix of chat channels, such as `[Telegram Anna +2m 2026-01-01 12:00 UTC] `. */
 const envelope = /^\[[A-Z][^\]\n]{2,120}\d{4}-\d\d-\d\d[^\]\n]{0,40}\]\s*/;
 const metadataLine = /^(?:\[message_id: [^\]\n]*\]|Conversation info \(untrusted metadata\):.*|System: \[.*)$/gm;
 const fenced = /```[\s\S]*?(?:```|$)/g;
 
-/** A message as it may be read for memories, or nothing: tools, programs and empty talk are left out. */
+/** The utterance of an entry; undefined for tool messages, injected content and small talk. */
 export function extractUtterance(entry: Entry, agent: string): Utterance | undefined {
   if (entry.type !== "message") return undefined;
   const { role, name } = entry.message;
   if (role !== "user" && role !== "assistant") return undefined;
   const parts = getParts(entry.message);
-  // Thoughts and calls of tools are no speech.
+  // Reasoning and tool calls are no utterances.
   if (!parts.some((part) => part.type === "text" && part.text !== "")) return undefined;
   const text = getEntryText(entry);
-  const open = openSpans(text, silentSpans(parts, text));
-  if (open.every(({ start, end }) => isEmptyTalk(text.slice(start, end)))) return undefined;
+  const open = findOpenSpans(text, findNonTextSpans(parts, text));
+  if (open.every(({ start, end }) => isSmallTalk(text.slice(start, end)))) return undefined;
   return {
     agent,
     seq: entry.seq,
@@ -53,22 +53,22 @@ export function extractUtterance(entry: Entry, agent: string): Utterance | undef
   };
 }
 
-/** Where in the text of a message the parts stand that nobody said. They are joined line by line, as `textOfEntry` does. */
-function silentSpans(parts: ReturnType<typeof getParts>, text: string): Span[] {
+/** The spans of a message's text that do not come from text parts. `getEntryText` joins all parts line by line. */
+function findNonTextSpans(parts: ReturnType<typeof getParts>, text: string): Span[] {
   if (parts.every((part) => part.type === "text")) return [];
-  const said: Span[] = [];
+  const textSpans: Span[] = [];
   let from = 0;
   for (const part of parts) {
     if (part.type !== "text" || part.text === "") continue;
     const start = text.indexOf(part.text, from);
     if (start === -1) continue;
-    said.push({ start, end: start + part.text.length });
+    textSpans.push({ start, end: start + part.text.length });
     from = start + part.text.length;
   }
-  return between(said, text.length);
+  return invertSpans(textSpans, text.length);
 }
 
-function openSpans(text: string, silent: Span[]): Span[] {
+function findOpenSpans(text: string, silent: Span[]): Span[] {
   const closed = [...silent];
   for (const pattern of [injected, cited, metadataLine, fenced]) {
     for (const match of text.matchAll(pattern)) closed.push({ start: match.index, end: match.index + match[0].length });
@@ -76,11 +76,11 @@ function openSpans(text: string, silent: Span[]): Span[] {
   const head = envelope.exec(text);
   if (head) closed.push({ start: 0, end: head[0].length });
   closed.sort((a, b) => a.start - b.start || b.end - a.end);
-  return between(closed, text.length);
+  return invertSpans(closed, text.length);
 }
 
-/** What some spans leave of a text. */
-function between(spans: readonly Span[], length: number): Span[] {
+/** The gaps between some spans. */
+function invertSpans(spans: readonly Span[], length: number): Span[] {
   const left: Span[] = [];
   let at = 0;
   for (const { start, end } of spans) {
@@ -96,7 +96,7 @@ const greeting =
 const recallQuestion =
   /^(?:(?:do|did|can|could) you (?:still )?(?:remember|recall)|what (?:do|did) (?:you|i|we) (?:know|remember|say|tell|decide)|(?:weißt|erinnerst) du|tu te souviens|te acuerdas|你还?记得|还记得)/iu;
 
-function isEmptyTalk(text: string): boolean {
+function isSmallTalk(text: string): boolean {
   const trimmed = text.trim();
   return (
     !/[\p{L}\p{N}]/u.test(trimmed) || trimmed.startsWith("/") || greeting.test(trimmed) || isRecallQuestion(trimmed)
@@ -107,8 +107,8 @@ export function isRecallQuestion(text: string): boolean {
   return recallQuestion.test(text.trim());
 }
 
-/** What may be read of it, with what may not be put away. */
-export function readable({ text, open }: Pick<Utterance, "text" | "open">): string {
+/** The parts of an utterance to extract from, joined. */
+export function joinReadable({ text, open }: Pick<Utterance, "text" | "open">): string {
   return open
     .map(({ start, end }) => text.slice(start, end).trim())
     .filter((piece) => piece !== "")
@@ -118,7 +118,7 @@ export function readable({ text, open }: Pick<Utterance, "text" | "open">): stri
 const sentenceEnd = /[.!?](?=\s|$)|[。！？]|\n/g;
 const abbreviation = /(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|mr|mrs|ms|dr|st|vs|no|approx|cf|prof|inc)$/i;
 
-/** The sentences of what may be read, as ranges in the message's text. */
+/** The sentences of an utterance, as ranges of the message's text. */
 export function splitSentences({ text, open }: Pick<Utterance, "text" | "open">): Span[] {
   return open.flatMap((span) => {
     const piece = text.slice(span.start, span.end);
@@ -130,11 +130,11 @@ export function splitSentences({ text, open }: Pick<Utterance, "text" | "open">)
       from = match.index + 1;
     }
     found.push({ start: from, end: piece.length });
-    return found.flatMap((one) => trimmed(text, { start: span.start + one.start, end: span.start + one.end }));
+    return found.flatMap((one) => trimSpan(text, { start: span.start + one.start, end: span.start + one.end }));
   });
 }
 
-function trimmed(text: string, { start, end }: Span): Span[] {
+function trimSpan(text: string, { start, end }: Span): Span[] {
   const piece = text.slice(start, end);
   const from = start + (piece.length - piece.trimStart().length);
   const to = end - (piece.length - piece.trimEnd().length);

@@ -3,7 +3,7 @@ import { VarveError } from "../../domain/index.ts";
 export const root = "/memories";
 const pathCharsMax = 500;
 
-/** A path under `/memories` in its one form. What would lead out of it, in any disguise, is refused. */
+/** Normalises a path under `/memories`. Rejects traversal, also in encoded form. */
 export function checkPath(path: string): string {
   const clean = path.replace(/\/+$/, "");
   const segments = clean.split("/").slice(1);

@@ -1,6 +1,6 @@
 import type { Db, Store, StoreTransaction, Tx } from "../../store/index.ts";
 
-/** One version of a file. Without content it was removed. */
+/** One version of a file; without content for a removal. */
 export interface FileVersion {
   path: string;
   version: number;
@@ -8,8 +8,8 @@ export interface FileVersion {
   createdAt: number;
 }
 
-/** The newest version of every path, those that were removed left out. */
-export async function currentFiles(db: Db | Tx, scope: string): Promise<FileVersion[]> {
+/** The newest version of every file that is not removed. */
+export async function readCurrentFiles(db: Db | Tx, scope: string): Promise<FileVersion[]> {
   const rows = await db
     .selectFrom("memory_files as file")
     .selectAll()
@@ -31,8 +31,8 @@ export async function currentFiles(db: Db | Tx, scope: string): Promise<FileVers
   return rows.map(({ path, version, content, created_at }) => ({ path, version, content, createdAt: created_at }));
 }
 
-/** Every version of a path, the oldest first. */
-export async function fileHistory(db: Db | Tx, scope: string, path: string): Promise<FileVersion[]> {
+/** All versions of a file, the oldest first. */
+export async function readFileHistory(db: Db | Tx, scope: string, path: string): Promise<FileVersion[]> {
   const rows = await db
     .selectFrom("memory_files")
     .selectAll()
@@ -43,7 +43,7 @@ export async function fileHistory(db: Db | Tx, scope: string, path: string): Pro
   return rows.map(({ version, content, created_at }) => ({ path, version, content, createdAt: created_at }));
 }
 
-/** Writes another version of a path; null removes it. */
+/** Writes a new version of a file; null removes it. */
 export async function writeVersion(
   tx: StoreTransaction,
   scope: string,
@@ -51,12 +51,12 @@ export async function writeVersion(
   content: string | null,
   now: number,
 ): Promise<void> {
-  const version = ((await fileHistory(tx.db, scope, path)).at(-1)?.version ?? 0) + 1;
+  const version = ((await readFileHistory(tx.db, scope, path)).at(-1)?.version ?? 0) + 1;
   await tx.db.insertInto("memory_files").values({ scope, path, version, content, created_at: now }).execute();
 }
 
-/** Alone in the files of a scope. */
-export function changingFiles<T>(store: Store, scope: string, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+/** Runs a transaction with the lock on the files of a scope. */
+export function changeFiles<T>(store: Store, scope: string, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
   return store.transaction(async (tx) => {
     await tx.lock(`memory files ${scope}`);
     return work(tx);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../memory.ts";
 import { type BlockRequest, parseRecallBlock, type RecalledNote, renderRecallBlock } from "./block.ts";
-import type { Hit } from "./find.ts";
+import type { MemoryHit } from "./find-memories.ts";
 
-const hit = (content: string, more: Partial<Memory> = {}, expired = false): Hit => ({
+const hit = (content: string, more: Partial<Memory> = {}, expired = false): MemoryHit => ({
   memory: {
     id: "mem_1kf0rdqg0dvzmmvxz5n",
     root: "mem_1kf0rdqg0dvzmmvxz5n",
@@ -36,7 +36,7 @@ const hit = (content: string, more: Partial<Memory> = {}, expired = false): Hit 
   outdated: false,
 });
 
-const block = (hits: Hit[], hitTokens: number, notes: RecalledNote[] = [], more: Partial<BlockRequest> = {}) =>
+const block = (hits: MemoryHit[], hitTokens: number, notes: RecalledNote[] = [], more: Partial<BlockRequest> = {}) =>
   renderRecallBlock({ hits, hitTokens, notes, noteTokens: 1_000, tokens: 10_000, ...more });
 const note = (text: string, lines = "L3-L9"): RecalledNote => ({
   citation: `memory/plan.md#${lines}`,
@@ -45,7 +45,7 @@ const note = (text: string, lines = "L3-L9"): RecalledNote => ({
 });
 
 describe("a block of memories", () => {
-  it("gives each its id, date, category and source", () => {
+  it("shows the id, date, category and source of each memory", () => {
     expect(block([hit("The gate\nopens at 6.")], 500)?.text.split("\n")[1]).toBe(
       "[mem_1kf0rdqg0dvzmmvxz5n 2026-01-15 entities from msg#12] The gate opens at 6.",
     );
@@ -58,7 +58,7 @@ describe("a block of memories", () => {
     expect(text.match(/<[^>]*>/g)).toEqual([expect.stringMatching(/^<memories /), "</memories>"]);
   });
 
-  it("keeps to its tokens and says what it left out", () => {
+  it("respects its token budget and lists what it left out", () => {
     const cut = block([hit("word ".repeat(70)), hit("word ".repeat(60)), hit("short")], 180);
     expect(cut?.tokens).toBeLessThanOrEqual(180);
     expect(cut?.shown).toHaveLength(2);
@@ -67,7 +67,7 @@ describe("a block of memories", () => {
     expect(block([], 500)).toBeUndefined();
   });
 
-  it("has notes behind the memories, with their place, as they are written", () => {
+  it("shows notes after memories, unchanged, with their citation", () => {
     const { text = "", shown } =
       block([hit("The gate opens at 6.")], 500, [note("# Plan\n\n- sail on <Monday>\n")]) ?? {};
     expect(text.split("\n").slice(2, -1)).toEqual([
@@ -82,7 +82,7 @@ describe("a block of memories", () => {
     expect(parseRecallBlock(text)).toEqual(["The gate opens at 6.", "# Plan", "- sail on <Monday>"]);
   });
 
-  it("keeps notes to their own tokens, and both to those of the block", () => {
+  it("respects the token budget of notes and of the whole block", () => {
     const long = note("word ".repeat(300));
     expect(block([hit("x")], 500, [long], { noteTokens: 100 })).toMatchObject({
       shown: [{ kind: "memory" }],

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { estimateTokens } from "../../tokens/index.ts";
-import type { Hit } from "./find.ts";
+import type { MemoryHit } from "./find-memories.ts";
 
-/** A part of a note or a file. */
+/** A chunk of a note or file. */
 export interface RecalledNote {
   /** Its path and lines. */
   citation: string;
@@ -14,24 +14,24 @@ export interface Block {
   text: string;
   tokens: number;
   shown: BlockItem[];
-  /** What matched the prompt but exceeded the token budget. */
+  /** Items that matched but exceeded the token budget. */
   leftOut: BlockItem[];
 }
 
 export interface BlockItem {
   kind: "memory" | "note";
-  /** The id of a memory, or of the text of a note: a changed note is another one. */
+  /** The id of a memory, or a note's citation with a content hash, so that a changed note has a new id. */
   id: string;
   tokens: number;
 }
 
-/** The candidates of a block, and the most tokens of each kind. */
+/** The candidates of a block and their token budgets. */
 export interface BlockRequest {
-  hits: readonly Hit[];
+  hits: readonly MemoryHit[];
   hitTokens: number;
   notes: readonly RecalledNote[];
   noteTokens: number;
-  /** The most tokens of both together. */
+  /** The token budget of the whole block. */
   tokens: number;
 }
 
@@ -56,12 +56,12 @@ export function renderRecallBlock({ hits, notes, ...most }: BlockRequest): Block
   };
   for (const hit of hits) add("memory", hit.memory.id, renderMemory(hit), most.hitTokens);
   const noteTokens = tokens + most.noteTokens;
-  for (const note of notes) add("note", noteId(note), renderNote(note), noteTokens);
+  for (const note of notes) add("note", formatNoteId(note), renderNote(note), noteTokens);
   if (shown.length === 0) return undefined;
   return { text: `${opening}${lines.join("")}${closing}`, tokens, shown, leftOut };
 }
 
-export function noteId({ citation, text }: Pick<RecalledNote, "citation" | "text">): string {
+export function formatNoteId({ citation, text }: Pick<RecalledNote, "citation" | "text">): string {
   return `${citation}@${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
 }
 
@@ -69,30 +69,30 @@ export function noteId({ citation, text }: Pick<RecalledNote, "citation" | "text
 export function parseRecallBlock(block: string): string[] {
   return block.split("\n").flatMap((line) => {
     if (line.startsWith("<")) return [];
-    const said = line.replace(/^\[[^\]]*\] /, "").trim();
-    return said === "" ? [] : [said.replaceAll("&lt;", "<").replaceAll("&gt;", ">")];
+    const text = line.replace(/^\[[^\]]*\] /, "").trim();
+    return text === "" ? [] : [text.replaceAll("&lt;", "<").replaceAll("&gt;", ">")];
   });
 }
 
-/** A part of a note as it is written, with its place and date. */
+/** A note as written, with its citation and date. */
 function renderNote({ citation, time, text }: RecalledNote): string {
   const date = new Date(time).toISOString().slice(0, 10);
-  return `[${escaped(citation)} ${date} note] ${escaped(text.trim())}\n`;
+  return `[${escapeBrackets(citation)} ${date} note] ${escapeBrackets(text.trim())}\n`;
 }
 
-/** A memory on one line, with its id, date, category and what it rests on. */
-function renderMemory({ memory, expired }: Hit): string {
+/** A memory on one line, with its id, date, category and evidence. */
+function renderMemory({ memory, expired }: MemoryHit): string {
   const date = new Date(memory.validFrom).toISOString().slice(0, 10);
   const sources = [...new Set(memory.sources.map((source) => `msg#${source.seq}`))];
   const from = sources.length === 0 ? memory.extractor : sources.slice(0, 3).join(" ");
   const over = expired ? " expired" : "";
   const fiction = memory.fiction ? " fiction" : "";
-  const said = memory.content.length <= 400 ? memory.content : memory.abstract;
-  const text = said.includes(memory.abstract) ? said : memory.abstract;
-  return `[${memory.id} ${date} ${memory.category}${over}${fiction} from ${escaped(from)}] ${escaped(text.replaceAll(/\s+/g, " "))}\n`;
+  const body = memory.content.length <= 400 ? memory.content : memory.abstract;
+  const text = body.includes(memory.abstract) ? body : memory.abstract;
+  return `[${memory.id} ${date} ${memory.category}${over}${fiction} from ${escapeBrackets(from)}] ${escapeBrackets(text.replaceAll(/\s+/g, " "))}\n`;
 }
 
-/** No tag of any kind can be opened or closed from inside. */
-function escaped(text: string): string {
+/** Escapes angle brackets, so that no tag can be opened or closed from inside. */
+function escapeBrackets(text: string): string {
   return text.replaceAll(/[<>]/g, (character) => (character === "<" ? "&lt;" : "&gt;"));
 }

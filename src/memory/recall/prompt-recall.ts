@@ -4,9 +4,9 @@ import { resolveVisibility } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { ResultKind, SearchAnswer, SearchResult, SearchService } from "../../search/index.ts";
 import type { MemoryContext } from "../memory-context.ts";
-import { noteId } from "./block.ts";
-import { findMemories, type Hit } from "./find.ts";
-import { recallQuery, wantsRecall } from "./when.ts";
+import { formatNoteId } from "./block.ts";
+import { findMemories, type MemoryHit } from "./find-memories.ts";
+import { recallQuery, wantsRecall } from "./wants-recall.ts";
 
 export interface PromptRecallRequest extends Requester {
   prompt: string;
@@ -14,39 +14,39 @@ export interface PromptRecallRequest extends Requester {
   passagesMax: number;
   /** The kinds of passages to search for. */
   kinds: ResultKind[];
-  /** Ids and citations that were shown already: they count as found, and are not returned again. */
+  /** Ids and citations that were already shown: they are returned in `repeated` only. */
   shown?: ReadonlySet<string>;
   /** Leaves out a passage, for example one that the model still sees. */
   skip?(passage: SearchResult): boolean;
-  /** How long to wait for a search by meaning before words alone are searched; without a limit when absent. */
+  /** How long to wait for the vector search before falling back to a lexical one, in milliseconds; default: no limit. */
   meaningMs?: number;
-  /** Search by words alone: no model is loaded. */
+  /** Lexical search only: no embedding model is loaded. */
   wordsOnly?: boolean;
-  /** Recall for any prompt, also for a greeting: a person asked for it. */
+  /** Recall for any prompt, even a greeting, because a person requested it. */
   always?: boolean;
 }
 
 export interface PromptRecall {
-  memories: Hit[];
+  memories: MemoryHit[];
   passages: SearchResult[];
-  /** What is relevant and was shown already. */
-  repeated: { memories: Hit[]; passages: SearchResult[] };
+  /** Relevant results that were already shown. */
+  repeated: { memories: MemoryHit[]; passages: SearchResult[] };
 }
 
-/** The least relevance of a memory to be shown unasked: unrelated prompts do not reach it. */
+/** The minimum relevance of a recalled memory; unrelated prompts do not reach it. */
 const relevanceMin = 0.3;
-/** The least certainty of a search to show its passages: it separated prompts with an answer from those without one. */
+/** The minimum certainty of a search to recall passages; measured to separate prompts with and without an answer. */
 const certaintyMin = 0.4;
-/** How many passages are shown when the search is not certain. */
+/** The maximum number of passages when the confidence is not strong. */
 const uncertainMax = 2;
-/** A passage that scores less than this share of the best one is left out. */
+/** Passages below this share of the best score are left out. */
 const scoreShareMin = 0.6;
 const candidatesMax = 24;
 const repeatedMax = 50;
 
 /**
- * What memory and history contain about a prompt, if it is relevant enough to be shown unasked. Turns, the offline runner
- * and the plugins all use this one implementation with the same thresholds.
+ * Finds memories and passages relevant enough to be added to the context of a prompt. Turns, the offline runner and the
+ * plugins share this implementation and its thresholds.
  */
 export async function recallForPrompt(
   { context, search, config }: { context: MemoryContext; search: SearchService; config: Config },
@@ -61,8 +61,8 @@ export async function recallForPrompt(
     request.passagesMax > 0 ? findRelevantPassages(context, search, config, query, request) : [],
   ]);
   const isRepeated = {
-    memory: (hit: Hit) => shown.has(hit.memory.id),
-    passage: (one: SearchResult) => shown.has(one.citation) || shown.has(noteId(one)),
+    memory: (hit: MemoryHit) => shown.has(hit.memory.id),
+    passage: (one: SearchResult) => shown.has(one.citation) || shown.has(formatNoteId(one)),
   };
   return {
     memories: memories.filter((hit) => !isRepeated.memory(hit)).slice(0, request.memoriesMax),
@@ -77,7 +77,7 @@ async function findRelevantMemories(
   query: string,
   request: PromptRecallRequest,
   shown: ReadonlySet<string>,
-): Promise<Hit[]> {
+): Promise<MemoryHit[]> {
   const limit = request.memoriesMax + Math.min(shown.size, repeatedMax);
   const visibility = resolveVisibility(config, request);
   const { hits } = await findMemories(context, visibility, { query, limit });
@@ -103,14 +103,14 @@ async function findRelevantPassages(
   const relevant = answer.results.filter(
     (one) =>
       one.score >= best * scoreShareMin &&
-      // The same question, asked before, answers nothing.
+      // An earlier message with the same question is no answer.
       normalise(one.text) !== normalise(query) &&
       !request.skip?.(one),
   );
   return answer.confidence === "strong" ? relevant : relevant.slice(0, uncertainMax);
 }
 
-/** By words and meaning; by words alone when meaning takes longer than allowed, for example while a model is loaded. */
+/** Hybrid search, with a lexical fallback when it fails or takes too long, for example while a model is loaded. */
 async function searchWithin(
   search: SearchService,
   query: string,

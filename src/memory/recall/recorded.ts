@@ -1,26 +1,26 @@
 import { type InferResult, sql } from "kysely";
 import type { Db, Store } from "../../store/index.ts";
 
-/** What was put beside a message, and why. */
+/** A recall block that was added to the context of a message. */
 export interface RecordedRecall {
   agent: string;
   conversation: number;
-  /** The entry it stands behind. */
+  /** The entry that it follows. */
   seq: number;
   time: number;
   prompt: string;
   block: string;
   tokens: number;
-  /** The ids of memories, and the places of parts of notes and files. */
+  /** The ids of memories and notes. */
   memories: string[];
 }
 
 const promptCharsMax = 2_000;
 
-/** Writes down what a prompt brought up. The same place is written once for each prompt. */
+/** Stores the recall of a prompt; a recall for the same entry is replaced. */
 export async function recordRecall(store: Store, recalled: RecordedRecall): Promise<void> {
   const { memories, prompt, ...rest } = recalled;
-  const row = { ...rest, prompt: keptOf(prompt), memories: JSON.stringify(memories) };
+  const row = { ...rest, prompt: toStoredPrompt(prompt), memories: JSON.stringify(memories) };
   await store.transaction(({ db }) =>
     db
       .insertInto("memory_recalls")
@@ -30,7 +30,7 @@ export async function recordRecall(store: Store, recalled: RecordedRecall): Prom
   );
 }
 
-/** What stands behind the entries from one on, the newest first. */
+/** The recalls from an entry on, the newest first. */
 export async function readRecallsSince(
   store: Store,
   ref: { agent: string; conversation: number },
@@ -46,10 +46,10 @@ export async function readRecallsSince(
     .orderBy("seq", "desc")
     .limit(limit)
     .execute();
-  return rows.map(recallFromRow);
+  return rows.map(toRecordedRecall);
 }
 
-/** The newest of them behind what a compaction has covered, for whoever reads more with it. */
+/** The newest recalls after the compacted part of a conversation; a query, so that callers can batch it. */
 export function recallsQuery(db: Db, ref: { agent: string; conversation: number }) {
   return db
     .selectFrom("memory_recalls")
@@ -66,11 +66,11 @@ export function recallsQuery(db: Db, ref: { agent: string; conversation: number 
     .limit(1_000);
 }
 
-export function recallFromRow(row: InferResult<ReturnType<typeof recallsQuery>>[number]): RecordedRecall {
+export function toRecordedRecall(row: InferResult<ReturnType<typeof recallsQuery>>[number]): RecordedRecall {
   return { ...row, memories: JSON.parse(row.memories) as string[] };
 }
 
-/** The entry of a branch that its last so many turns begin with; 0 when it had fewer. */
+/** The first entry of the last `turns` turns of a branch; 0 when it has fewer. */
 export async function findTurnStart(
   store: Store,
   ref: { agent: string; conversation: number; branch: number },
@@ -92,10 +92,10 @@ export async function findTurnStart(
 }
 
 export function isSamePrompt(recorded: Pick<RecordedRecall, "prompt">, prompt: string): boolean {
-  return recorded.prompt === keptOf(prompt);
+  return recorded.prompt === toStoredPrompt(prompt);
 }
 
-/** Its beginning, without what no database takes. */
-function keptOf(prompt: string): string {
+/** Truncates a prompt and replaces characters that databases reject. */
+function toStoredPrompt(prompt: string): string {
   return prompt.slice(0, promptCharsMax).toWellFormed().replaceAll("\u0000", "\ufffd");
 }

@@ -1,7 +1,7 @@
 import type { Visibility } from "../../authorization/index.ts";
 import type { FindMemories, SearchResult } from "../../search/index.ts";
 import type { MemoryContext } from "../memory-context.ts";
-import { findMemories, type Hit } from "./find.ts";
+import { findMemories, type MemoryHit } from "./find-memories.ts";
 
 /** The memories that match a query, in the form of search results. */
 export async function searchMemories(
@@ -26,8 +26,8 @@ export async function searchMemories(
     .map(toResult);
 }
 
-function toResult({ memory, relevance, expired, outdated }: Hit): SearchResult {
-  const notes = [...(expired ? ["its time is over"] : []), ...(outdated ? ["no longer believed"] : [])];
+function toResult({ memory, relevance, expired, outdated }: MemoryHit): SearchResult {
+  const notes = [...(expired ? ["expired"] : []), ...(outdated ? ["outdated"] : [])];
   return {
     kind: "memory",
     id: memory.id,

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/index.ts";
-import type { Hit } from "../../memory/index.ts";
+import type { MemoryHit } from "../../memory/index.ts";
 import type { SearchResult } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { readEntries } from "../../transcript/index.ts";
@@ -52,7 +52,7 @@ async function withoutOwnReplies(
   });
 }
 
-function replyText(memories: readonly Hit[], passages: readonly SearchResult[], why: string): string {
+function replyText(memories: readonly MemoryHit[], passages: readonly SearchResult[], why: string): string {
   const lines = [
     ...section(
       "From memory",

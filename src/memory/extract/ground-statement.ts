@@ -1,11 +1,11 @@
 import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
-import { coverage, rougeL } from "../similarity.ts";
+import { computeCoverage, computeRougeL } from "../similarity.ts";
 import { parseTemporal } from "../temporal.ts";
 import { type Span, splitSentences, type Utterance } from "./utterances.ts";
 
-/** What an extractor found, before anything was checked. */
-export interface Found extends Levels {
+/** A statement that an extractor found, before any check. */
+export interface Statement extends Levels {
   category: Category;
   factKey?: string;
   importance?: number;
@@ -13,37 +13,40 @@ export interface Found extends Levels {
   label: ContextLabel;
   extractor: string;
   confidence: number;
-  /** What it rests on: messages, and where in them when that is known. */
+  /** The messages that support it, with the span if it is known. */
   support: { seq: number; span?: Span }[];
 }
 
-/** The share of a candidate's words that the messages it names must hold. */
+/** The minimum share of a candidate's words that its supporting messages must contain. */
 const groundedFrom = 0.34;
 const spansPerMessage = 2;
 
 /**
- * A candidate as it may be written, with the words it rests on; undefined when the messages it names do not say it. That
- * is checked by the words, not by trust in whoever names them.
+ * Converts a statement to a draft with its evidence; undefined when the messages it names do not contain it. This is
+ * checked by their words: a model may name wrong messages.
  */
-export function grounded(
-  found: Found,
-  spoken: readonly Utterance[],
+export function groundStatement(
+  found: Statement,
+  utterances: readonly Utterance[],
   { timeZone, userTrust = "owner" }: { timeZone: string; userTrust?: Trust },
 ): MemoryDraft | undefined {
-  const named = spoken.filter((one) => found.support.some(({ seq }) => seq === one.seq));
+  const named = utterances.filter((one) => found.support.some(({ seq }) => seq === one.seq));
   if (named.length === 0) return undefined;
-  const said = named.map((one) =>
+  const texts = named.map((one) =>
     splitSentences(one)
       .map(({ start, end }) => one.text.slice(start, end))
       .join("\n"),
   );
-  const held = Math.max(coverage(found.abstract, said.join("\n")), coverage(found.content, said.join("\n")));
-  if (held < groundedFrom) return undefined;
-  const sources = named.flatMap((one) => sourcesIn(found, one));
+  const support = Math.max(
+    computeCoverage(found.abstract, texts.join("\n")),
+    computeCoverage(found.content, texts.join("\n")),
+  );
+  if (support < groundedFrom) return undefined;
+  const sources = named.flatMap((one) => findSources(found, one));
   if (sources.length === 0) return undefined;
   const newest = Math.max(...named.map((one) => one.time));
   const { support: _, importance, factKey, ...rest } = found;
-  const key = factKey === undefined ? undefined : keyOf(factKey, named);
+  const key = factKey === undefined ? undefined : qualifyFactKey(factKey, named);
   return {
     ...rest,
     ...(key === undefined ? {} : { factKey: key }),
@@ -55,15 +58,15 @@ export function grounded(
   };
 }
 
-/** Where several people talk, what one says of themselves is not what another one says. */
-function keyOf(factKey: string, named: readonly Utterance[]): string {
+/** Adds the speaker to the fact key in group chats, where several people state facts about themselves. */
+function qualifyFactKey(factKey: string, named: readonly Utterance[]): string {
   const speakers = new Set(named.filter((one) => one.role === "user").map((one) => one.speaker));
   const [only] = speakers;
   return speakers.size === 1 && only !== undefined && only !== "user" ? `${factKey} of ${only.toLowerCase()}` : factKey;
 }
 
-/** The sentences of a message that come nearest to a candidate. */
-function sourcesIn(found: Found, one: Utterance): Source[] {
+/** The sentences of a message that are most similar to a statement. */
+function findSources(found: Statement, one: Utterance): Source[] {
   const source = ({ start, end }: Span): Source => {
     const { agent, sessionId, seq } = one;
     return { agent, sessionId, seq, start, end };
@@ -71,7 +74,7 @@ function sourcesIn(found: Found, one: Utterance): Source[] {
   const known = found.support.flatMap(({ seq, span }) => (seq === one.seq && span ? [source(span)] : []));
   if (known.length > 0) return known;
   return splitSentences(one)
-    .map((span) => ({ span, score: nearness(found, one.text.slice(span.start, span.end)) }))
+    .map((span) => ({ span, score: computeSimilarity(found, one.text.slice(span.start, span.end)) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, spansPerMessage)
@@ -79,8 +82,9 @@ function sourcesIn(found: Found, one: Utterance): Source[] {
     .map(({ span }) => source(span));
 }
 
-function nearness(found: Levels, sentence: string): number {
+function computeSimilarity(found: Levels, sentence: string): number {
   return (
-    Math.max(rougeL(found.abstract, sentence), rougeL(found.content, sentence)) + coverage(sentence, found.content)
+    Math.max(computeRougeL(found.abstract, sentence), computeRougeL(found.content, sentence)) +
+    computeCoverage(sentence, found.content)
   );
 }

@@ -1,4 +1,4 @@
-/** Words that ask for what was before, in several languages; they count however short a text is. */
+/** Words that refer to the past, in several languages; they trigger recall for prompts of any length. */
 const asksForThePast =
   /\b(?:remember|recall|remind|last time|earlier|previously|as (?:i|we) said|you (?:told|said|mentioned)|i (?:told|said|mentioned)|weißt du noch|erinner\w*|letztes mal|vorhin|damals|tu te souviens|la dernière fois|te acuerdas|la última vez|recuerdas)\b|记得|记住|上次|之前|以前|刚才|说过|提到过|回忆|覚えて|前回|この前|기억|지난번/iu;
 const commands = /^\/(?:recall|remember|context)\b/i;
@@ -13,7 +13,7 @@ const question =
 const charactersLeast = 15;
 const charactersLeastCjk = 6;
 
-/** Whether memories are looked for with a prompt. Greetings, commands and the like are left alone. */
+/** Whether a prompt triggers recall. Greetings, commands and short replies do not. */
 export function wantsRecall(prompt: string): boolean {
   const text = prompt.trim();
   if (commands.test(text) || quotedFile.test(text)) return true;
@@ -24,7 +24,7 @@ export function wantsRecall(prompt: string): boolean {
   return [...text].length >= least || question.test(text);
 }
 
-/** What is searched for: a command's words without the command. */
+/** The search query of a prompt: without a leading command. */
 export function recallQuery(prompt: string): string {
   return prompt.trim().replace(commands, "").trim() || prompt;
 }

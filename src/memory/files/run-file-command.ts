@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { VarveError } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { edited, inserted, replaced, shown } from "./edits.ts";
+import { formatEdit, formatFile, insertLines, replaceText } from "./edits.ts";
 import { checkPath, root } from "./paths.ts";
-import { changingFiles, currentFiles, type FileVersion, writeVersion } from "./rows.ts";
+import { changeFiles, type FileVersion, readCurrentFiles, writeVersion } from "./rows.ts";
 
 const text = z
   .string()
@@ -22,38 +22,40 @@ const command = z.discriminatedUnion("command", [
 export type FileCommand = z.input<typeof command>;
 
 /**
- * Carries out a command of the memory tool on the files of a scope and answers in the words the tool's models know.
- * Nothing is overwritten: every change is another version.
+ * Runs a command of the memory tool on the files of a scope. Answers have the wording that models are trained on.
+ * Nothing is overwritten: every change creates a version.
  */
 export async function runFileCommand(store: Store, scope: string, input: unknown): Promise<string> {
   const parsed = command.safeParse(input);
-  if (!parsed.success) throw badCommand(parsed.error);
+  if (!parsed.success) throw createCommandError(parsed.error);
   const asked = parsed.data;
-  if (asked.command === "view") return view(await currentFiles(store.db, scope), asked.path, asked.view_range);
-  return changingFiles(store, scope, async (tx) => {
-    const files = await currentFiles(tx.db, scope);
+  if (asked.command === "view") return view(await readCurrentFiles(store.db, scope), asked.path, asked.view_range);
+  return changeFiles(store, scope, async (tx) => {
+    const files = await readCurrentFiles(tx.db, scope);
     const write = (at: string, content: string | null) => writeVersion(tx, scope, at, content, store.clock.now());
     switch (asked.command) {
       case "create":
-        if (asked.path === root || under(files, asked.path).length > 0) throw exists(`File ${asked.path}`);
+        if (asked.path === root || filesUnder(files, asked.path).length > 0)
+          throw createConflictError(`File ${asked.path}`);
         refuseBelowFile(files, asked.path);
         await write(asked.path, asked.file_text);
         return `File created successfully at: ${asked.path}`;
       case "str_replace": {
-        const content = replaced(contentOf(files, asked.path), asked);
+        const content = replaceText(getContent(files, asked.path), asked);
         await write(asked.path, content);
-        return edited(content, asked.new_str);
+        return formatEdit(content, asked.new_str);
       }
       case "insert": {
-        await write(asked.path, inserted(contentOf(files, asked.path), asked));
+        await write(asked.path, insertLines(getContent(files, asked.path), asked));
         return `The file ${asked.path} has been edited.`;
       }
       case "delete":
-        for (const file of existing(files, asked.path)) await write(file.path, null);
+        for (const file of requireFiles(files, asked.path)) await write(file.path, null);
         return `Successfully deleted ${asked.path}`;
       case "rename": {
-        const moved = existing(files, asked.old_path);
-        if (under(files, asked.new_path).length > 0) throw exists(`The destination ${asked.new_path}`);
+        const moved = requireFiles(files, asked.old_path);
+        if (filesUnder(files, asked.new_path).length > 0)
+          throw createConflictError(`The destination ${asked.new_path}`);
         refuseBelowFile(files, asked.new_path);
         for (const file of moved) {
           await write(file.path, null);
@@ -67,9 +69,9 @@ export async function runFileCommand(store: Store, scope: string, input: unknown
 
 function view(files: readonly FileVersion[], at: string, range?: [number, number] | null): string {
   const file = files.find((one) => one.path === at);
-  if (file) return shown(at, file.content ?? "", range);
+  if (file) return formatFile(at, file.content ?? "", range);
   const inside = files.filter((one) => one.path.startsWith(`${at}/`));
-  if (inside.length === 0 && at !== root) throw missing(at);
+  if (inside.length === 0 && at !== root) throw createNotFoundError(at);
   const names = new Set([at]);
   for (const one of inside) {
     const rest = one.path.slice(at.length + 1).split("/");
@@ -84,44 +86,44 @@ function view(files: readonly FileVersion[], at: string, range?: [number, number
   return `Here're the files and directories up to 2 levels deep in ${at}, excluding hidden items and node_modules:\n${lines.join("\n")}`;
 }
 
-/** A file, or everything in a folder. */
-function under(files: readonly FileVersion[], at: string): FileVersion[] {
+/** A file, or all files of a folder. */
+function filesUnder(files: readonly FileVersion[], at: string): FileVersion[] {
   return files.filter((one) => one.path === at || one.path.startsWith(`${at}/`));
 }
 
-function existing(files: readonly FileVersion[], at: string): FileVersion[] {
-  const found = at === root ? [] : under(files, at);
-  if (found.length === 0) throw missing(at);
+function requireFiles(files: readonly FileVersion[], at: string): FileVersion[] {
+  const found = at === root ? [] : filesUnder(files, at);
+  if (found.length === 0) throw createNotFoundError(at);
   return found;
 }
 
 function refuseBelowFile(files: readonly FileVersion[], at: string): void {
   const parent = files.find((one) => at.startsWith(`${one.path}/`));
-  if (parent) throw exists(`File ${parent.path}`);
+  if (parent) throw createConflictError(`File ${parent.path}`);
 }
 
-function contentOf(files: readonly FileVersion[], at: string): string {
+function getContent(files: readonly FileVersion[], at: string): string {
   const file = files.find((one) => one.path === at);
-  if (!file) throw missing(at);
+  if (!file) throw createNotFoundError(at);
   return file.content ?? "";
 }
 
-function missing(at: string): VarveError {
+function createNotFoundError(at: string): VarveError {
   return new VarveError("NOT_FOUND", `The path ${at} does not exist. Please provide a valid path.`, {
-    remedy: `View ${root} to see what is there.`,
+    remedy: `View ${root} to list the files.`,
   });
 }
 
-function exists(what: string): VarveError {
+function createConflictError(what: string): VarveError {
   return new VarveError("CONFLICT", `${what} already exists`, {
-    remedy: "Choose another path, or edit what is there.",
+    remedy: "Use another path, or edit the existing file.",
   });
 }
 
-function badCommand(error: z.ZodError): VarveError {
+function createCommandError(error: z.ZodError): VarveError {
   const [issue] = error.issues;
   const where = issue?.path.join(".") ?? "";
-  return new VarveError("BAD_REQUEST", `The command cannot be used: ${where} ${issue?.message ?? ""}`.trim(), {
+  return new VarveError("BAD_REQUEST", `Invalid command: ${where} ${issue?.message ?? ""}`.trim(), {
     remedy: "Send view, create, str_replace, insert, delete or rename, with the parameters of the memory tool.",
   });
 }

@@ -1,14 +1,14 @@
 import type { AdmissionPreset } from "../admission.ts";
-import { type Applied, applyDecision, type Place } from "../decisions.ts";
+import { type AppliedDecision, applyDecision, type Place } from "../decisions.ts";
 import type { Trust } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { parseRecallBlock } from "../recall/block.ts";
 import { holdForReview } from "../review.ts";
-import { type Budget, budgetLeft, spend } from "../spend.ts";
-import { type ExtractionPolicy, type Gathered, gather } from "./candidates.ts";
-import { type Reconciled, reconcile } from "./reconcile.ts";
+import { type Budget, readBudgetLeft, recordUsage } from "../spend.ts";
+import { type ExtractionPolicy, type GatheredCandidates, gatherCandidates } from "./gather-candidates.ts";
+import { type ReconciledCandidate, reconcile } from "./reconcile.ts";
 import { asksToRemember } from "./rules.ts";
-import { type ConversationRef, cursorMove, readUnseen } from "./unseen.ts";
+import { type ConversationRef, moveCursor, readUnreadBatch } from "./unread.ts";
 import { extractUtterance } from "./utterances.ts";
 
 export interface ExtractOptions {
@@ -16,9 +16,9 @@ export interface ExtractOptions {
   scope: string;
   policy: ExtractionPolicy;
   everyMessages: number;
-  /** What the word of whoever speaks as the user is worth: among several people, not everybody is the owner. */
+  /** The trust of user messages: in group chats not every user is the owner. */
   userTrust?: Trust;
-  /** Whatever is unseen is read, however little it is. */
+  /** Extract from all unread messages, even from few. */
   all: boolean;
   admission?: AdmissionPreset;
   budget: Budget;
@@ -26,18 +26,18 @@ export interface ExtractOptions {
 }
 
 export interface Extraction {
-  /** `nothing`: too little was said yet. `waiting`: the budget is used up. `lost`: another worker was faster. */
+  /** `nothing`: too few messages. `waiting`: the budget is used up. `lost`: another worker processed the batch. */
   status: "nothing" | "done" | "waiting" | "lost";
-  /** When a model may be asked again. */
+  /** When the budget allows model calls again. */
   againAt?: number;
   because?: string;
-  /** Whether there is more to read. */
+  /** Whether more unread messages remain. */
   more: boolean;
   messages: number;
-  applied: Applied[];
+  applied: AppliedDecision[];
   held: number;
   rejected: number;
-  dropped: Gathered["dropped"];
+  dropped: GatheredCandidates["dropped"];
   notes: string[];
 }
 
@@ -53,69 +53,80 @@ const nothing: Extraction = {
 };
 
 /**
- * Reads the next stretch of a conversation for memories. Models and vectors are asked first; then everything of the
- * batch, with how far it was read, is written in one transaction: a batch that is cut off is read again from its start.
+ * Extracts memories from the next batch of a conversation. Models are called first; then all results are written with
+ * the cursor in one transaction, so that an interrupted batch is processed again from its start.
  */
 export async function extractBatch(context: MemoryContext, options: ExtractOptions): Promise<Extraction> {
   const { ref, scope, policy, budget, signal } = options;
-  const unseen = await readUnseen(context.store, ref);
-  if (unseen.entries.length === 0) return nothing;
-  const messages = unseen.entries.filter((entry) => entry.type === "message").length;
-  const spoken = unseen.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
-  const isDue = options.all || unseen.more || messages >= options.everyMessages || asksToRemember(spoken);
+  const unread = await readUnreadBatch(context.store, ref);
+  if (unread.entries.length === 0) return nothing;
+  const messages = unread.entries.filter((entry) => entry.type === "message").length;
+  const utterances = unread.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
+  const isDue = options.all || unread.more || messages >= options.everyMessages || asksToRemember(utterances);
   if (!isDue) return { ...nothing, messages };
-  const result: Extraction = { ...nothing, status: "done", more: unseen.more, messages };
-  let items: Reconciled[] = [];
-  if (policy !== "none" && spoken.length > 0) {
+  const result: Extraction = { ...nothing, status: "done", more: unread.more, messages };
+  let items: ReconciledCandidate[] = [];
+  if (policy !== "none" && utterances.length > 0) {
     const now = context.store.clock.now();
-    const left = context.generate ? await budgetLeft(context.store, ref.agent, budget, now) : { calls: 0 };
+    const left = context.generate ? await readBudgetLeft(context.store, ref.agent, budget, now) : { calls: 0 };
     if ("at" in left) return { ...nothing, status: "waiting", againAt: left.at, because: left.because, messages };
     const used = { calls: 0, tokens: 0 };
     try {
-      const recalled = await recalledIn(context, ref);
-      const gathered = await gather(context, spoken, { policy, recalled, userTrust: options.userTrust, signal });
+      const recalled = await readRecalledTexts(context, ref);
+      const gathered = await gatherCandidates(context, utterances, {
+        policy,
+        recalled,
+        userTrust: options.userTrust,
+        signal,
+      });
       used.calls += gathered.calls;
       used.tokens += gathered.tokens;
       const callsMax = left.calls - gathered.calls;
       const admission = options.admission;
-      const reconciled = await reconcile(context, gathered.candidates, { scope, spoken, admission, callsMax, signal });
+      const reconciled = await reconcile(context, gathered.candidates, {
+        scope,
+        utterances,
+        admission,
+        callsMax,
+        signal,
+      });
       used.calls += reconciled.calls;
       used.tokens += reconciled.tokens;
       items = reconciled.items;
       result.dropped = gathered.dropped;
       result.notes = [...gathered.notes, ...reconciled.notes];
     } catch (error) {
-      // A call that failed was a call.
+      // A failed call counts towards the budget.
       if (context.generate) used.calls += 1;
       throw error;
     } finally {
-      await spend(context.store, ref.agent, used, now);
+      await recordUsage(context.store, ref.agent, used, now);
     }
   }
   signal?.throwIfAborted();
-  const written = await write(context, items, unseen, options);
+  const written = await writeBatch(context, items, unread, options);
   if (!written) return { ...nothing, status: "lost", messages };
   return { ...result, ...written };
 }
 
-async function write(
+async function writeBatch(
   context: MemoryContext,
-  items: readonly Reconciled[],
-  unseen: { from: number; to: number },
+  items: readonly ReconciledCandidate[],
+  unread: { from: number; to: number },
   { ref, scope }: ExtractOptions,
 ): Promise<Pick<Extraction, "applied" | "held" | "rejected"> | undefined> {
   const place: Place = { agent: ref.agent, scope };
   if (items.length === 0) {
     const [moved] = await context.store.writeBatch([
-      cursorMove(context.store.db, ref, unseen, context.store.clock.now()),
+      moveCursor(context.store.db, ref, unread, context.store.clock.now()),
     ]);
     return moved.rows.length === 0 ? undefined : { applied: [], held: 0, rejected: 0 };
   }
   return context.store.transaction(async (tx) => {
-    const moved = await cursorMove(tx.db, ref, unseen, context.store.clock.now()).executeTakeFirst();
+    const moved = await moveCursor(tx.db, ref, unread, context.store.clock.now()).executeTakeFirst();
     if (!moved) return undefined;
     await tx.lock(`memories ${scope}`);
-    const applied: Applied[] = [];
+    const applied: AppliedDecision[] = [];
     const byIndex: (string | undefined)[] = [];
     let [held, rejected] = [0, 0];
     for (const item of items) {
@@ -139,8 +150,8 @@ async function write(
 
 const recallsRead = 50;
 
-/** What was put before the model in this conversation lately. */
-async function recalledIn({ store }: MemoryContext, ref: ConversationRef): Promise<string[]> {
+/** The texts that were recently recalled into this conversation. */
+async function readRecalledTexts({ store }: MemoryContext, ref: ConversationRef): Promise<string[]> {
   const rows = await store.db
     .selectFrom("memory_recalls")
     .select(["memories", "block"])
@@ -152,7 +163,7 @@ async function recalledIn({ store }: MemoryContext, ref: ConversationRef): Promi
   const ids = [...new Set(rows.flatMap((row) => JSON.parse(row.memories) as string[]))];
   if (ids.length === 0) return [];
   const found = await store.db.selectFrom("memories").select(["abstract", "content"]).where("id", "in", ids).execute();
-  // What a note says stands in the block alone.
-  const said = new Set(rows.flatMap((row) => parseRecallBlock(row.block)));
-  return [...found.flatMap((row) => [row.abstract, row.content]), ...said];
+  // The text of notes exists only in the recorded block.
+  const texts = new Set(rows.flatMap((row) => parseRecallBlock(row.block)));
+  return [...found.flatMap((row) => [row.abstract, row.content]), ...texts];
 }

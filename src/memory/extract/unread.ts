@@ -7,21 +7,21 @@ export interface ConversationRef {
   conversation: number;
 }
 
-/** A stretch of a conversation that was not read for memories yet. */
-export interface Unseen {
-  /** What the cursor must still be when the batch is written. */
+/** A part of a conversation that memories were not extracted from yet. */
+export interface UnreadBatch {
+  /** The cursor on reading; it must be unchanged when the batch is written. */
   from: number;
   to: number;
   entries: Entry[];
-  /** Whether there is more behind it. */
+  /** Whether more unread entries follow. */
   more: boolean;
 }
 
 const pageEntries = 40;
 const bytesMax = 60_000;
 
-/** The next entries behind the cursor of a conversation. What a fork inherits was read in its origin. */
-export async function readUnseen(store: Store, ref: ConversationRef): Promise<Unseen> {
+/** The next entries after the cursor of a conversation. Entries that a fork inherits belong to its origin. */
+export async function readUnreadBatch(store: Store, ref: ConversationRef): Promise<UnreadBatch> {
   const { db } = store;
   const [[place], [cursor], ids] = await store.readBatch([
     headQuery(db, ref),
@@ -34,7 +34,7 @@ export async function readUnseen(store: Store, ref: ConversationRef): Promise<Un
   const page = await readAfter(store, ref.agent, path, {
     after: from,
     limit: pageEntries + 1,
-    // What a fork inherits may be of other transcripts.
+    // Inherited entries may belong to other transcripts.
     ...(path.length > 1 ? {} : { sessions: new Map(ids.map((row) => [row.id, row.session_id])) }),
   });
   const entries: Entry[] = [];
@@ -47,8 +47,8 @@ export async function readUnseen(store: Store, ref: ConversationRef): Promise<Un
   return { from, to: entries.at(-1)?.seq ?? from, entries, more: entries.length < page.length };
 }
 
-/** Whether anything was said behind the cursor of a conversation. */
-export async function hasUnseen(store: Store, ref: ConversationRef): Promise<boolean> {
+/** Whether a conversation has messages after its cursor. */
+export async function hasUnreadMessages(store: Store, ref: ConversationRef): Promise<boolean> {
   const row = await store.db
     .selectFrom("entries")
     .select("seq")
@@ -69,14 +69,14 @@ function cursorQuery(db: Db, ref: ConversationRef) {
     .where("conversation", "=", ref.conversation);
 }
 
-/** Up to where a conversation was read for memories, for whoever reads more with it. */
+/** The extraction cursor of a conversation, as a prepared query that callers can batch. */
 export const extractionCursorQuery = prepareQuery(cursorQuery);
 
-/** Moves the cursor; it changes nothing when another one has moved it meanwhile. */
-export function cursorMove(
+/** Moves the cursor, unless another worker has moved it. */
+export function moveCursor(
   db: Db | Tx,
   { agent, conversation }: ConversationRef,
-  { from, to }: Pick<Unseen, "from" | "to">,
+  { from, to }: Pick<UnreadBatch, "from" | "to">,
   now: number,
 ) {
   return db

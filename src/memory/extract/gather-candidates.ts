@@ -3,16 +3,16 @@ import { embedTexts } from "../../search/index.ts";
 import type { MemoryDraft, Trust } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import type { Candidate } from "../similar-memories.ts";
-import { cosine, wordCosine } from "../similarity.ts";
+import { computeCosine, computeWordCosine } from "../similarity.ts";
 import { candidatesMax, extractByModel } from "./by-model.ts";
-import { type Found, grounded } from "./candidate.ts";
+import { groundStatement, type Statement } from "./ground-statement.ts";
 import { extractByRules } from "./rules.ts";
 import type { Utterance } from "./utterances.ts";
 
 export type ExtractionPolicy = "full" | "episodic" | "none";
 
-/** What was found in a batch, and what of it was left out and why. */
-export interface Gathered {
+/** The candidates of a batch, and how many were dropped by reason. */
+export interface GatheredCandidates {
   candidates: Candidate[];
   dropped: Record<"ungrounded" | "duplicates" | "echoes" | "malformed" | "policy" | "secrets", number>;
   calls: number;
@@ -22,68 +22,72 @@ export interface Gathered {
 
 const duplicateAbove = 0.85;
 const echoFrom = 0.6;
-/** Without a model there is no limit to what a person may ask to be remembered, but for this one. */
+/** The maximum number of candidates of a batch without a model. */
 const rulesMax = 20;
 const episodic: readonly string[] = ["events", "cases"];
 
-/** What a stretch of a conversation holds that may be written. Models are asked here, outside of any transaction. */
-export async function gather(
+/** Extracts and filters the candidates of a batch. Models are called here, outside of any transaction. */
+export async function gatherCandidates(
   context: MemoryContext,
-  spoken: readonly Utterance[],
+  utterances: readonly Utterance[],
   options: { policy: ExtractionPolicy; recalled: readonly string[]; userTrust?: Trust; signal?: AbortSignal },
-): Promise<Gathered> {
-  const { found, ...cost } = await findIn(context, spoken, options.signal);
+): Promise<GatheredCandidates> {
+  const { found, ...cost } = await extractStatements(context, utterances, options.signal);
   const dropped = { ungrounded: 0, duplicates: 0, echoes: 0, malformed: cost.malformed, policy: 0, secrets: 0 };
   const drafts: MemoryDraft[] = [];
   for (const one of found) {
-    const draft = grounded(one, spoken, { timeZone: context.timeZone, userTrust: options.userTrust });
+    const draft = groundStatement(one, utterances, { timeZone: context.timeZone, userTrust: options.userTrust });
     if (!draft) dropped.ungrounded += 1;
-    else if (holdsSecret(draft)) dropped.secrets += 1;
+    else if (containsSecret(draft)) dropped.secrets += 1;
     else if (options.policy === "episodic" && !episodic.includes(draft.category)) dropped.policy += 1;
     else if (isEcho(draft, options.recalled)) dropped.echoes += 1;
     else drafts.push(draft);
   }
   const { embedded, note } = await embedDrafts(context, drafts, options.signal);
   if (note !== undefined) cost.notes.push(note);
-  const candidates = withoutDuplicates(embedded);
+  const candidates = removeDuplicates(embedded);
   dropped.duplicates = embedded.length - candidates.length;
   return { candidates, dropped, calls: cost.calls, tokens: cost.tokens, notes: cost.notes };
 }
 
-interface FoundIn {
-  found: Found[];
+interface ExtractedStatements {
+  found: Statement[];
   malformed: number;
   calls: number;
   tokens: number;
   notes: string[];
 }
 
-async function findIn(context: MemoryContext, spoken: readonly Utterance[], signal?: AbortSignal): Promise<FoundIn> {
+async function extractStatements(
+  context: MemoryContext,
+  utterances: readonly Utterance[],
+  signal?: AbortSignal,
+): Promise<ExtractedStatements> {
   const notes: string[] = [];
   let [calls, tokens, malformed] = [0, 0, 0];
   if (context.generate) {
-    const told = await extractByModel(context.generate, spoken, signal);
-    [calls, tokens, malformed] = [1, told.tokens, told.malformed];
-    if (told.cut > 0) notes.push(`${told.cut} long messages were read only in their beginning`);
-    if (told.fault === undefined) return { found: told.found, malformed, calls, tokens, notes };
-    notes.push(`the model's answer could not be used (${told.fault}); the built-in rules read these messages`);
+    const answer = await extractByModel(context.generate, utterances, signal);
+    [calls, tokens, malformed] = [1, answer.tokens, answer.malformed];
+    if (answer.cut > 0) notes.push(`${answer.cut} long messages were truncated for the model`);
+    if (answer.fault === undefined) return { found: answer.found, malformed, calls, tokens, notes };
+    notes.push(`the model's answer was invalid (${answer.fault}); built-in rules were used instead`);
   }
-  const { found, leftOut } = extractByRules(spoken, context.generate ? candidatesMax : rulesMax);
-  if (leftOut > 0) notes.push(`${leftOut} further statements were left out`);
+  const { found, leftOut } = extractByRules(utterances, context.generate ? candidatesMax : rulesMax);
+  if (leftOut > 0) notes.push(`${leftOut} more statements exceeded the limit of a batch`);
   return { found, malformed, calls, tokens, notes };
 }
 
-/** A key that was pasted is not a fact about anybody, and must not come back into prompts. */
-function holdsSecret({ abstract, overview, content }: MemoryDraft): boolean {
+/** A pasted key is not a memory and must not be recalled into prompts. */
+function containsSecret({ abstract, overview, content }: MemoryDraft): boolean {
   return [abstract, overview, content].some((text) => redactSecrets(text) !== text);
 }
 
-/** What an assistant says of what it was just reminded of is no news. */
+/** Whether an assistant only repeats a recalled memory. */
 function isEcho(draft: MemoryDraft, recalled: readonly string[]): boolean {
-  return draft.trust === "agent" && recalled.some((text) => wordCosine(draft.abstract, text) >= echoFrom);
+  return draft.trust === "agent" && recalled.some((text) => computeWordCosine(draft.abstract, text) >= echoFrom);
 }
 
-/** Embeds drafts for comparison. When the model fails they are compared by words alone; their vectors follow later. */
+/** Embeds drafts for comparison. If the model fails, only words are compared; the drafts are embedded later. */
 export async function embedDrafts(
   { embeddings }: Pick<MemoryContext, "embeddings">,
   drafts: readonly MemoryDraft[],
@@ -102,24 +106,24 @@ export async function embedDrafts(
   } catch (error) {
     if (signal?.aborted) throw error;
     const because = error instanceof Error ? error.message : String(error);
-    return { embedded: plain, note: `no vectors yet (${because}): compared by words alone` };
+    return { embedded: plain, note: `the embedding model failed (${because}): only words were compared` };
   }
 }
 
-/** Of two that say the same, the later is dropped; two values of one fact do not say the same. */
-function withoutDuplicates(candidates: readonly Candidate[]): Candidate[] {
-  const kept: Candidate[] = [];
+/** Drops the later of two duplicates. Two values of one fact are no duplicates. */
+function removeDuplicates(candidates: readonly Candidate[]): Candidate[] {
+  const unique: Candidate[] = [];
   for (const one of candidates) {
-    if (!kept.some((other) => areDuplicates(one, other))) kept.push(one);
+    if (!unique.some((other) => areDuplicates(one, other))) unique.push(one);
   }
-  return kept;
+  return unique;
 }
 
 function areDuplicates(a: Candidate, b: Candidate): boolean {
   const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
   if (figures(a.draft.abstract) !== figures(b.draft.abstract)) return false;
-  const words = wordCosine(a.draft.abstract, b.draft.abstract);
-  const alike = a.vector && b.vector ? cosine(a.vector.vector, b.vector.vector) : words;
-  // Meaning alone takes a sister for a brother; where both agree, it is the same.
+  const words = computeWordCosine(a.draft.abstract, b.draft.abstract);
+  const alike = a.vector && b.vector ? computeCosine(a.vector.vector, b.vector.vector) : words;
+  // Vectors cannot tell "sister" from "brother": words and vectors must agree.
   return Math.min(words, alike) > duplicateAbove;
 }

@@ -4,10 +4,10 @@ import type { Store } from "../../store/index.ts";
 import { computeWorth, searchFactor } from "../decay.ts";
 import type { Category, Memory } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
-import { filtered } from "../read.ts";
+import { selectMemories } from "../read.ts";
 import { loadMemories, memoryFromRow } from "../rows.ts";
-import { indexTerms } from "../similarity.ts";
-import { fitnessFor } from "./fitness.ts";
+import { extractIndexTerms } from "../similarity.ts";
+import { createWordScorer } from "./fitness.ts";
 
 export interface FindRequest {
   query: string;
@@ -19,60 +19,63 @@ export interface FindRequest {
   signal?: AbortSignal;
 }
 
-export interface Hit {
+export interface MemoryHit {
   memory: Memory;
   score: number;
-  /** How well it fits the words or the meaning, before its worth is counted. */
+  /** The match with the query by words or meaning, before the decay factor. */
   relevance: number;
   factor: number;
-  /** The time it is about is over. */
+  /** The event or plan it describes is over. */
   expired: boolean;
-  /** It is believed no longer, or was not yet. */
+  /** It is not valid at the requested time. */
   outdated: boolean;
 }
 
 export interface FoundMemories {
-  hits: Hit[];
-  /** `words` where nothing makes vectors, or they could not be made. */
+  hits: MemoryHit[];
+  /** `words` without an embedding model, or when it failed. */
   mode: "words" | "words and vectors";
   note?: string;
 }
 
-/** What each leg brings, at least, and how many times what is wanted. */
+/** The candidates of each retriever: a minimum, and a multiple of the limit. */
 const candidatesLeast = 80;
 const candidatesEach = 2;
-/** Words that more memories hold than this are common; beyond it, only the newest that hold them are ranked. */
+/** Words in more memories than this are common: only the newest memories that contain them are ranked. */
 const rowsMax = 2_000;
 const rankedMax = 2_000;
 const countMax = 20_000;
 /**
- * Nearer than this in meaning is more than chance: of questions and the facts that answer them MiniLM puts five in six
- * above it, of unrelated pairs one in fifty.
+ * The minimum cosine of a match. With MiniLM five of six questions reach it with the fact that answers them, and one of
+ * fifty unrelated pairs does.
  */
 export const meaningFloor = 0.25;
 const widerTimes = 4;
 const expiredFactor = 0.6;
 const outdatedFactor = 0.5;
 
-/** The memories that fit a question, the best first. They are ranked here, so that both engines rank alike. */
+/** The memories that match a query, best first. Ranking happens here, so that both engines rank alike. */
 export async function findMemories(
   context: Pick<MemoryContext, "store" | "embeddings">,
   visibility: Visibility,
   request: FindRequest,
 ): Promise<FoundMemories> {
-  const seen = narrowScopes(visibility, request.scopes);
-  if (seen?.length === 0) return { hits: [], mode: "words" };
+  const scopes = narrowScopes(visibility, request.scopes);
+  if (scopes?.length === 0) return { hits: [], mode: "words" };
   const { store } = context;
   const now = store.clock.now();
   const at = request.asOf ?? now;
-  const [near, matched] = await Promise.all([byMeaning(context, seen, request), byWords(store, seen, request, at)]);
-  const ids = matched.filter((id) => !near.rows.has(id));
-  const read = ids.length === 0 ? [] : await readRows(store, seen, request, now, ids);
-  const fits = fitnessFor(request.query);
-  const scored = [...near.rows.values(), ...read]
+  const [vectorMatches, matched] = await Promise.all([
+    retrieveByVectors(context, scopes, request),
+    retrieveByWords(store, scopes, request, at),
+  ]);
+  const ids = matched.filter((id) => !vectorMatches.rows.has(id));
+  const read = ids.length === 0 ? [] : await readRows(store, scopes, request, now, ids);
+  const fits = createWordScorer(request.query);
+  const scored = [...vectorMatches.rows.values(), ...read]
     .map((row) => {
       const memory = memoryFromRow(row);
-      return { row, ...scoreMemory(memory, at, Math.max(fits(memory), near.scores.get(row.id) ?? 0)) };
+      return { row, ...scoreMemory(memory, at, Math.max(fits(memory), vectorMatches.scores.get(row.id) ?? 0)) };
     })
     .sort((a, b) => b.score - a.score || b.row.valid_from - a.row.valid_from || (a.row.id < b.row.id ? 1 : -1))
     .slice(0, request.limit);
@@ -86,14 +89,14 @@ export async function findMemories(
     const { row: _, ...rest } = one;
     return [{ memory, ...rest }];
   });
-  return { hits, mode: near.mode, ...(near.note === undefined ? {} : { note: near.note }) };
+  return { hits, mode: vectorMatches.mode, ...(vectorMatches.note === undefined ? {} : { note: vectorMatches.note }) };
 }
 
 function scoreMemory(
   memory: Parameters<typeof computeWorth>[0] & Pick<Memory, "tier" | "expiresAt" | "validFrom" | "invalidatedAt">,
   at: number,
   relevance: number,
-): Omit<Hit, "memory"> {
+): Omit<MemoryHit, "memory"> {
   const factor = searchFactor(memory.tier, computeWorth(memory, at).composite);
   const expired = memory.expiresAt !== undefined && memory.expiresAt <= at;
   const outdated = memory.validFrom > at || (memory.invalidatedAt !== undefined && memory.invalidatedAt <= at);
@@ -101,27 +104,27 @@ function scoreMemory(
   return { score, relevance, factor, expired, outdated };
 }
 
-function candidateCount({ limit }: FindRequest): number {
+function countCandidates({ limit }: FindRequest): number {
   return Math.max(candidatesLeast, candidatesEach * limit);
 }
 
-/** By their words, the rarest first; common ones only together, or among the newest. */
-async function byWords(
+/** Retrieves by words, the rarest first; common words only combined, or among the newest memories. */
+async function retrieveByWords(
   store: Store,
-  seen: readonly string[] | undefined,
+  scopes: readonly string[] | undefined,
   request: FindRequest,
   at: number,
 ): Promise<string[]> {
   const { query, category, includeHistory } = request;
-  const most = candidateCount(request);
-  const words = indexTerms(query);
+  const most = countCandidates(request);
+  const words = extractIndexTerms(query);
   if (words.length === 0) return [];
   const { counts, of } = await store.countMemoryWords(words, countMax);
-  // A word that no memory holds finds none.
+  // Words that no memory contains are dropped.
   const counted = words
     .map((word, index) => ({ phrase: word, weight: 1, count: counts[index] ?? 0 }))
     .filter((word) => word.count > 0);
-  const base = { scopes: seen, category, limit: most, ...(includeHistory ? {} : { validAt: at }) };
+  const base = { scopes, category, limit: most, ...(includeHistory ? {} : { validAt: at }) };
   for (const choice of chooseWords(counted, of, most, rowsMax)) {
     const phrases = choice.words.map((word) => word.phrase);
     if (phrases.length === 0) continue;
@@ -136,30 +139,30 @@ type Row = Awaited<ReturnType<typeof readRows>>[number];
 
 function readRows(
   store: Store,
-  seen: readonly string[] | undefined,
+  scopes: readonly string[] | undefined,
   request: FindRequest,
   now: number,
   ids: readonly string[],
 ) {
-  return filtered(store.db, seen, request, now).selectAll().where("id", "in", ids).execute();
+  return selectMemories(store.db, scopes, request, now).selectAll().where("id", "in", ids).execute();
 }
 
-interface ByMeaning {
+interface VectorMatches {
   scores: Map<string, number>;
   rows: Map<string, Row>;
   mode: FoundMemories["mode"];
   note?: string;
 }
 
-/** By vectors, where there are any. A search by words alone is better than none: a failure is said, not thrown. */
-async function byMeaning(
+/** Retrieves by vectors. A failure becomes a note instead of an error: the search continues with words. */
+async function retrieveByVectors(
   { store, embeddings }: Pick<MemoryContext, "store" | "embeddings">,
-  seen: readonly string[] | undefined,
+  scopes: readonly string[] | undefined,
   request: FindRequest,
-): Promise<ByMeaning> {
+): Promise<VectorMatches> {
   const none = { scores: new Map<string, number>(), rows: new Map<string, Row>(), mode: "words" as const };
-  if (!embeddings.embedder) return { ...none, note: "no embedding model is installed: searched by words alone" };
-  const { context, note } = await selectMemorySpace(embeddings, seen);
+  if (!embeddings.embedder) return { ...none, note: "no embedding model is installed: only words were searched" };
+  const { context, note } = await selectMemorySpace(embeddings, scopes);
   const { embedder, memoryVectors } = context;
   const noted = note === undefined ? {} : { note };
   if (!embedder || !memoryVectors) return none;
@@ -170,16 +173,16 @@ async function byMeaning(
   } catch (error) {
     request.signal?.throwIfAborted();
     const because = error instanceof Error ? error.message : String(error);
-    return { ...none, note: `no vectors (${because}): searched by words alone` };
+    return { ...none, note: `the embedding model failed (${because}): only words were searched` };
   }
-  // Versions that are believed no longer have vectors too, and may stand before those that are.
-  for (let wanted = candidateCount(request), round = 1; ; wanted *= 4, round += 1) {
-    const all = await memoryVectors.nearest(query, wanted, seen);
-    const near = all.filter((hit) => hit.cosine >= meaningFloor);
-    const scores = new Map(near.map((hit) => [hit.id, hit.cosine]));
-    const read = scores.size === 0 ? [] : await readRows(store, seen, request, store.clock.now(), [...scores.keys()]);
+  // Invalid versions have vectors too and may displace current ones; then more neighbours are requested.
+  for (let wanted = countCandidates(request), round = 1; ; wanted *= 4, round += 1) {
+    const all = await memoryVectors.nearest(query, wanted, scopes);
+    const close = all.filter((hit) => hit.cosine >= meaningFloor);
+    const scores = new Map(close.map((hit) => [hit.id, hit.cosine]));
+    const read = scores.size === 0 ? [] : await readRows(store, scopes, request, store.clock.now(), [...scores.keys()]);
     const rows = new Map(read.map((row) => [row.id, row]));
-    const isAll = near.length < wanted || round === widerTimes;
+    const isAll = close.length < wanted || round === widerTimes;
     if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };
   }
 }

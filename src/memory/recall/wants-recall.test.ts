@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { recallQuery, wantsRecall } from "./when.ts";
+import { recallQuery, wantsRecall } from "./wants-recall.ts";
 
-describe("memories are left alone", () => {
+describe("recall is skipped", () => {
   it.each([
     "hi",
     "Good morning!",
@@ -23,7 +23,7 @@ describe("memories are left alone", () => {
   });
 });
 
-describe("memories are looked for", () => {
+describe("recall is triggered", () => {
   it.each([
     "When is my flight?",
     "why?",
@@ -43,7 +43,7 @@ describe("memories are looked for", () => {
     expect(wantsRecall(prompt)).toBe(true);
   });
 
-  it("by the words behind a command", () => {
+  it("with the words after a command", () => {
     expect(recallQuery("/recall my flight")).toBe("my flight");
     expect(recallQuery("When is my flight?")).toBe("When is my flight?");
   });
