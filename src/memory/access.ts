@@ -1,7 +1,7 @@
 import { newId } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import { chooseTier } from "./decay.ts";
+import type { MemoryContext } from "./memory-context.ts";
 import { loadMemories } from "./rows.ts";
-import { nextTier } from "./tiers.ts";
 import { countAccess } from "./write.ts";
 
 /** Counts how often memories are used. Uses are collected and written together, with a delay. */
@@ -24,7 +24,11 @@ const keptMs = 86_400_000;
  * Each batch is written with an idempotency key: when the answer to a write is lost, it is written again under the same
  * key and counted once. A crash loses the counts that were not written yet.
  */
-export function createAccessCounter(store: Store, debounceMs: number): AccessCounter {
+export function createAccessCounter(
+  context: Pick<MemoryContext, "store" | "settings">,
+  debounceMs: number,
+): AccessCounter {
+  const { store } = context;
   let pending: Batch | undefined;
   let sending: Batch | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -34,7 +38,7 @@ export function createAccessCounter(store: Store, debounceMs: number): AccessCou
     sending ??= pending;
     if (!sending) return;
     if (sending === pending) pending = undefined;
-    await writeAccesses(store, sending);
+    await writeAccesses(context, sending);
     sending = undefined;
     if (pending) await send();
   };
@@ -67,7 +71,10 @@ export function createAccessCounter(store: Store, debounceMs: number): AccessCou
   };
 }
 
-async function writeAccesses(store: Store, batch: Batch): Promise<void> {
+async function writeAccesses(
+  { store, settings }: Pick<MemoryContext, "store" | "settings">,
+  batch: Batch,
+): Promise<void> {
   await store.transaction(async (tx) => {
     const now = store.clock.now();
     const done = await tx.db
@@ -83,7 +90,7 @@ async function writeAccesses(store: Store, batch: Batch): Promise<void> {
     const ids = [...batch.counts.keys()];
     const rows = await tx.db.selectFrom("memories").selectAll().where("id", "in", ids).execute();
     for (const memory of await loadMemories(tx.db, rows)) {
-      const tier = nextTier(memory, now);
+      const tier = chooseTier(memory, now, settings);
       if (tier !== memory.tier) await tx.db.updateTable("memories").set({ tier }).where("id", "=", memory.id).execute();
     }
     await tx.db

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type AdmissionFacts, admissionPresets, admit, estimateConfidence } from "./admission.ts";
+import { type ConfigInput, loadConfig } from "../config/index.ts";
+import { type AdmissionFacts, admissionPresets, admit, estimateConfidence, resolveAdmission } from "./admission.ts";
 
 const facts = (more: Partial<AdmissionFacts> = {}): AdmissionFacts => ({
   category: "preferences",
@@ -62,5 +63,25 @@ describe("admission", () => {
     for (const { weights } of Object.values(admissionPresets)) {
       expect(Object.values(weights).reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 10);
     }
+  });
+});
+
+describe("the settings of admission", () => {
+  const resolve = (overrides: ConfigInput) =>
+    resolveAdmission(loadConfig({ home: "/nowhere", env: {}, overrides }).config);
+
+  it("are those of the preset by default", () => {
+    for (const preset of ["balanced", "conservative", "high-recall"] as const) {
+      expect(resolve({ memory: { admission: preset } })).toEqual(admissionPresets[preset]);
+    }
+    expect(resolve({ memory: { admission: "off" } })).toBeUndefined();
+  });
+
+  it("change the outcome when overridden", () => {
+    const admission = { admitFrom: 1, weights: { typePrior: 0.5 } };
+    const preset = resolve({ memory: { admission: "balanced" }, advanced: { memory: { admission } } });
+    expect(preset).toMatchObject({ admitFrom: 1, rejectBelow: 0.45, weights: { typePrior: 0.5, utility: 0.1 } });
+    expect(admit(facts(), admissionPresets.balanced).outcome).toBe("admit");
+    expect(preset && admit(facts(), preset).outcome).toBe("hold");
   });
 });

@@ -1,3 +1,4 @@
+import type { Config } from "../config/index.ts";
 import { type Category, categories } from "./memory.ts";
 import { computeCoverage, computeRougeL } from "./similarity.ts";
 
@@ -34,6 +35,21 @@ export const admissionPresets = {
     halfLifeDays: 21,
   },
 } as const satisfies Record<string, AdmissionPreset>;
+
+/** The preset that the settings select, with the overrides of `advanced.memory.admission`; undefined when it is off. */
+export function resolveAdmission({
+  memory,
+  advanced,
+}: Pick<Config, "memory" | "advanced">): AdmissionPreset | undefined {
+  if (memory.admission === "off") return undefined;
+  const preset: AdmissionPreset = admissionPresets[memory.admission];
+  const { weights, ...overrides } = advanced.memory.admission;
+  return {
+    ...preset,
+    ...omitUndefined(overrides),
+    weights: { ...preset.weights, ...omitUndefined(weights) },
+  };
+}
 
 /** A memory of the pool with at least this cosine is a match. */
 const matchFrom = 0.55;
@@ -91,4 +107,10 @@ function computeRecency(matches: readonly { ageDays: number }[], halfLifeDays: n
 
 function clamp(value: number): number {
   return Math.min(1, Math.max(0, value));
+}
+
+function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 }

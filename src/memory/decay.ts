@@ -1,3 +1,4 @@
+import type { Config } from "../config/index.ts";
 import type { TemporalType, Tier } from "./memory.ts";
 
 /** The fields of a memory that determine its worth. */
@@ -12,35 +13,32 @@ export interface DecayFacts {
 }
 
 export const dayMs = 86_400_000;
-export const staleBelow = 0.3;
 
-const halfLifeDays = 30;
-const dynamicShare = 1 / 3;
-const importanceStretch = 1.5;
-const stretch: Readonly<Record<Tier, number>> = { core: 0.8, working: 1.0, peripheral: 1.3 };
-const floors: Readonly<Record<Tier, number>> = { core: 0.9, working: 0.7, peripheral: 0.5 };
+/** Settings of decay and tiers, `advanced.memory`. */
+export type DecaySettings = Config["advanced"]["memory"]["decay"];
+export type TierSettings = Config["advanced"]["memory"]["tiers"];
+
 const accessScale = 5;
 const gapScaleDays = 30;
-const weights = { recency: 0.4, frequency: 0.3, intrinsic: 0.3 };
-const factorLeast = 0.3;
+const searchFactorMin = 0.3;
 
 /** A stretched exponential over the days since the last access, or since creation without one. */
-export function recency(days: number, { importance, tier, temporalType }: Omit<DecayFacts, "createdAt">): number {
-  const base = halfLifeDays * (temporalType === "dynamic" ? dynamicShare : 1);
-  const halfLife = base * Math.exp(importanceStretch * importance);
-  return Math.exp(-(Math.LN2 / halfLife) * days ** stretch[tier]);
+export function computeRecency(
+  days: number,
+  { importance, tier, temporalType }: Omit<DecayFacts, "createdAt">,
+  settings: DecaySettings,
+): number {
+  const base = settings.halfLifeDays * (temporalType === "dynamic" ? settings.dynamicFactor : 1);
+  const halfLife = base * Math.exp(settings.importanceFactor * importance);
+  return Math.exp(-(Math.LN2 / halfLife) * days ** settings.exponents[tier]);
 }
 
-export function frequency(accesses: number, meanGapDays: number): number {
+export function computeFrequency(accesses: number, meanGapDays: number): number {
   return (1 - Math.exp(-accesses / accessScale)) * (0.5 + 0.5 * Math.exp(-meanGapDays / gapScaleDays));
 }
 
-export function intrinsic({ importance, confidence }: Pick<DecayFacts, "importance" | "confidence">): number {
-  return importance * confidence;
-}
-
 /** The mean time between accesses; the first interval starts at creation. */
-export function meanGapDays({ createdAt, lastAccessedAt, accessCount }: DecayFacts): number {
+function computeMeanGapDays({ createdAt, lastAccessedAt, accessCount }: DecayFacts): number {
   if (lastAccessedAt === undefined || accessCount === 0) return 0;
   return Math.max(0, lastAccessedAt - createdAt) / dayMs / accessCount;
 }
@@ -54,33 +52,54 @@ export interface Worth {
 }
 
 /** The worth of a memory at a time. Negative ages, after the clock was set back, count as 0. */
-export function computeWorth(facts: DecayFacts, now: number): Worth {
+export function computeWorth(facts: DecayFacts, now: number, settings: DecaySettings): Worth {
   const days = Math.max(0, now - (facts.lastAccessedAt ?? facts.createdAt)) / dayMs;
-  const parts = {
-    recency: recency(days, facts),
-    frequency: frequency(facts.accessCount, meanGapDays(facts)),
-    intrinsic: intrinsic(facts),
-  };
-  const composite =
-    weights.recency * parts.recency + weights.frequency * parts.frequency + weights.intrinsic * parts.intrinsic;
-  return { ...parts, composite, stale: composite < staleBelow };
+  const recency = computeRecency(days, facts, settings);
+  const frequency = computeFrequency(facts.accessCount, computeMeanGapDays(facts));
+  const intrinsic = facts.importance * facts.confidence;
+  const { weights } = settings;
+  const composite = weights.recency * recency + weights.frequency * frequency + weights.intrinsic * intrinsic;
+  return { recency, frequency, intrinsic, composite, stale: composite < settings.staleBelow };
 }
 
 /** The factor on the score of a memory in a search. */
-export function searchFactor(tier: Tier, composite: number): number {
+export function computeSearchFactor(tier: Tier, composite: number, { floors }: DecaySettings): number {
   const factor = 0.3 + 0.7 * Math.max(floors[tier], composite);
-  return Math.min(1, Math.max(factorLeast, factor));
+  return Math.min(1, Math.max(searchFactorMin, factor));
 }
 
 /** The worth over the coming days, for display. */
-export function decayCurve(
+export function computeDecayCurve(
   facts: DecayFacts,
   now: number,
-  days: number,
-  points = 30,
+  { days, points = 30 }: { days: number; points?: number },
+  settings: DecaySettings,
 ): { day: number; worth: number }[] {
   return Array.from({ length: points + 1 }, (_, index) => {
     const day = (days * index) / points;
-    return { day, worth: computeWorth(facts, now + day * dayMs).composite };
+    return { day, worth: computeWorth(facts, now + day * dayMs, settings).composite };
   });
+}
+
+/** The tier of a memory by its worth and accesses. It changes by one step at a time. */
+export function chooseTier(
+  facts: DecayFacts,
+  now: number,
+  { decay, tiers }: { decay: DecaySettings; tiers: TierSettings },
+): Tier {
+  const { composite } = computeWorth(facts, now, decay);
+  const { accessCount, importance } = facts;
+  const ageDays = (now - facts.createdAt) / dayMs;
+  const isWorthless = composite < tiers.demoteBelow;
+  const isUsed = accessCount >= tiers.workingAccesses;
+  switch (facts.tier) {
+    case "peripheral":
+      return isUsed && composite >= tiers.workingWorth ? "working" : "peripheral";
+    case "working":
+      if (accessCount >= tiers.coreAccesses && composite >= tiers.coreWorth && importance >= tiers.coreImportance)
+        return "core";
+      return isWorthless || (ageDays > tiers.demoteAfterDays && !isUsed) ? "peripheral" : "working";
+    case "core":
+      return isWorthless && !isUsed ? "working" : "core";
+  }
 }

@@ -1,11 +1,10 @@
-import { dayMs } from "./decay.ts";
+import { chooseTier, dayMs } from "./decay.ts";
 import { applyDecision, type Decision } from "./decisions.ts";
 import { categories, type Memory } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { selectMemories } from "./read.ts";
 import { loadMemories } from "./rows.ts";
 import { findSimilar } from "./similar-memories.ts";
-import { nextTier } from "./tiers.ts";
 
 export interface MemoryMaintenance {
   looked: number;
@@ -50,7 +49,7 @@ async function moveTiers(
 ): Promise<void> {
   const now = context.store.clock.now();
   const moves = memories
-    .map((memory) => ({ memory, tier: nextTier(memory, now) }))
+    .map((memory) => ({ memory, tier: chooseTier(memory, now, context.settings) }))
     .filter(({ memory, tier }) => memory.tier !== tier);
   if (moves.length === 0) return;
   await context.store.transaction(async (tx) => {

@@ -1,3 +1,4 @@
+import type { Config } from "../config/index.ts";
 import type { Generate } from "../models/index.ts";
 import type { SearchContext } from "../search/index.ts";
 import type { Store } from "../store/index.ts";
@@ -10,4 +11,6 @@ export interface MemoryContext {
   /** Absent when no model is configured for memories: built-in rules replace it. */
   generate?: Generate;
   timeZone: string;
+  /** Decay, tiers and admission. */
+  settings: Config["advanced"]["memory"];
 }

@@ -10,7 +10,7 @@ import type { Session } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import { readTail } from "../transcript/index.ts";
 import { type AccessCounter, createAccessCounter } from "./access.ts";
-import { computeWorth, decayCurve, type Worth } from "./decay.ts";
+import { computeDecayCurve, computeWorth, type Worth } from "./decay.ts";
 import type { AppliedDecision } from "./decisions.ts";
 import type { Extraction } from "./extract/extract-batch.ts";
 import { createExtractor } from "./extract/extraction-jobs.ts";
@@ -152,9 +152,10 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     store,
     embeddings: search.context,
     timeZone: config.timezone,
+    settings: config.advanced.memory,
     ...(generate ? { generate } : {}),
   };
-  const accesses = createAccessCounter(store, accessDebounceMs);
+  const accesses = createAccessCounter(context, accessDebounceMs);
   const extractor = createExtractor({ context, config, jobs, emit });
   const resolveFor = (request: Requester | undefined) => resolveVisibility(config, request);
   const mirror = async (folder: string | undefined, request: Requester | undefined): Promise<Mirrored> => {
@@ -195,8 +196,8 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       return {
         memory,
         ...(await readEvidence(store, memory)),
-        worth: computeWorth(memory, now),
-        curve: decayCurve(memory, now, curveDays),
+        worth: computeWorth(memory, now, context.settings.decay),
+        curve: computeDecayCurve(memory, now, { days: curveDays }, context.settings.decay),
       };
     },
     async named(words, { scopes, ...request } = {}) {

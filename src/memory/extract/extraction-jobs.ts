@@ -13,7 +13,7 @@ import { createJob, type JobHandler, type JobQueue, type Postponed } from "../..
 import { findSessionIfAny } from "../../session/index.ts";
 import type { NewJob } from "../../store/index.ts";
 import { readTail } from "../../transcript/index.ts";
-import { admissionPresets } from "../admission.ts";
+import { resolveAdmission } from "../admission.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { reflect } from "../reflect.ts";
 import { type Extraction, type ExtractOptions, extractBatch } from "./extract-batch.ts";
@@ -173,7 +173,7 @@ function resolveExtractOptions(
     everyMessages: memory.extractEveryMessages,
     userTrust: getChatType(parseSessionKey(key)) === "direct" ? "owner" : "untrusted",
     all,
-    ...(memory.admission === "off" ? {} : { admission: admissionPresets[memory.admission] }),
+    admission: resolveAdmission(config),
     budget: { callsPerHour: memory.callsPerHour, tokensPerDay: memory.tokensPerDay },
   };
 }

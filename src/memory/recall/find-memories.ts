@@ -1,7 +1,7 @@
 import { narrowScopes, type Visibility } from "../../authorization/index.ts";
 import { chooseWords, selectMemorySpace } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
-import { computeWorth, searchFactor } from "../decay.ts";
+import { computeSearchFactor, computeWorth, type DecaySettings } from "../decay.ts";
 import type { Category, Memory } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { selectMemories } from "../read.ts";
@@ -56,7 +56,7 @@ const outdatedFactor = 0.5;
 
 /** The memories that match a query, best first. Ranking happens here, so that both engines rank alike. */
 export async function findMemories(
-  context: Pick<MemoryContext, "store" | "embeddings">,
+  context: Pick<MemoryContext, "store" | "embeddings" | "settings">,
   visibility: Visibility,
   request: FindRequest,
 ): Promise<FoundMemories> {
@@ -75,7 +75,15 @@ export async function findMemories(
   const scored = [...vectorMatches.rows.values(), ...read]
     .map((row) => {
       const memory = memoryFromRow(row);
-      return { row, ...scoreMemory(memory, at, Math.max(fits(memory), vectorMatches.scores.get(row.id) ?? 0)) };
+      return {
+        row,
+        ...scoreMemory(
+          memory,
+          at,
+          Math.max(fits(memory), vectorMatches.scores.get(row.id) ?? 0),
+          context.settings.decay,
+        ),
+      };
     })
     .sort((a, b) => b.score - a.score || b.row.valid_from - a.row.valid_from || (a.row.id < b.row.id ? 1 : -1))
     .slice(0, request.limit);
@@ -96,8 +104,9 @@ function scoreMemory(
   memory: Parameters<typeof computeWorth>[0] & Pick<Memory, "tier" | "expiresAt" | "validFrom" | "invalidatedAt">,
   at: number,
   relevance: number,
+  settings: DecaySettings,
 ): Omit<MemoryHit, "memory"> {
-  const factor = searchFactor(memory.tier, computeWorth(memory, at).composite);
+  const factor = computeSearchFactor(memory.tier, computeWorth(memory, at, settings).composite, settings);
   const expired = memory.expiresAt !== undefined && memory.expiresAt <= at;
   const outdated = memory.validFrom > at || (memory.invalidatedAt !== undefined && memory.invalidatedAt <= at);
   const score = relevance * factor * (expired ? expiredFactor : 1) * (outdated ? outdatedFactor : 1);
