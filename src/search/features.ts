@@ -1,7 +1,7 @@
 import type { Doc } from "./documents.ts";
 import { isSpeakerName } from "./documents.ts";
 import { computeBm25, computeLengthNorm } from "./query-weights.ts";
-import { ranking } from "./ranking.ts";
+import { type RankingSettings, ranking } from "./ranking.ts";
 import { listNeighbours, type Pool } from "./retrieve.ts";
 import { TermCounter } from "./text/count-terms.ts";
 import { dot } from "./vectors/math.ts";
@@ -25,11 +25,16 @@ export interface LexicalScores {
 }
 
 /** Computes scores for the candidates only; the other documents contribute as neighbours. */
-export function computeLexicalScores(pool: Pool, candidates: readonly number[], query: WeightedTerms): LexicalScores {
+export function computeLexicalScores(
+  pool: Pool,
+  candidates: readonly number[],
+  query: WeightedTerms,
+  { k1, b }: RankingSettings["bm25"],
+): LexicalScores {
   const { terms, weights, averageTokens, prefix } = query;
   const counter = new TermCounter(terms, prefix);
   const frequencies = pool.docs.map((doc) => {
-    const norm = computeLengthNorm(doc.tokens, doc.averageTokens ?? averageTokens);
+    const norm = computeLengthNorm(doc.tokens, doc.averageTokens ?? averageTokens, b);
     const counts = doc.terms ? counter.inTerms(doc.terms) : addSpeakerCounts(doc, terms, counter.inText(doc.text));
     return counts.map((count) => count / norm);
   });
@@ -54,9 +59,9 @@ export function computeLexicalScores(pool: Pool, candidates: readonly number[], 
   };
   for (const index of candidates) {
     const near = over(index, ranking.windows.near);
-    scores.own[index] = computeBm25(frequencies[index] ?? [], weights);
-    scores.near[index] = computeBm25(near, weights);
-    scores.wide[index] = computeBm25(over(index, ranking.windows.wide), weights);
+    scores.own[index] = computeBm25(frequencies[index] ?? [], weights, k1);
+    scores.near[index] = computeBm25(near, weights, k1);
+    scores.wide[index] = computeBm25(over(index, ranking.windows.wide), weights, k1);
     let matched = 0;
     for (let term = 0; term < near.length; term += 1) if ((near[term] as number) > 0) matched += weights[term] ?? 0;
     scores.coverage[index] = matched / total;

@@ -4,7 +4,7 @@ import { computeLexicalScores, computeVectorScores, type LexicalScores, type Vec
 import { addLateInteraction, computeClassicScore, fuseTuned, makeRankingHints, normaliseBm25 } from "./fuse.ts";
 import type { WeightedToken } from "./query-weights.ts";
 import { addSpeakerFrequencies, weighQuery, weighTerms } from "./query-weights.ts";
-import { ranking } from "./ranking.ts";
+import { type RankingSettings, ranking } from "./ranking.ts";
 import { type Retrieval, retrieve } from "./retrieve.ts";
 import type { SearchContext } from "./search-context.ts";
 import { makeSnippet } from "./snippet.ts";
@@ -34,6 +34,7 @@ const limitMax = 1_000;
 export async function find(context: SearchContext, query: string, options: FindOptions): Promise<SearchAnswer> {
   const limit = Math.min(limitMax, Math.max(1, options.limit ?? limitDefault));
   const profile = options.profile ?? "tuned";
+  const { settings } = context;
   const steps: NonNullable<SearchAnswer["steps"]> = [];
   let began = performance.now();
   const step = (name: string, candidates: number) => {
@@ -46,12 +47,12 @@ export async function find(context: SearchContext, query: string, options: FindO
   const found = await retrieve(context, query, { ...options, limit });
   for (const { name, ms } of found.took) steps.push({ name, ms: roundScore(ms), candidates: found.candidates.length });
   began = performance.now();
-  const { lexical, vector, tokens } = computeScores(found, options.retrievers);
+  const { lexical, vector, tokens } = computeScores(found, options.retrievers, settings.bm25);
   const all = found.candidates.map((index) => createCandidate(found, index, lexical, vector));
   let list = all.filter((candidate) => hasEvidence(candidate, lexical));
   let weightTotal = 1;
-  if (profile === "classic") list = fuseClassic(list, limit);
-  else weightTotal = fuseTuned(list, lexical, vector, makeRankingHints(found, time));
+  if (profile === "classic") list = fuseClassic(list, limit, settings.classicWeights);
+  else weightTotal = fuseTuned(list, lexical, vector, makeRankingHints(found, time), settings.weights);
   traceScores(list, "fusion");
   step("fusion", list.length);
 
@@ -83,13 +84,14 @@ export async function find(context: SearchContext, query: string, options: FindO
     if (profile !== "classic" && tokens.length > 0) {
       const best = list.toSorted(compareByScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
       const scores = await scoreLateInteraction(context, options.agent, found, tokens, best);
-      addLateInteraction(best, weightTotal, scores.own, scores.window);
+      addLateInteraction(best, weightTotal, scores.own, scores.window, settings.weights);
       late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
     }
     if (!context.reranker || options.noNetwork || list.length === 0) return list;
     const { signal } = options;
     const reranked = await rerankCandidates(context.reranker, query, list, {
       limit,
+      weight: settings.rerankWeight,
       hasLate: late !== undefined,
       signal,
     });
@@ -98,7 +100,7 @@ export async function find(context: SearchContext, query: string, options: FindO
     return list;
   });
   await run("recency", () => {
-    applyRecency(list, context.store.clock.now());
+    applyRecency(list, context.store.clock.now(), settings);
     return list;
   });
   await run("length", () => {
@@ -106,7 +108,7 @@ export async function find(context: SearchContext, query: string, options: FindO
     return list;
   });
   await run("decay", () => {
-    applyDecay(list, context.store.clock.now());
+    applyDecay(list, context.store.clock.now(), settings);
     return list;
   });
   await run("hardMinScore", () =>
@@ -117,7 +119,11 @@ export async function find(context: SearchContext, query: string, options: FindO
   );
   list.sort(compareByScore);
   await run("noise", () => moveNoiseLast(list));
-  await run("diversity", () => diversify(list, 2 * limit, same, (a, b) => computeSimilarity(found, a, b)));
+  await run("diversity", () =>
+    diversify(list, { front: 2 * limit, same, lambda: settings.diversityLambda }, (a, b) =>
+      computeSimilarity(found, a, b),
+    ),
+  );
   if (list.length > limit) cut.push(`${list.length - limit} more results beyond the limit of ${limit}`);
   list = list.slice(0, limit);
 
@@ -153,6 +159,7 @@ function hasEvidence(candidate: Candidate, lexical: LexicalScores | undefined): 
 function computeScores(
   found: Retrieval,
   retrievers: FindOptions["retrievers"],
+  bm25: RankingSettings["bm25"],
 ): {
   lexical: LexicalScores | undefined;
   vector: VectorScores | undefined;
@@ -166,7 +173,7 @@ function computeScores(
   const silent = terms.length === 0 || retrievers?.includes("lexical") === false;
   const lexical = silent
     ? undefined
-    : computeLexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix });
+    : computeLexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix }, bm25);
   const query = embedded && weighQuery(embedded, parsed.terms, weights);
   const vector = query && computeVectorScores(pool, found.candidates, query.vector, found.vectorAt);
   return { lexical, vector, tokens: query?.tokens ?? [] };
@@ -200,12 +207,12 @@ function createCandidate(
 }
 
 /** `classic` considers only the top results of each retriever. */
-function fuseClassic(list: Candidate[], limit: number): Candidate[] {
+function fuseClassic(list: Candidate[], limit: number, weights: RankingSettings["classicWeights"]): Candidate[] {
   const most = Math.max(20, 2 * limit);
   const lexical = list.filter((one) => one.bm25 > 0).sort((a, b) => b.bm25 - a.bm25);
   const vector = list.filter((one) => one.cosine !== undefined).sort((a, b) => (b.cosine ?? 0) - (a.cosine ?? 0));
   const chosen = new Set([...lexical.slice(0, most), ...vector.slice(0, most)]);
-  for (const candidate of chosen) candidate.score = computeClassicScore(candidate.bm25, candidate.cosine);
+  for (const candidate of chosen) candidate.score = computeClassicScore(candidate.bm25, candidate.cosine, weights);
   return [...chosen];
 }
 

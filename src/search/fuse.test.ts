@@ -1,21 +1,29 @@
 import { describe, expect, test } from "vitest";
+import { loadConfig } from "../config/index.ts";
 import { scaleToUnit } from "./features.ts";
 import { computeClassicScore, normaliseBm25 } from "./fuse.ts";
 
+const settings = loadConfig({ home: "/nowhere", env: {} }).config.advanced.search;
+const { classicWeights } = settings;
+
 describe("the classic profile", () => {
   test("is 0.7 of the vector and 0.3 of BM25", () => {
-    expect(computeClassicScore(0.5, 0.6)).toBeCloseTo(0.7 * 0.6 + 0.3 * 0.5);
+    expect(computeClassicScore(0.5, 0.6, classicWeights)).toBeCloseTo(0.7 * 0.6 + 0.3 * 0.5);
   });
 
   test("a strong lexical match keeps 0.92 of its own score", () => {
-    expect(computeClassicScore(0.9, 0.1)).toBeCloseTo(0.92 * 0.9);
-    expect(computeClassicScore(0.74, 0)).toBeCloseTo(0.3 * 0.74);
+    expect(computeClassicScore(0.9, 0.1, classicWeights)).toBeCloseTo(0.92 * 0.9);
+    expect(computeClassicScore(0.74, 0, classicWeights)).toBeCloseTo(0.3 * 0.74);
   });
 
   test("without a vector BM25 is the score, and scores stay within 0.1 and 1", () => {
-    expect(computeClassicScore(0.6, undefined)).toBe(0.6);
-    expect(computeClassicScore(0, -0.5)).toBe(0.1);
-    expect(computeClassicScore(1, 1)).toBe(1);
+    expect(computeClassicScore(0.6, undefined, classicWeights)).toBe(0.6);
+    expect(computeClassicScore(0, -0.5, classicWeights)).toBe(0.1);
+    expect(computeClassicScore(1, 1, classicWeights)).toBe(1);
+  });
+
+  test("its weights are settings", () => {
+    expect(computeClassicScore(0.5, 0.6, { vector: 0.2, bm25: 0.8 })).toBeCloseTo(0.2 * 0.6 + 0.8 * 0.5);
   });
 
   test("BM25 is normalised to 0–1", () => {

@@ -1,7 +1,7 @@
 import type { Candidate } from "./candidate.ts";
 import { isSpeakerName } from "./documents.ts";
 import { divideByLargest, type LexicalScores, scaleToUnit, type VectorScores } from "./features.ts";
-import { ranking } from "./ranking.ts";
+import { type RankingSettings, ranking } from "./ranking.ts";
 import type { Retrieval } from "./retrieve.ts";
 import { scoreTimeFit, type TimeSpan } from "./time/time-span.ts";
 
@@ -14,9 +14,13 @@ export function normaliseBm25(raw: number): number {
  * The score of the `classic` profile: a weighted sum of cosine and BM25. A strong lexical match keeps at least
  * `strongFloor` of its BM25, so that exact names and ticket numbers rank high; without a vector BM25 is the score.
  */
-export function computeClassicScore(bm25: number, cosine: number | undefined): number {
-  const { vector, bm25: lexical, strongBm25, strongFloor, least } = ranking.classic;
-  const fused = cosine === undefined ? bm25 : vector * Math.max(0, cosine) + lexical * bm25;
+export function computeClassicScore(
+  bm25: number,
+  cosine: number | undefined,
+  weights: RankingSettings["classicWeights"],
+): number {
+  const { strongBm25, strongFloor, least } = ranking.classic;
+  const fused = cosine === undefined ? bm25 : weights.vector * Math.max(0, cosine) + weights.bm25 * bm25;
   const raised = bm25 >= strongBm25 ? Math.max(fused, strongFloor * bm25) : fused;
   return Math.min(1, Math.max(least, raised));
 }
@@ -30,8 +34,6 @@ export interface RankingHints {
   time?: readonly number[];
 }
 
-const { tuned } = ranking;
-
 /**
  * Scores the candidates by the weighted sum of all features except late interaction; a missing feature is left out
  * together with its weight. Returns the sum of the weights, late interaction included, by which scores are divided.
@@ -41,22 +43,23 @@ export function fuseTuned(
   lexical: LexicalScores | undefined,
   vector: VectorScores | undefined,
   hints: RankingHints,
+  weights: RankingSettings["weights"],
 ): number {
   const places = candidates.map((candidate) => candidate.index);
   const pick = <T>(values: ArrayLike<T>) => places.map((place) => values[place] as T);
   const parts: { weight: number; values: readonly number[] }[] = [];
   if (lexical) {
-    parts.push({ weight: tuned.near, values: pick(divideByLargest(lexical.near)) });
-    parts.push({ weight: tuned.wide, values: pick(divideByLargest(lexical.wide)) });
+    parts.push({ weight: weights.near, values: pick(divideByLargest(lexical.near)) });
+    parts.push({ weight: weights.wide, values: pick(divideByLargest(lexical.wide)) });
   }
   if (vector) {
-    parts.push({ weight: tuned.vector, values: scaleToUnit(pick(vector.own)) });
-    parts.push({ weight: tuned.vectorWindow, values: scaleToUnit(pick(vector.window)) });
+    parts.push({ weight: weights.vector, values: scaleToUnit(pick(vector.own)) });
+    parts.push({ weight: weights.vectorWindow, values: scaleToUnit(pick(vector.window)) });
   }
-  parts.push({ weight: tuned.speaker, values: pick(hints.speaker).map(Number) });
-  parts.push({ weight: tuned.firstPerson, values: pick(hints.firstPerson).map(Number) });
-  if (hints.time) parts.push({ weight: tuned.time, values: pick(hints.time) });
-  const whole = parts.reduce((sum, part) => sum + part.weight, vector ? tuned.late + tuned.lateWindow : 0);
+  parts.push({ weight: weights.speaker, values: pick(hints.speaker).map(Number) });
+  parts.push({ weight: weights.firstPerson, values: pick(hints.firstPerson).map(Number) });
+  if (hints.time) parts.push({ weight: weights.time, values: pick(hints.time) });
+  const whole = parts.reduce((sum, part) => sum + part.weight, vector ? weights.late + weights.lateWindow : 0) || 1;
   for (const [index, candidate] of candidates.entries()) {
     candidate.score = parts.reduce((sum, part) => sum + part.weight * (part.values[index] ?? 0), 0) / whole;
   }
@@ -69,10 +72,11 @@ export function addLateInteraction(
   whole: number,
   own: (number | undefined)[],
   window: (number | undefined)[],
+  weights: RankingSettings["weights"],
 ): void {
   const [ownShares, windowShares] = [scaleToUnit(own), scaleToUnit(window)];
   for (const [index, candidate] of candidates.entries()) {
-    const late = tuned.late * (ownShares[index] ?? 0) + tuned.lateWindow * (windowShares[index] ?? 0);
+    const late = weights.late * (ownShares[index] ?? 0) + weights.lateWindow * (windowShares[index] ?? 0);
     candidate.score += late / whole;
   }
 }

@@ -121,14 +121,12 @@ export function computeInverseFrequency(n: number, df: number): number {
 }
 
 /** BM25's length normalisation: above 1 for documents longer than the average. */
-export function computeLengthNorm(tokens: number, averageTokens: number): number {
-  const { b } = ranking.bm25;
+export function computeLengthNorm(tokens: number, averageTokens: number, b: number): number {
   return 1 - b + b * (tokens / Math.max(1, averageTokens));
 }
 
 /** BM25 over the query's terms. Frequencies must already be divided by the length normalisation. */
-export function computeBm25(frequencies: ArrayLike<number>, weights: ArrayLike<number>): number {
-  const { k1 } = ranking.bm25;
+export function computeBm25(frequencies: ArrayLike<number>, weights: ArrayLike<number>, k1: number): number {
   let score = 0;
   for (let index = 0; index < weights.length; index += 1) {
     const frequency = frequencies[index] ?? 0;

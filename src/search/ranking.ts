@@ -1,9 +1,13 @@
+import type { Config } from "../config/index.ts";
+
+/** The numbers of the ranking that experts tune, `advanced.search`. */
+export type RankingSettings = Config["advanced"]["search"];
+
 /**
- * All numbers of the ranking. The `tuned` weights were fitted on four datasets with equal shares and cross-validated by
+ * The other numbers of the ranking. The tuned weights were fitted on four datasets with equal shares and cross-validated by
  * leaving one dataset out at a time; docs/search-quality.md lists the contribution of each.
  */
 export const ranking = {
-  bm25: { k1: 1.2, b: 0.75 },
   /** Weight of a word or vector in a neighbouring message, by distance: a single message is often too short to match. */
   windows: { near: [1, 0.5], wide: [1, 0.3, 0.3, 0.3], vector: [1, 0.5, 0.5] },
   /** Weight of words that instruct rather than name the subject: "list", "summary", "mention". */
@@ -23,18 +27,7 @@ export const ranking = {
     freeTokens: 32,
     lengthPenalty: 0.05,
   },
-  tuned: {
-    near: 0.04,
-    wide: 0.17,
-    vector: 0.1,
-    vectorWindow: 0.07,
-    late: 0.21,
-    lateWindow: 0.14,
-    speaker: 0.09,
-    firstPerson: 0.18,
-    time: 0.15,
-  },
-  classic: { vector: 0.7, bm25: 0.3, strongBm25: 0.75, strongFloor: 0.92, least: 0.1 },
+  classic: { strongBm25: 0.75, strongFloor: 0.92, least: 0.1 },
   /** The least number of candidates for each retriever, and how many neighbours of each are loaded on either side. */
   candidates: {
     inConversation: { each: 60, context: 4 },
@@ -50,13 +43,10 @@ export const ranking = {
     /** `tuned` scores are shares of a weighted sum: in a long list correct results have small scores too. */
     tunedMinScore: 0.02,
     tunedHardMinScore: 0.05,
-    rerank: { weight: 0.6, fallbackCosine: 0.3, missingFactor: 0.8, floors: [0.95, 0.9, 0.5], strong: [0.75, 0.6] },
-    recency: { weight: 0.1, days: 14 },
-    /** Dated notes keep at least this share of their score; the rest decays with this time constant. */
-    decay: { least: 0.5, days: 60 },
+    rerank: { fallbackCosine: 0.3, missingFactor: 0.8, floors: [0.95, 0.9, 0.5], strong: [0.75, 0.6] },
     length: { characters: 500, slope: 0.5, least: 0.3 },
     /** Cosine from which two texts are near-duplicates. Texts on one subject reach 0.85; `tuned` accepts only copies. */
-    diversity: { lambda: 0.7, same: 0.85, tunedSame: 0.95 },
+    diversity: { same: 0.85, tunedSame: 0.95 },
   },
   /** Logistic regression that separates answerable questions from questions about another conversation. */
   confidence: { strong: 0.6, weak: 0.25, bias: -8.15, coverage: 2.12, cosine: 7.66, late: 7.44, wordsOnly: 0.9 },

@@ -3,6 +3,7 @@ import type { Store } from "../store/index.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { DocumentReader } from "./documents.ts";
 import { WordCounts } from "./query-weights.ts";
+import type { RankingSettings } from "./ranking.ts";
 import { MemoryVectorCache } from "./vectors/memory-vector-cache.ts";
 import { VectorCache } from "./vectors/vector-cache.ts";
 
@@ -29,6 +30,7 @@ export function createEmbeddingIndex(store: Store, embedder: Embedder): Embeddin
 /** The store, models and caches that all searches share. */
 export interface SearchContext {
   store: Store;
+  settings: RankingSettings;
   /** Without one a search is lexical, and the answer reports it as degraded. */
   embedder: Embedder | undefined;
   vectorCache: VectorCache | undefined;
@@ -53,16 +55,18 @@ export interface PreviousSpaces {
 
 export interface SearchContextOptions {
   store: Store;
+  settings: RankingSettings;
   embedder?: Embedder;
   reranker?: Reranker;
   openPrevious?(name: string): Embedder | undefined;
 }
 
 export function createSearchContext(options: SearchContextOptions): SearchContext {
-  const { store, embedder, reranker, openPrevious = () => undefined } = options;
+  const { store, settings, embedder, reranker, openPrevious = () => undefined } = options;
   const index = embedder && createEmbeddingIndex(store, embedder);
   return {
     store,
+    settings,
     embedder,
     vectorCache: index?.vectorCache,
     documentCache: index?.documentCache ?? new DocumentCache(store),

@@ -111,7 +111,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   const { config } = loaded;
   const settings = config.search;
   const reranker = options.reranker ?? openConfiguredReranker(config, { home: loaded.home, clock: store.clock });
-  const context = createSearchContext({ store, embedder, reranker, openPrevious });
+  const context = createSearchContext({ store, settings: config.advanced.search, embedder, reranker, openPrevious });
   const owner = newId(store.clock, store.random);
   const closing = new AbortController();
   const corpus = createCorpusService(loaded, store, closing.signal);

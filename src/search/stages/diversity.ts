@@ -1,5 +1,4 @@
 import type { Candidate } from "../candidate.ts";
-import { ranking } from "../ranking.ts";
 
 /**
  * Maximal marginal relevance over the first `front` candidates: a near-duplicate of a higher result moves down in
@@ -7,11 +6,9 @@ import { ranking } from "../ranking.ts";
  */
 export function diversify(
   candidates: readonly Candidate[],
-  front: number,
-  same: number,
+  { front, same, lambda }: { front: number; same: number; lambda: number },
   likeness: (a: Candidate, b: Candidate) => number | undefined,
 ): Candidate[] {
-  const { lambda } = ranking.stages.diversity;
   const open = candidates.filter((candidate) => !candidate.ranksLast);
   const last = candidates.filter((candidate) => candidate.ranksLast);
   const waiting = open.slice(0, front).map((candidate) => ({ candidate, alike: 0 }));

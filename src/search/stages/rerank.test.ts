@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../config/index.ts";
 import type { Reranker } from "../../models/index.ts";
 import type { Candidate } from "../candidate.ts";
 import { blendCosine, blendScores, rerankCandidates } from "./rerank.ts";
@@ -18,6 +19,8 @@ function candidate(key: string, score: number, more: Partial<Candidate> = {}): C
   return { ...base, doc: { ...doc, text: key, tokens: 1 }, score, ...more };
 }
 
+const weight = loadConfig({ home: "/nowhere", env: {} }).config.advanced.search.rerankWeight;
+
 describe("a reranker", () => {
   it.each([
     // score, bm25, reranked, result
@@ -32,7 +35,7 @@ describe("a reranker", () => {
     [0.8, 1, undefined, 0.64],
     [0.5, 0, undefined, 0.4],
   ])("blends the score %d with BM25 %d and the reranker's %s to %d", (score, bm25, reranked, expected) => {
-    expect(blendScores(score, bm25, reranked)).toBeCloseTo(expected, 10);
+    expect(blendScores(score, bm25, reranked, weight)).toBeCloseTo(expected, 10);
   });
 
   it.each([
@@ -54,7 +57,7 @@ describe("a reranker", () => {
         return [{ index: 1, score: 1 }];
       },
     };
-    expect(await rerankCandidates(reranker, "q", list, { limit: 1, hasLate: false })).toEqual({});
+    expect(await rerankCandidates(reranker, "q", list, { limit: 1, weight, hasLate: false })).toEqual({});
     expect(asked).toEqual([["t0.9", "t0.5"]]);
     expect(list.map(({ score }) => Math.round(score * 100) / 100)).toEqual([0.08, 0.72, 0.8, 0.24]);
   });
@@ -62,12 +65,12 @@ describe("a reranker", () => {
   it("falls back to vectors when it fails, and reports it", async () => {
     const reranker: Reranker = { name: "test/one", rerank: () => Promise.reject(new Error("it is down")) };
     const list = [candidate("a", 0.5, { cosine: 1 })];
-    const { degraded } = await rerankCandidates(reranker, "q", list, { limit: 5, hasLate: false });
+    const { degraded } = await rerankCandidates(reranker, "q", list, { limit: 5, weight, hasLate: false });
     expect(degraded).toBe("the reranker test/one failed (it is down): the results are ranked by vectors");
     expect(list[0]?.score).toBeCloseTo(0.65);
-    await rerankCandidates(reranker, "q", list, { limit: 5, hasLate: true });
+    await rerankCandidates(reranker, "q", list, { limit: 5, weight, hasLate: true });
     expect(list[0]?.score).toBeCloseTo(0.65);
     const signal = AbortSignal.abort();
-    await expect(rerankCandidates(reranker, "q", list, { limit: 5, hasLate: true, signal })).rejects.toThrow();
+    await expect(rerankCandidates(reranker, "q", list, { limit: 5, weight, hasLate: true, signal })).rejects.toThrow();
   });
 });

@@ -2,7 +2,7 @@ import type { Reranker } from "../../models/index.ts";
 import { type Candidate, compareByScore } from "../candidate.ts";
 import { ranking } from "../ranking.ts";
 
-const { weight, fallbackCosine, missingFactor, floors, strong } = ranking.stages.rerank;
+const { fallbackCosine, missingFactor, floors, strong } = ranking.stages.rerank;
 /** The maximum number of characters of one text that is sent to the reranker. */
 export const rerankedCharactersMax = 8_000;
 
@@ -10,7 +10,7 @@ export const rerankedCharactersMax = 8_000;
  * Blends a score with that of the reranker. Lexical matches keep a floor of their score, so that the reranker cannot
  * bury exact names. Candidates that the reranker did not return keep `missingFactor` of theirs.
  */
-export function blendScores(score: number, bm25: number, reranked: number | undefined): number {
+export function blendScores(score: number, bm25: number, reranked: number | undefined, weight: number): number {
   if (reranked === undefined) return missingFactor * score;
   const floor = bm25 >= strong[0] ? floors[0] : bm25 >= strong[1] ? floors[1] : floors[2];
   return Math.max(weight * reranked + (1 - weight) * score, floor * score);
@@ -26,7 +26,7 @@ export async function rerankCandidates(
   reranker: Reranker,
   query: string,
   list: readonly Candidate[],
-  options: { limit: number; hasLate: boolean; signal?: AbortSignal },
+  options: { limit: number; weight: number; hasLate: boolean; signal?: AbortSignal },
 ): Promise<{ degraded?: string; cut?: string }> {
   const best = list.toSorted(compareByScore).slice(0, 2 * options.limit);
   const texts = best.map(({ doc }) => (doc.kind === "message" ? `${doc.speaker}: ${doc.text}` : doc.text));
@@ -39,7 +39,7 @@ export async function rerankCandidates(
     );
     const byPlace = new Map(scores.map(({ index, score }) => [best[index], score]));
     for (const candidate of list)
-      candidate.score = blendScores(candidate.score, candidate.bm25, byPlace.get(candidate));
+      candidate.score = blendScores(candidate.score, candidate.bm25, byPlace.get(candidate), options.weight);
     return long === 0 ? {} : { cut: `${long} long texts were truncated for the reranker` };
   } catch (error) {
     options.signal?.throwIfAborted();

@@ -1,11 +1,11 @@
 import { type Candidate, compareByScore } from "../candidate.ts";
-import { ranking } from "../ranking.ts";
+import { type RankingSettings, ranking } from "../ranking.ts";
 
 const dayMs = 86_400_000;
 
 /** Adds a bonus that decays exponentially with age. */
-export function applyRecency(candidates: readonly Candidate[], now: number): void {
-  const { weight, days } = ranking.stages.recency;
+export function applyRecency(candidates: readonly Candidate[], now: number, settings: RankingSettings): void {
+  const { recencyWeight: weight, recencyDays: days } = settings;
   for (const candidate of candidates) {
     const ageDays = Math.max(0, now - candidate.doc.time) / dayMs;
     candidate.score += weight * Math.exp(-ageDays / days);
@@ -22,8 +22,8 @@ export function applyLengthPenalty(candidates: readonly Candidate[]): void {
 }
 
 /** Decays dated notes with age, down to a floor. Files without a date in their name do not decay. */
-export function applyDecay(candidates: readonly Candidate[], now: number): void {
-  const { least, days } = ranking.stages.decay;
+export function applyDecay(candidates: readonly Candidate[], now: number, settings: RankingSettings): void {
+  const { noteDecayFloor: least, noteDecayDays: days } = settings;
   for (const candidate of candidates) {
     if (!candidate.doc.dated) continue;
     const ageDays = Math.max(0, now - candidate.doc.time) / dayMs;

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../config/index.ts";
 import type { Candidate } from "../candidate.ts";
 import { diversify } from "./diversity.ts";
 import { detectNoise, moveNoiseLast } from "./noise.ts";
 import { applyDecay, applyLengthPenalty, applyRecency, filterByFinalMinScore, filterByMinScore } from "./scores.ts";
 
+const settings = loadConfig({ home: "/nowhere", env: {} }).config.advanced.search;
+const diversity = { front: 10, same: 0.85, lambda: settings.diversityLambda };
 const day = 86_400_000;
 const now = 100 * day;
 
@@ -35,9 +38,19 @@ const keys = (list: readonly Candidate[]) => list.map((one) => one.doc.key);
 describe("stages", () => {
   test("a recent message gains 0.1, an old one nothing", () => {
     const list = [candidate("new", 0.5, { time: now }), candidate("old", 0.5, { time: 0 })];
-    applyRecency(list, now);
+    applyRecency(list, now, settings);
     expect(list[0]?.score).toBeCloseTo(0.6);
     expect(list[1]?.score).toBeCloseTo(0.5, 3);
+  });
+
+  test("recency, the decay of notes and diversity depend on settings", () => {
+    const list = [candidate("new", 0.5, { time: now }), candidate("note", 1, { time: 0, dated: true })];
+    applyRecency(list.slice(0, 1), now, { ...settings, recencyWeight: 0.3 });
+    applyDecay(list.slice(1), now, { ...settings, noteDecayFloor: 0.9, noteDecayDays: 0.01 });
+    expect(list.map((one) => one.score)).toEqual([0.8, 0.9]);
+    const copies = [candidate("a", 0.9), candidate("a again", 0.89), candidate("b", 0.8)];
+    const alike = (x: Candidate, y: Candidate) => (x.doc.key[0] === y.doc.key[0] ? 0.99 : 0.1);
+    expect(keys(diversify(copies, { ...diversity, lambda: 1 }, alike))).toEqual(["a", "a again", "b"]);
   });
 
   test("a long text loses at most 70 % of its score", () => {
@@ -54,7 +67,7 @@ describe("stages", () => {
       candidate("ancient", 1, { time: now - 10_000 * day, dated: true }),
       candidate("evergreen", 1, { time: 0 }),
     ];
-    applyDecay(list, now);
+    applyDecay(list, now, settings);
     expect(list[0]?.score).toBe(1);
     expect(list[1]?.score).toBeCloseTo(0.5 + 0.5 / Math.E);
     expect(list[2]?.score).toBeCloseTo(0.5);
@@ -87,13 +100,13 @@ describe("stages", () => {
   test("noise moves to the end and stays there", () => {
     const list = moveNoiseLast([candidate("hello", 0.9), candidate("the plan", 0.5)]);
     expect(keys(list)).toEqual(["the plan", "hello"]);
-    expect(keys(diversify(list, 10, 0.85, () => 0))).toEqual(["the plan", "hello"]);
+    expect(keys(diversify(list, diversity, () => 0))).toEqual(["the plan", "hello"]);
   });
 
   test("near-duplicates move down and none is removed", () => {
     const list = [candidate("a", 0.9), candidate("a again", 0.89), candidate("b", 0.8)];
     const alike = (x: Candidate, y: Candidate) => (x.doc.key[0] === y.doc.key[0] ? 0.99 : 0.1);
-    const ordered = diversify(list, 10, 0.85, alike);
+    const ordered = diversify(list, diversity, alike);
     expect(keys(ordered)).toEqual(["a", "b", "a again"]);
     expect(ordered[2]?.notes[0]).toContain("near-duplicate");
   });
