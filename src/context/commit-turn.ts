@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import { type Message, VarveError } from "../domain/index.ts";
-import { canExtract, extractionCursorQuery, createExtractionJob, isWorthReading } from "../memory/index.ts";
+import { canExtract, createExtractionJob, extractionCursorQuery, isWorthReading } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import type { AppendResult, AttachedStatement, NewJob, Store } from "../store/index.ts";
 import { estimateMessageTokens } from "../tokens/index.ts";

@@ -18,7 +18,6 @@ export {
 } from "./memory-service.ts";
 export type { Mirrored } from "./mirror.ts";
 export type { Evidence, MemoryFilter, MemoryPage, MemoryStats } from "./read.ts";
-export { rebuildMemoryText } from "./rebuild.ts";
 export { type Block, formatNoteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
 export type { FindRequest, FoundMemories, MemoryHit } from "./recall/find-memories.ts";
 export type { PromptRecall, PromptRecallRequest } from "./recall/prompt-recall.ts";
@@ -34,3 +33,4 @@ export {
 export { wantsRecall } from "./recall/wants-recall.ts";
 export type { Review } from "./review.ts";
 export type { MemoryPatch, NewMemory } from "./store-memory.ts";
+export { rebuildMemoryText } from "./write.ts";

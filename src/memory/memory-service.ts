@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Requester, resolveVisibility, type Visibility, writeScope } from "../authorization/index.ts";
 import { backupFolder, type LoadedConfig } from "../config/index.ts";
+import type { Entry } from "../domain/index.ts";
 import { type EngineEvent, VarveError } from "../domain/index.ts";
 import type { JobQueue } from "../jobs/index.ts";
 import type { Generate } from "../models/index.ts";
@@ -14,15 +15,13 @@ import { computeDecayCurve, computeWorth, type Worth } from "./decay.ts";
 import type { AppliedDecision } from "./decisions.ts";
 import type { Extraction } from "./extract/extract-batch.ts";
 import { createExtractor } from "./extract/extraction-jobs.ts";
-import { checkPath } from "./files/paths.ts";
+import { extractUtterance, splitSentences } from "./extract/utterances.ts";
 import { type FileVersion, readFileHistory } from "./files/rows.ts";
-import { type FileCommand, runFileCommand } from "./files/run-file-command.ts";
-import { findEvidence } from "./find-evidence.ts";
+import { checkPath, type FileCommand, runFileCommand } from "./files/run-file-command.ts";
 import { type MemoryMaintenance, maintainMemories } from "./maintain-memories.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory, Source } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { type Mirrored, mirrorMemories } from "./mirror.ts";
-import { purgeMemory } from "./purge.ts";
 import {
   type Evidence,
   getMemory,
@@ -34,16 +33,17 @@ import {
   readHistory,
   readStats,
 } from "./read.ts";
-import { type FindRequest, type FoundMemories, findMemories } from "./recall/find-memories.ts";
+import { type FindRequest, type FoundMemories, findMemories, searchMemories } from "./recall/find-memories.ts";
 import { type PromptRecall, type PromptRecallRequest, recallForPrompt } from "./recall/prompt-recall.ts";
 import { type RecordedRecall, readRecallsSince } from "./recall/recorded.ts";
-import { searchMemories } from "./recall/search-results.ts";
 import { listReviews, type Review } from "./review.ts";
+import { computeCoverage } from "./similarity.ts";
 import {
   decideReview,
   forgetMemory,
   type MemoryPatch,
   type NewMemory,
+  purgeMemory,
   storeMemory,
   updateMemory,
 } from "./store-memory.ts";
@@ -269,4 +269,24 @@ function listBackups(home: string): string[] {
   return readdirSync(folder)
     .filter((name) => /\.(?:db|jsonl\.gz)$/.test(name))
     .map((name) => join(folder, name));
+}
+
+const coveredFrom = 0.5;
+const sourcesMax = 2;
+
+/** Finds the sentences of some messages that state a memory, best first. */
+export function findEvidence(text: string, entries: readonly Entry[], agent: string): Source[] {
+  return entries
+    .flatMap((entry) => {
+      const one = extractUtterance(entry, agent);
+      if (!one) return [];
+      return splitSentences(one).map(({ start, end }) => ({
+        source: { agent, sessionId: one.sessionId, seq: one.seq, start, end },
+        score: computeCoverage(text, one.text.slice(start, end)) + (one.role === "user" ? 0.05 : 0),
+      }));
+    })
+    .filter(({ score }) => score >= coveredFrom)
+    .sort((a, b) => b.score - a.score || b.source.seq - a.source.seq)
+    .slice(0, sourcesMax)
+    .map(({ source }) => source);
 }

@@ -1,16 +1,16 @@
 import { type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
-import type { NewMemoryRows } from "../store/index.ts";
+import type { NewMemoryRows, Store, StoreTransaction } from "../store/index.ts";
 import { type AppliedDecision, applyDecision } from "./decisions.ts";
 import { decideByRules, duplicateFrom, selectComparable, shownMax } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
-import { getMemory } from "./read.ts";
+import { getMemory, readHistory } from "./read.ts";
 import { closeReview, getReview } from "./review.ts";
 import { memoryFromRow } from "./rows.ts";
 import { type Candidate, findSimilar, type SimilarMemory } from "./similar-memories.ts";
-import { createWordCosine, extractIndexTerms } from "./similarity.ts";
+import { computeWordCosine, createWordCosine, extractIndexTerms } from "./similarity.ts";
 import { parseTemporal } from "./temporal.ts";
 import { closeVersion, insertMemory, toMemoryRows } from "./write.ts";
 
@@ -234,4 +234,51 @@ function checkShare(value: number, name: string): number {
   throw new VarveError("BAD_REQUEST", `${name} ${value} is not a number from 0 to 1.`, {
     remedy: `Use a number in this range, or omit ${name} for the default of ${categories.entities.importance}.`,
   });
+}
+
+const sameFrom = 0.6;
+
+/** Erases a memory with all versions, vectors, recalls and similar reviews. Returns the ids of the versions. */
+export async function purgeMemory(store: Store, visibility: Visibility, id: string): Promise<{ versions: string[] }> {
+  return store.transaction(async (tx) => {
+    const versions = await readHistory(tx.db, visibility, id);
+    const ids = versions.map((one) => one.id);
+    const rows = await tx.db.selectFrom("memories").select("num").where("id", "in", ids).execute();
+    await tx.removeMemoryText(rows.map((row) => row.num));
+    for (const table of ["memory_sources", "memory_support", "memory_relations"] as const) {
+      await tx.db.deleteFrom(table).where("memory", "in", ids).execute();
+    }
+    const nums = rows.map((row) => row.num);
+    const scopes = [...new Set(versions.map((one) => one.scope))];
+    await tx.db.deleteFrom("memory_vectors").where("scope", "in", scopes).where("num", "in", nums).execute();
+    await tx.db.deleteFrom("memory_relations").where("other", "in", ids).execute();
+    await tx.db
+      .updateTable("memories")
+      .set({ supersedes: null })
+      .where("supersedes", "in", ids)
+      .where("id", "not in", ids)
+      .execute();
+    // Recorded recall blocks contain its text.
+    for (const one of ids) {
+      await tx.db.deleteFrom("memory_recalls").where("memories", "like", `%"${one}"%`).execute();
+    }
+    await purgeReviews(tx, versions);
+    await tx.db.deleteFrom("memories").where("id", "in", ids).execute();
+    return { versions: ids };
+  });
+}
+
+/** Removes review candidates that are similar to the memory. */
+async function purgeReviews(tx: StoreTransaction, versions: readonly Memory[]): Promise<void> {
+  const scopes = [...new Set(versions.map((one) => one.scope))];
+  const rows = await tx.db
+    .selectFrom("memory_reviews")
+    .select(["id", "candidate"])
+    .where("scope", "in", scopes)
+    .execute();
+  for (const row of rows) {
+    const { abstract } = JSON.parse(row.candidate) as MemoryDraft;
+    if (!versions.some((one) => computeWordCosine(one.abstract, abstract) >= sameFrom)) continue;
+    await tx.db.deleteFrom("memory_reviews").where("id", "=", row.id).execute();
+  }
 }

@@ -1,5 +1,6 @@
 import { type Clock, newId, type Random } from "../domain/index.ts";
 import { toBytes } from "../models/index.ts";
+import type { Store } from "../store/index.ts";
 import { indexWords, type MemorySourceTable, type NewMemoryRows, type StoreTransaction } from "../store/index.ts";
 import type { ContextLabel, Levels, Memory, MemoryDraft, Relation, Source, Tier } from "./memory.ts";
 
@@ -186,4 +187,26 @@ export async function countAccess(tx: StoreTransaction, id: string, times: numbe
 function toVectorBytes(vector: ArrayLike<number>): Uint8Array {
   const bytes = toBytes(Float32Array.from(vector));
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const chunk = 500;
+
+/** Rebuilds the text index of memories from their rows. */
+export async function rebuildMemoryText(store: Store): Promise<{ memories: number }> {
+  let memories = 0;
+  for (let last = 0; ; ) {
+    const rows = await store.db
+      .selectFrom("memories")
+      .select(["num", "scope", "abstract", "overview", "content"])
+      .where("num", ">", last)
+      .orderBy("num")
+      .limit(chunk)
+      .execute();
+    if (rows.length === 0) return { memories };
+    await store.transaction(async (tx) => {
+      for (const row of rows) await tx.indexMemory({ scope: row.scope, num: row.num, words: makeIndexedText(row) });
+    });
+    memories += rows.length;
+    last = rows.at(-1)?.num ?? last;
+  }
 }

@@ -1,25 +1,34 @@
-import { type Candidate, compareByScore, roundScore, traceScores } from "./candidate.ts";
 import { isSpeakerName } from "./documents.ts";
 import { computeLexicalScores, computeVectorScores, type LexicalScores, type VectorScores } from "./features.ts";
-import { addLateInteraction, computeClassicScore, fuseTuned, makeRankingHints, normaliseBm25 } from "./fuse.ts";
+import {
+  addLateInteraction,
+  type Candidate,
+  compareByScore,
+  computeClassicScore,
+  fuseTuned,
+  makeRankingHints,
+  normaliseBm25,
+  roundScore,
+  traceScores,
+} from "./fuse.ts";
 import type { WeightedToken } from "./query-weights.ts";
 import { addSpeakerFrequencies, weighQuery, weighTerms } from "./query-weights.ts";
 import { type RankingSettings, ranking } from "./ranking.ts";
 import { type Retrieval, retrieve } from "./retrieve.ts";
 import type { SearchContext } from "./search-context.ts";
 import { makeSnippet } from "./snippet.ts";
-import { diversify } from "./stages/diversity.ts";
 import { scoreLateInteraction } from "./stages/late-interaction.ts";
-import { moveNoiseLast } from "./stages/noise.ts";
 import { rerankCandidates } from "./stages/rerank.ts";
 import {
   applyDecay,
   applyLengthPenalty,
   applyRecency,
+  diversify,
   type FilteredCandidates,
   filterByFinalMinScore,
   filterByMinScore,
-} from "./stages/scores.ts";
+  moveNoiseLast,
+} from "./stages/stages.ts";
 import { parseTimeSpan } from "./time/time-span.ts";
 import type { Confidence, Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import { dot } from "./vectors/math.ts";

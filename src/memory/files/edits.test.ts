@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatEdit, formatFile, insertLines, replaceText } from "./edits.ts";
-import { checkPath } from "./paths.ts";
+import { checkPath } from "./run-file-command.ts";
 
 describe("a file of the memory tool", () => {
   it("is shown with line numbers, whole or in part", () => {

@@ -1,13 +1,14 @@
 import { narrowScopes, type Visibility } from "../../authorization/index.ts";
+import type { FindMemories, SearchResult } from "../../search/index.ts";
 import { chooseWords, selectMemorySpace } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { computeSearchFactor, computeWorth, type DecaySettings } from "../decay.ts";
+import { splitSentences } from "../extract/utterances.ts";
 import type { Category, Memory } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { selectMemories } from "../read.ts";
 import { loadMemories, memoryFromRow } from "../rows.ts";
-import { extractIndexTerms } from "../similarity.ts";
-import { createWordScorer } from "./fitness.ts";
+import { extractAllTerms, extractIndexTerms, extractTerms } from "../similarity.ts";
 
 export interface FindRequest {
   query: string;
@@ -194,4 +195,96 @@ async function retrieveByVectors(
     const isAll = close.length < wanted || round === widerTimes;
     if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };
   }
+}
+
+const longTerms = 12;
+const pieceTerms = 2;
+const piecesMax = 20;
+const coverageWeight = 0.6;
+const cosineWeight = 0.4;
+
+/** Returns a function that scores how well a memory matches the words of a query, 0 to 1. The query is parsed once. */
+export function createWordScorer(query: string): (memory: { abstract: string; content: string }) => number {
+  const questions = splitQuery(query).map((piece) => {
+    const counts = countTerms(extractTerms(piece));
+    return { counts, length: computeLength(counts) };
+  });
+  return ({ abstract, content }) => {
+    const counts = countTerms(extractTerms(abstract));
+    const length = computeLength(counts);
+    const contained = new Set(extractAllTerms(content.includes(abstract) ? content : `${abstract}\n${content}`));
+    let best = 0;
+    for (const question of questions) {
+      let [covered, dot] = [0, 0];
+      for (const [term, count] of question.counts) {
+        if (contained.has(term)) covered += 1;
+        dot += count * (counts.get(term) ?? 0);
+      }
+      const coverage = question.counts.size === 0 ? 0 : covered / question.counts.size;
+      const lengths = question.length * length;
+      best = Math.max(best, coverageWeight * coverage + cosineWeight * (lengths === 0 ? 0 : dot / lengths));
+    }
+    return best;
+  };
+}
+
+/** Splits a long query into itself and its sentences: often only its last sentence asks something. */
+function splitQuery(query: string): string[] {
+  if (extractTerms(query).length <= longTerms) return [query];
+  const sentences = splitSentences({ text: query, open: [{ start: 0, end: query.length }] })
+    .map(({ start, end }) => query.slice(start, end))
+    .filter((piece) => extractTerms(piece).length >= pieceTerms);
+  return [query, ...sentences.slice(0, piecesMax / 2), ...sentences.slice(-piecesMax / 2)];
+}
+
+function countTerms(terms: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}
+
+function computeLength(counts: ReadonlyMap<string, number>): number {
+  let sum = 0;
+  for (const count of counts.values()) sum += count * count;
+  return Math.sqrt(sum);
+}
+
+/** The memories that match a query, in the form of search results. */
+export async function searchMemories(
+  context: MemoryContext,
+  visibility: Visibility,
+  request: Parameters<FindMemories>[1],
+): Promise<SearchResult[]> {
+  const { query, limit, scopes, minScore = 0, since, before, signal } = request;
+  const { hits } = await findMemories(context, visibility, {
+    query,
+    limit,
+    signal,
+    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+  });
+  return hits
+    .filter(
+      ({ memory, relevance }) =>
+        relevance >= minScore &&
+        memory.validFrom >= (since ?? memory.validFrom) &&
+        memory.validFrom < (before ?? Number.POSITIVE_INFINITY),
+    )
+    .map(toResult);
+}
+
+function toResult({ memory, relevance, expired, outdated }: MemoryHit): SearchResult {
+  const notes = [...(expired ? ["expired"] : []), ...(outdated ? ["outdated"] : [])];
+  return {
+    kind: "memory",
+    id: memory.id,
+    citation: memory.id,
+    score: relevance,
+    snippet: memory.abstract,
+    text: memory.content,
+    conversation: null,
+    time: memory.validFrom,
+    sessionKey: null,
+    sources: [],
+    ...(notes.length > 0 ? { notes } : {}),
+  };
 }

@@ -1,4 +1,4 @@
-import type { Candidate } from "../candidate.ts";
+import type { Candidate } from "../fuse.ts";
 import type { WeightedToken } from "../query-weights.ts";
 import { ranking } from "../ranking.ts";
 import type { Retrieval } from "../retrieve.ts";

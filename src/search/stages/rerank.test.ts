@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../config/index.ts";
 import type { Reranker } from "../../models/index.ts";
-import type { Candidate } from "../candidate.ts";
+import type { Candidate } from "../fuse.ts";
 import { blendCosine, blendScores, rerankCandidates } from "./rerank.ts";
 
 function candidate(key: string, score: number, more: Partial<Candidate> = {}): Candidate {

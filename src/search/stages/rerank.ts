@@ -1,5 +1,5 @@
 import type { Reranker } from "../../models/index.ts";
-import { type Candidate, compareByScore } from "../candidate.ts";
+import { type Candidate, compareByScore } from "../fuse.ts";
 import { ranking } from "../ranking.ts";
 
 const { fallbackCosine, missingFactor, floors, strong } = ranking.stages.rerank;

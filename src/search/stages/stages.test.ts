@@ -1,9 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../config/index.ts";
-import type { Candidate } from "../candidate.ts";
-import { diversify } from "./diversity.ts";
-import { detectNoise, moveNoiseLast } from "./noise.ts";
-import { applyDecay, applyLengthPenalty, applyRecency, filterByFinalMinScore, filterByMinScore } from "./scores.ts";
+import type { Candidate } from "../fuse.ts";
+import {
+  applyDecay,
+  applyLengthPenalty,
+  applyRecency,
+  detectNoise,
+  diversify,
+  filterByFinalMinScore,
+  filterByMinScore,
+  moveNoiseLast,
+} from "./stages.ts";
 
 const settings = loadConfig({ home: "/nowhere", env: {} }).config.advanced.search;
 const diversity = { front: 10, same: 0.85, lambda: settings.diversityLambda };
