@@ -51,10 +51,10 @@ export class DocumentCache {
   }
 
   private async load(agent: string, kind: "summary" | "file", space: number | undefined): Promise<CachedKind> {
-    const readMark = await this.mark(agent, kind, space);
+    const mark = await this.readMark(agent, kind, space);
     const name = `${agent}\n${kind}`;
     const known = this.kinds.get(name);
-    if (known?.mark === readMark) return known;
+    if (known?.mark === mark) return known;
     const docs = new Map<string, CachedDoc>();
     let cut = false;
     for await (const page of kind === "summary" ? this.readSummaries(agent) : this.readFiles(agent)) {
@@ -66,12 +66,12 @@ export class DocumentCache {
       if (cut) break;
     }
     if (space !== undefined) await this.addVectors(agent, kind, space, docs);
-    const loaded = { docs, mark: readMark, cut };
+    const loaded = { docs, mark, cut };
     this.kinds.set(name, loaded);
     return loaded;
   }
 
-  private async mark(agent: string, kind: "summary" | "file", space: number | undefined): Promise<string> {
+  private async readMark(agent: string, kind: "summary" | "file", space: number | undefined): Promise<string> {
     const table = kind === "summary" ? "summaries" : "files";
     const row = await this.store.db
       .selectFrom(table)

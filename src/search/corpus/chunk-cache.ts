@@ -30,16 +30,16 @@ export class ChunkCache {
   }
 
   async read(agent: string, space: number | undefined): Promise<{ docs: CachedDoc[]; cut: boolean }> {
-    const readMark = await this.mark(agent, space);
+    const mark = await this.readMark(agent, space);
     let chunks = this.agents.get(agent);
-    if (chunks?.mark !== readMark) {
-      chunks = await this.load(agent, space, readMark, chunks);
+    if (chunks?.mark !== mark) {
+      chunks = await this.load(agent, space, mark, chunks);
       this.agents.set(agent, chunks);
     }
     return { docs: [...chunks.docs.values()], cut: chunks.cut };
   }
 
-  private async mark(agent: string, space: number | undefined): Promise<string> {
+  private async readMark(agent: string, space: number | undefined): Promise<string> {
     const { db } = this.store;
     const state = await db.selectFrom("corpus_states").select("revision").where("agent", "=", agent).executeTakeFirst();
     if (!state || space === undefined) return `${state?.revision ?? 0}`;
