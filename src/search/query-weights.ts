@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { type EmbeddedQuery, normalise } from "../models/index.ts";
 import type { ConversationSpan, Store } from "../store/index.ts";
 import { ranking } from "./ranking.ts";
@@ -20,7 +21,7 @@ const cacheMax = 5_000;
 /** Counts how many messages contain a word. Counts are cached for a minute: conversations repeat their words. */
 export class WordCounts {
   private readonly store: Store;
-  private readonly cache = new Map<string, { count: number; of: number; at: number }>();
+  private readonly cache = new LRUCache<string, { count: number; at: number }>({ max: cacheMax });
 
   constructor(store: Store) {
     this.store = store;
@@ -36,19 +37,18 @@ export class WordCounts {
     const scope = `${agent}\n${conversations?.join(",") ?? "*"}\n`;
     const missing = terms.filter((term) => (this.cache.get(scope + term.phrase)?.at ?? -cacheMs) <= now - cacheMs);
     const words = missing.map((term) => term.phrase);
-    const [counted, readAverageTokens] = await Promise.all([
+    const [counted, averageTokens] = await Promise.all([
       this.store.countText({ agent, conversations, words, countMax }),
-      this.averageTokens(agent, conversations),
+      this.readAverageTokens(agent, conversations),
     ]);
-    if (this.cache.size > cacheMax) this.cache.clear();
     for (const [index, term] of missing.entries()) {
-      this.cache.set(scope + term.phrase, { count: counted.counts[index] ?? 0, of: counted.of, at: now });
+      this.cache.set(scope + term.phrase, { count: counted.counts[index] ?? 0, at: now });
     }
     const frequencies = terms.map((term) => this.cache.get(scope + term.phrase)?.count ?? 0);
-    return { messages: Math.max(1, counted.of), averageTokens: readAverageTokens, frequencies };
+    return { messages: Math.max(1, counted.of), averageTokens, frequencies };
   }
 
-  private async averageTokens(agent: string, conversations: number[] | undefined): Promise<number> {
+  private async readAverageTokens(agent: string, conversations: number[] | undefined): Promise<number> {
     let query = this.store.db
       .selectFrom("conversations")
       .select((eb) => [eb.fn.sum<number>("message_count").as("messages"), eb.fn.sum<number>("tokens").as("tokens")])

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { ConversationSpan, Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
@@ -21,7 +22,7 @@ interface CachedBlock {
 export class VectorCache {
   private readonly store: Store;
   private readonly space: VectorSpace;
-  private readonly blocks = new Map<string, CachedBlock>();
+  private readonly blocks = new LRUCache<string, CachedBlock>({ max: blocksMax });
   private spaceId: number | undefined;
 
   constructor(store: Store, space: VectorSpace) {
@@ -92,11 +93,7 @@ export class VectorCache {
     const name = `${agent}\n${conversation ?? "*"}`;
     const known = this.blocks.get(name);
     const cached = known ?? { block: new VectorBlock(this.space.dimensions), lastSeq: 0, loading: undefined };
-    // The one used last goes to the end; the first is the one that was not used for longest.
-    this.blocks.delete(name);
-    this.blocks.set(name, cached);
-    const [oldest] = this.blocks.keys();
-    if (this.blocks.size > blocksMax && oldest !== undefined) this.blocks.delete(oldest);
+    if (!known) this.blocks.set(name, cached);
     cached.loading ??= this.load(cached, agent, space, conversation).finally(() => {
       cached.loading = undefined;
     });
