@@ -80,7 +80,7 @@ onEveryEngine(
       expect({ serving, earlier }).toEqual({ serving: youngName, earlier: [{ model: oldName, vectors: 50 }] });
       await say(varve, "main", "later", "A kitten came along.");
       expect((await find()).degraded, "what is only behind is no reason to go back").toEqual([
-        expect.stringContaining("1 messages have no vector yet"),
+        expect.stringContaining("1 messages are not embedded yet"),
       ]);
       expect(old.queries).toBe(0);
     });
