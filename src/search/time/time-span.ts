@@ -133,16 +133,16 @@ const rules: readonly Rule[] = [
     read: (_m, now) => yearSpan(new Date(now).getUTCFullYear() - 1),
   },
   { pattern: words(`${last}\\s+${weekday}`), read: (m, now) => lastWeekday(m[1], now) },
-  { pattern: words(`${last}\\s+${month}`), read: (m, now) => lastMonthNamed(m[1], now) },
+  { pattern: words(`${last}\\s+${month}`), read: (m, now) => resolveLastMonth(m[1], now) },
   { pattern: words(`(?:in|during|im|en|since|of)\\s+${year}`), read: (m) => yearSpan(number(m[1])) },
   {
     pattern: words(`(\\d{1,2})(?:st|nd|rd|th|\\.)?\\s+(?:of\\s+|de\\s+)?${month}`),
-    read: (m, now) => dayNamed(m[2], m[1], now),
+    read: (m, now) => resolveDay(m[2], m[1], now),
   },
-  { pattern: words(`${month}\\s+(\\d{1,2})(?:st|nd|rd|th)?`), read: (m, now) => dayNamed(m[1], m[2], now) },
+  { pattern: words(`${month}\\s+(\\d{1,2})(?:st|nd|rd|th)?`), read: (m, now) => resolveDay(m[1], m[2], now) },
   {
     pattern: words(`(?:in|during|im|en|durante)\\s+${month}`),
-    read: (m, now) => ({ ...lastMonthNamed(m[1], now), anyYear: true }),
+    read: (m, now) => ({ ...resolveLastMonth(m[1], now), anyYear: true }),
   },
 ];
 
@@ -234,7 +234,7 @@ function monthBefore(now: number, count: number): { from: number; to: number } {
 }
 
 /** The latest month of that name, the current one included. */
-function lastMonthNamed(name: string | undefined, now: number): { from: number; to: number } {
+function resolveLastMonth(name: string | undefined, now: number): { from: number; to: number } {
   const date = new Date(now);
   const wanted = parseMonth(name);
   const inThisYear = wanted <= date.getUTCMonth();
@@ -242,7 +242,7 @@ function lastMonthNamed(name: string | undefined, now: number): { from: number; 
 }
 
 /** A day of a month without a year: the latest one in the past. */
-function dayNamed(name: string | undefined, day: string | undefined, now: number): Omit<TimeSpan, "text"> | undefined {
+function resolveDay(name: string | undefined, day: string | undefined, now: number): Omit<TimeSpan, "text"> | undefined {
   const thisYear = new Date(now).getUTCFullYear();
   const span = makeDaySpan(thisYear, parseMonth(name), number(day));
   if (!span) return undefined;
