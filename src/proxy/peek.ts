@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { type SseEvent, sseParser } from "./sse.ts";
 
 /**
- * Looks at the first events of a stream until one says whether the provider refuses after all, and puts them back. The
- * client would wait for these events anyway: they come before the model has said anything.
+ * Reads the first events of a stream until one decides whether the provider refuses the request, and puts them back. The
+ * client gets no output later for it: these events precede the model's output.
  */
 export function peekRefusal(
   upstream: IncomingMessage,
@@ -13,13 +13,13 @@ export function peekRefusal(
   const parser = sseParser();
   const chunks: Buffer[] = [];
   const done = (refusal?: string): void => {
-    upstream.off("readable", look).off("end", over).off("error", over).off("close", over);
-    // Put back in the same breath as it was read: the stream has not ended for those who read it next.
+    upstream.off("readable", onReadable).off("end", onEnd).off("error", onEnd).off("close", onEnd);
+    // Put back synchronously, before the stream can emit its end.
     if (chunks.length > 0 && !upstream.readableEnded) upstream.unshift(Buffer.concat(chunks));
     resolve(refusal);
   };
-  const over = (): void => done();
-  const look = (): void => {
+  const onEnd = (): void => done();
+  const onReadable = (): void => {
     for (let chunk: Buffer | null = upstream.read(); chunk !== null; chunk = upstream.read()) {
       chunks.push(chunk);
       for (const event of parser.push(chunk)) {
@@ -30,6 +30,6 @@ export function peekRefusal(
       }
     }
   };
-  upstream.on("readable", look).on("end", over).on("error", over).on("close", over);
+  upstream.on("readable", onReadable).on("end", onEnd).on("error", onEnd).on("close", onEnd);
   return promise;
 }

@@ -40,7 +40,7 @@ describe.each(formats)("%s", (_, format, dialect, options) => {
         reader.take(event);
         stream += editor.take(event);
       }
-      expect(reader.isOver()).toBe(true);
+      expect(reader.isComplete()).toBe(true);
       const body = reader.body();
       if (body) bodies.push(body);
       expect(format.read(body ?? {})?.calls.map(({ name: called }) => called)).toEqual(
@@ -51,7 +51,7 @@ describe.each(formats)("%s", (_, format, dialect, options) => {
     const client = format.reader();
     const seen = sseParser().push(new TextEncoder().encode(stream));
     for (const event of seen) client.take(event);
-    expect(client.isOver()).toBe(true);
+    expect(client.isComplete()).toBe(true);
     const merged = format.merge(bodies, ours);
     const [streamed, whole] = [format.read(client.body() ?? {}), format.read(merged)];
     expect(streamed?.calls).toEqual(whole?.calls);
