@@ -1,5 +1,6 @@
+import { LRUCache } from "lru-cache";
 import { getParts } from "../domain/index.ts";
-import { Recent } from "./recent.ts";
+
 import type { Format, Unit } from "./wire.ts";
 
 /** Shorter lines occur in too many texts to identify one. */
@@ -19,7 +20,7 @@ interface LastReply {
  * with it, so the first message contains the last reply of the conversation that it continues.
  */
 export class Continuations {
-  readonly #scopes = new Recent<LastReply[]>(scopesMax);
+  readonly #scopes = new LRUCache<string, LastReply[]>({ max: scopesMax });
 
   /** Records the last reply of a conversation; `scope` is the client's session. */
   record(scope: string, key: string, format: Format, reply: Unit): void {

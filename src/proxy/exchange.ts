@@ -3,9 +3,9 @@ import { redactSecrets } from "../domain/index.ts";
 import { isContextOverflow } from "../engine.ts";
 import { answerClient } from "./answer.ts";
 import { withDeadline } from "./deadline.ts";
-import { peekRefusal } from "./peek.ts";
 import type { Plan, Turn } from "./planner.ts";
 import { isEventStream, type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
+import { type SseEvent, sseParser } from "./sse.ts";
 import { copyAnswerHeaders, readAll, toBody } from "./upstream-client.ts";
 import { readOverflow } from "./window.ts";
 
@@ -111,4 +111,37 @@ function createBody(services: ProxyServices, turn: Turn, plan: Plan, call: Upstr
   if (view === undefined) return call.bytes;
   services.counters.replaced += 1;
   return Buffer.from(JSON.stringify(services.planner.compose(turn, { ...plan, view }, [])));
+}
+
+/**
+ * Reads the first events of a stream until one decides whether the provider refuses the request, and puts them back. The
+ * client gets no output later for it: these events precede the model's output.
+ */
+export function peekRefusal(
+  upstream: IncomingMessage,
+  judge: (event: SseEvent) => { refusal?: string } | undefined,
+): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const parser = sseParser();
+  const chunks: Buffer[] = [];
+  const done = (refusal?: string): void => {
+    upstream.off("readable", onReadable).off("end", onEnd).off("error", onEnd).off("close", onEnd);
+    // Put back synchronously, before the stream can emit its end.
+    if (chunks.length > 0 && !upstream.readableEnded) upstream.unshift(Buffer.concat(chunks));
+    resolve(refusal);
+  };
+  const onEnd = (): void => done();
+  const onReadable = (): void => {
+    for (let chunk: Buffer | null = upstream.read(); chunk !== null; chunk = upstream.read()) {
+      chunks.push(chunk);
+      for (const event of parser.push(chunk)) {
+        const verdict = judge(event);
+        if (verdict === undefined) continue;
+        done(verdict.refusal);
+        return;
+      }
+    }
+  };
+  upstream.on("readable", onReadable).on("end", onEnd).on("error", onEnd).on("close", onEnd);
+  return promise;
 }

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import { LRUCache } from "lru-cache";
 import type { Principal } from "../authorization/index.ts";
 import { toVarveError } from "../domain/index.ts";
 import { openProviderCredential, type Varve } from "../engine.ts";
@@ -11,7 +12,7 @@ import { createTitle, readHistory } from "./history.ts";
 import { parseObject } from "./json.ts";
 import { Planner, type Turn } from "./planner.ts";
 import { type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
-import { Recent } from "./recent.ts";
+
 import { errorFormat, type Provider, type Route, resolveRoute } from "./routes.ts";
 import { deriveSessionKey, findClientScope, type NameSources } from "./session-name.ts";
 import { TranscriptRecorder } from "./transcript-recorder.ts";
@@ -65,7 +66,7 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
   const deadlines: ProxyDeadlines = { ...defaultDeadlines, ...given.deadlines };
   const settings = varve.settings.config.proxy;
   const counters: ProxyCounters = { ...zeroCounters };
-  const conversations = new Recent<Conversation>(settings.sessionsInMemory);
+  const conversations = new LRUCache<string, Conversation>({ max: settings.sessionsInMemory });
   const continuations = new Continuations();
   const { config, sources } = varve.settings;
   const isWindowSet = sources.get("context.windowTokens")?.kind !== "default";

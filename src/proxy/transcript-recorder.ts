@@ -1,3 +1,4 @@
+import type { LRUCache } from "lru-cache";
 import type { JsonObject } from "../domain/index.ts";
 import type { Session, Varve } from "../engine.ts";
 import type { Continuations } from "./continuations.ts";
@@ -6,13 +7,13 @@ import type { ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Plan, Planner, Turn } from "./planner.ts";
 import type { ReplyOutcome } from "./proxy-services.ts";
-import type { Recent } from "./recent.ts";
+
 import { deriveSessionKey, findClientScope } from "./session-name.ts";
 
 export interface RecorderOptions {
   varve: Varve;
   planner: Planner;
-  conversations: Recent<Conversation>;
+  conversations: LRUCache<string, Conversation>;
   continuations: Continuations;
   counters: ProxyCounters;
   onFailure(what: string, error: unknown): void;

@@ -2,7 +2,6 @@ import type { JsonObject } from "../../domain/index.ts";
 import { addNumbers, parseObject, readObject, readObjects, readString } from "../json.ts";
 import { type SseEvent, writeEvent } from "../sse.ts";
 import type { StreamEditor } from "../wire.ts";
-import { betweenReplies } from "./between-replies.ts";
 
 /** Removes the calls of recall tools and joins several completions into one. */
 export function chatEditor(ours: ReadonlySet<string>): StreamEditor {
@@ -74,3 +73,6 @@ export function chatEditor(ours: ReadonlySet<string>): StreamEditor {
 function pickId({ id }: JsonObject): JsonObject {
   return id === undefined ? {} : { id };
 }
+
+/** The texts of several replies read as paragraphs of one. */
+export const betweenReplies = "\n\n";

@@ -1,10 +1,9 @@
 import { fromOpenaiChat, type JsonObject, type JsonValue, type Message } from "../../domain/index.ts";
 import { addNumbers, printCanonical, readNumber, readObject, readObjects, readString } from "../json.ts";
-import { createOpenaiError } from "../openai-wire.ts";
+import { countInstructions, createOpenaiError, parseArguments } from "../openai-wire.ts";
 import { writeEvent } from "../sse.ts";
 import type { Call, Format, ParsedRequest, Replacement, Reply } from "../wire.ts";
-import { betweenReplies } from "./between-replies.ts";
-import { chatEditor } from "./editor.ts";
+import { betweenReplies, chatEditor } from "./editor.ts";
 import { chatReader } from "./reader.ts";
 
 /** OpenAI's Chat Completions API, which many other servers support. */
@@ -25,16 +24,6 @@ export const chatFormat: Format = {
   error: createOpenaiError,
   errorEvent: (message) => writeEvent({ data: JSON.stringify(createOpenaiError(500, message)) }),
 };
-
-function isInstruction({ role }: JsonObject): boolean {
-  return role === "system" || role === "developer";
-}
-
-/** Counts the instructions at the start of a conversation; they are never replaced. */
-function countInstructions(wires: readonly JsonObject[]): number {
-  const end = wires.findIndex((wire) => !isInstruction(wire));
-  return end === -1 ? wires.length : end;
-}
 
 function parseRequest(body: JsonObject): ParsedRequest | undefined {
   if (!Array.isArray(body.messages)) return undefined;
@@ -127,15 +116,6 @@ function readCall(call: JsonObject): Call {
     name: readString(called.name) ?? "",
     input: parseArguments(readString(called.arguments ?? called.input) ?? ""),
   };
-}
-
-export function parseArguments(text: string): JsonValue {
-  try {
-    return text === "" ? {} : (JSON.parse(text) as JsonValue);
-  } catch {
-    // The tool says what is wrong with what it is given.
-    return text;
-  }
 }
 
 function merge(bodies: readonly JsonObject[], ours: ReadonlySet<string>): JsonObject {

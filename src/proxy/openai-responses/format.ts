@@ -1,6 +1,6 @@
 import { fromOpenaiResponses, type JsonObject, type JsonValue, type Message } from "../../domain/index.ts";
 import { addNumbers, parseObject, printCanonical, readNumber, readObjects, readString } from "../json.ts";
-import { createOpenaiError } from "../openai-wire.ts";
+import { countInstructions, createOpenaiError, parseArguments } from "../openai-wire.ts";
 import { writeEvent } from "../sse.ts";
 import type { Call, Format, ParsedRequest, Replacement, Reply, Unit } from "../wire.ts";
 import { isStartEvent, responsesEditor } from "./editor.ts";
@@ -43,11 +43,6 @@ function readItems(input: JsonValue | undefined): JsonObject[] | undefined {
   if (!Array.isArray(input)) return undefined;
   const items = readObjects(input);
   return items.length === input.length ? items : undefined;
-}
-
-function countInstructions(items: readonly JsonObject[]): number {
-  const end = items.findIndex(({ role }) => role !== "system" && role !== "developer");
-  return end === -1 ? items.length : end;
 }
 
 /** Returns undefined for conversations that the provider stores: their requests contain only the newest items. */
@@ -156,15 +151,6 @@ function read(body: JsonObject): Reply | undefined {
 function readCall(item: JsonObject): Call {
   const text = readString(item.arguments) ?? "";
   return { id: readString(item.call_id) ?? "", name: readString(item.name) ?? "", input: parseArguments(text) };
-}
-
-function parseArguments(text: string): JsonValue {
-  try {
-    return text === "" ? {} : (JSON.parse(text) as JsonValue);
-  } catch {
-    // The tool says what is wrong with what it is given.
-    return text;
-  }
 }
 
 function mergeResponses(bodies: readonly JsonObject[], ours: ReadonlySet<string>): JsonObject {
