@@ -5,7 +5,7 @@ import type { Plan, Turn } from "./planner.ts";
 import { isEventStream, type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
 import { answerCalls } from "./recall-tools.ts";
 import { type Rounds, type RoundsResult, runRounds } from "./rounds.ts";
-import { sseParser } from "./sse.ts";
+import { createSseParser } from "./sse.ts";
 import { copyAnswerHeaders, readAll, toBody } from "./upstream-client.ts";
 import type { View } from "./view.ts";
 import type { AnsweredCall, Call, Unit } from "./wire.ts";
@@ -58,14 +58,14 @@ async function* streamUnchanged(
   upstream: IncomingMessage,
 ): AsyncGenerator<Uint8Array> {
   const reader = turn.format.reader();
-  const parser = sseParser();
+  const parser = createSseParser();
   let isBroken = false;
   try {
     for await (const chunk of upstream as AsyncIterable<Buffer>) {
       for (const event of parser.push(chunk)) reader.take(event);
       yield chunk;
     }
-    for (const event of parser.rest()) reader.take(event);
+    for (const event of parser.finish()) reader.take(event);
   } catch {
     // The part that was received is recorded below; the client's connection is broken off as well.
     isBroken = true;

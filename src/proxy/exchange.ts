@@ -5,7 +5,7 @@ import { answerClient } from "./answer.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Plan, Turn } from "./planner.ts";
 import { isEventStream, type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
-import { type SseEvent, sseParser } from "./sse.ts";
+import { createSseParser, type SseEvent } from "./sse.ts";
 import { copyAnswerHeaders, readAll, toBody } from "./upstream-client.ts";
 import { readOverflow } from "./window.ts";
 
@@ -122,7 +122,7 @@ export function peekRefusal(
   judge: (event: SseEvent) => { refusal?: string } | undefined,
 ): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const parser = sseParser();
+  const parser = createSseParser();
   const chunks: Buffer[] = [];
   const done = (refusal?: string): void => {
     upstream.off("readable", onReadable).off("end", onEnd).off("error", onEnd).off("close", onEnd);

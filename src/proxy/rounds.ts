@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../domain/index.ts";
 import { estimateUnitTokens } from "./history.ts";
 import { parseObject } from "./json.ts";
-import { sseParser } from "./sse.ts";
+import { createSseParser } from "./sse.ts";
 import type { Insertion } from "./view.ts";
 import type { AnsweredCall, Call, Format, Unit } from "./wire.ts";
 
@@ -91,7 +91,7 @@ async function* readStream(
   editor: ReturnType<Format["editor"]>,
   response: IncomingMessage,
 ): AsyncGenerator<string, ReadReply> {
-  const parser = sseParser();
+  const parser = createSseParser();
   const reader = format.reader();
   const take = (events: ReturnType<typeof parser.push>): string => {
     let out = "";
@@ -106,7 +106,7 @@ async function* readStream(
       const out = take(parser.push(chunk));
       if (out !== "") yield out;
     }
-    const rest = take(parser.rest());
+    const rest = take(parser.finish());
     if (rest !== "") yield rest;
   } catch {
     // A broken connection means an incomplete reply.

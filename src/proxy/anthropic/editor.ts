@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../domain/index.ts";
 import { addNumbers, parseObject, readObject, readObjects, readString } from "../json.ts";
-import { type SseEvent, writeEvent } from "../sse.ts";
+import { printSseEvent, type SseEvent } from "../sse.ts";
 import type { StreamEditor } from "../wire.ts";
 
 /** Removes the calls of recall tools and joins several replies into one message with consecutive block indexes. */
@@ -15,13 +15,13 @@ export function anthropicEditor(ours: ReadonlySet<string>): StreamEditor {
     },
     take(raw: SseEvent) {
       const event = parseObject(raw.data);
-      if (event === undefined) return writeEvent(raw);
+      if (event === undefined) return printSseEvent(raw);
       const index = typeof event.index === "number" ? event.index : 0;
       switch (event.type) {
         case "message_start": {
           if (isStarted) return "";
           isStarted = true;
-          return writeEvent(raw);
+          return printSseEvent(raw);
         }
         case "content_block_start": {
           const block = readObject(event.content_block);
@@ -39,7 +39,7 @@ export function anthropicEditor(ours: ReadonlySet<string>): StreamEditor {
         case "message_stop":
           return "";
         default:
-          return writeEvent(raw);
+          return printSseEvent(raw);
       }
     },
     close(bodies) {
@@ -59,5 +59,5 @@ export function anthropicEditor(ours: ReadonlySet<string>): StreamEditor {
 }
 
 function write(event: JsonObject): string {
-  return writeEvent({ event: readString(event.type) ?? "message", data: JSON.stringify(event) });
+  return printSseEvent({ event: readString(event.type) ?? "message", data: JSON.stringify(event) });
 }

@@ -1,6 +1,6 @@
 import { fromAnthropic, type JsonObject, type JsonValue, type Message } from "../../domain/index.ts";
 import { addNumbers, printCanonical, readNumber, readObject, readObjects, readString } from "../json.ts";
-import { writeEvent } from "../sse.ts";
+import { printSseEvent } from "../sse.ts";
 import type { AnsweredCall, Call, Format, ParsedRequest, Replacement, Reply, Unit } from "../wire.ts";
 import { anthropicEditor } from "./editor.ts";
 import { anthropicReader } from "./reader.ts";
@@ -25,7 +25,7 @@ export const anthropicFormat: Format = {
   editor: anthropicEditor,
   error: (status, message) => ({ type: "error", error: { type: getErrorType(status), message } }),
   errorEvent: (message) =>
-    writeEvent({
+    printSseEvent({
       event: "error",
       data: JSON.stringify({ type: "error", error: { type: "api_error", message } }),
     }),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../domain/index.ts";
 import { addNumbers, parseObject, readObject, readObjects, readString } from "../json.ts";
-import { type SseEvent, writeEvent } from "../sse.ts";
+import { printSseEvent, type SseEvent } from "../sse.ts";
 import type { StreamEditor } from "../wire.ts";
 
 /** Removes the calls of recall tools and joins several completions into one. */
@@ -11,7 +11,7 @@ export function chatEditor(ours: ReadonlySet<string>): StreamEditor {
   let hasText = false;
   let isNewText = true;
   let frame: JsonObject = {};
-  const write = (chunk: JsonObject): string => writeEvent({ data: JSON.stringify({ ...chunk, ...pickId(frame) }) });
+  const write = (chunk: JsonObject): string => printSseEvent({ data: JSON.stringify({ ...chunk, ...pickId(frame) }) });
 
   const forwardCalls = (pieces: readonly JsonObject[]): JsonObject[] =>
     pieces.flatMap((piece) => {
@@ -49,7 +49,7 @@ export function chatEditor(ours: ReadonlySet<string>): StreamEditor {
     take(raw: SseEvent) {
       if (raw.data.trim() === "[DONE]") return "";
       const chunk = parseObject(raw.data);
-      if (chunk === undefined || chunk.error !== undefined) return writeEvent(raw);
+      if (chunk === undefined || chunk.error !== undefined) return printSseEvent(raw);
       const { choices, usage: _, ...rest } = chunk;
       if (frame.id === undefined) frame = rest;
       const choice = readObjects(choices)[0];
@@ -65,7 +65,7 @@ export function chatEditor(ours: ReadonlySet<string>): StreamEditor {
       const end = write({ ...frame, choices: [{ index: 0, delta: {}, finish_reason: reason }] });
       const counted = bodies.map((body) => body.usage).filter((usage) => usage !== undefined);
       const usage = counted.length === 0 ? "" : write({ ...frame, choices: [], usage: counted.reduce(addNumbers) });
-      return `${end}${usage}${writeEvent({ data: "[DONE]" })}`;
+      return `${end}${usage}${printSseEvent({ data: "[DONE]" })}`;
     },
   };
 }

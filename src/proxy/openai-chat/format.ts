@@ -1,7 +1,7 @@
 import { fromOpenaiChat, type JsonObject, type JsonValue, type Message } from "../../domain/index.ts";
 import { addNumbers, printCanonical, readNumber, readObject, readObjects, readString } from "../json.ts";
 import { countInstructions, createOpenaiError, parseArguments } from "../openai-wire.ts";
-import { writeEvent } from "../sse.ts";
+import { printSseEvent } from "../sse.ts";
 import type { Call, Format, ParsedRequest, Replacement, Reply } from "../wire.ts";
 import { betweenReplies, chatEditor } from "./editor.ts";
 import { chatReader } from "./reader.ts";
@@ -22,7 +22,7 @@ export const chatFormat: Format = {
   merge,
   editor: chatEditor,
   error: createOpenaiError,
-  errorEvent: (message) => writeEvent({ data: JSON.stringify(createOpenaiError(500, message)) }),
+  errorEvent: (message) => printSseEvent({ data: JSON.stringify(createOpenaiError(500, message)) }),
 };
 
 function parseRequest(body: JsonObject): ParsedRequest | undefined {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../domain/index.ts";
 import { parseObject, readObject, readString } from "../json.ts";
-import { type SseEvent, writeEvent } from "../sse.ts";
+import { printSseEvent, type SseEvent } from "../sse.ts";
 import type { StreamEditor } from "../wire.ts";
 
 const startEvents = new Set(["response.created", "response.queued", "response.in_progress"]);
@@ -20,7 +20,7 @@ export function responsesEditor(
   let rounds = 0;
   let events = 0;
   const write = (event: JsonObject): string =>
-    writeEvent({
+    printSseEvent({
       event: readString(event.type) ?? "message",
       data: JSON.stringify({ ...event, sequence_number: events++ }),
     });
@@ -40,7 +40,7 @@ export function responsesEditor(
     take(raw: SseEvent) {
       const event = parseObject(raw.data);
       const type = readString(event?.type);
-      if (event === undefined || type === undefined) return writeEvent(raw);
+      if (event === undefined || type === undefined) return printSseEvent(raw);
       if (isStartEvent(type)) return rounds > 1 ? "" : write(event);
       if (type === "response.completed" || type === "response.incomplete") return "";
       if (typeof event.output_index !== "number") return write(event);

@@ -1,7 +1,7 @@
 import { fromOpenaiResponses, type JsonObject, type JsonValue, type Message } from "../../domain/index.ts";
 import { addNumbers, parseObject, printCanonical, readNumber, readObjects, readString } from "../json.ts";
 import { countInstructions, createOpenaiError, parseArguments } from "../openai-wire.ts";
-import { writeEvent } from "../sse.ts";
+import { printSseEvent } from "../sse.ts";
 import type { Call, Format, ParsedRequest, Replacement, Reply, Unit } from "../wire.ts";
 import { isStartEvent, responsesEditor } from "./editor.ts";
 import { responsesReader } from "./reader.ts";
@@ -32,7 +32,7 @@ export const responsesFormat: Format = {
   editor: (ours) => responsesEditor(ours, mergeResponses),
   error: createOpenaiError,
   errorEvent: (message) =>
-    writeEvent({
+    printSseEvent({
       event: "error",
       data: JSON.stringify({ type: "error", code: "server_error", message, param: null }),
     }),
