@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs under any Node: says what is missing, or starts again with the Node this package brings along.
+// Runs under any Node: where it is too old, restarts with the Node of this clone's dependencies, or says what to install.
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ const recent = found[0] > needed[0] || (found[0] === needed[0] && found[1] >= ne
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 if (recent) {
-  // A hook must answer at once: it has a small program of its own.
+  // A hook must start fast, so it has a small bundle of its own.
   const isHook = process.argv[2] === "hook" && !process.argv.some((word) => word === "--help" || word === "-h");
   const main = new URL(`../dist/program/${isHook ? "hook" : "main"}.js`, import.meta.url);
   if (!existsSync(fileURLToPath(main))) {
@@ -24,7 +24,7 @@ if (recent) {
   const pinned = `${root}node_modules/node/bin/node`;
   if (!existsSync(pinned)) {
     console.error(
-      `varve: Node ${process.versions.node} is too old; it needs ${needed.join(".")} or newer. Install it, or run \`npm ci\` in ${root}, which brings one along.`,
+      `varve: Node ${process.versions.node} is too old; it needs ${needed.join(".")} or newer. Install a newer one, or run \`npm ci\` in ${root}, which installs one.`,
     );
     process.exit(1);
   }

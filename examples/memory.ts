@@ -1,4 +1,4 @@
-/** Finding what was said and what was kept. Run: node examples/memory.ts */
+/** Search messages and stored facts. Run: node examples/memory.ts */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Answering messages. Without a model, what memory and history hold is the answer. Run: node examples/responder.ts */
+/** Answer messages. Without a model, replies quote memories and history. Run: node examples/responder.ts */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

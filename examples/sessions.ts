@@ -1,4 +1,4 @@
-/** Conversations by channel and user: kept, loaded again, summed up, begun anew. Run: node examples/sessions.ts */
+/** Conversations by channel and user: store, load, summarise and reset them. Run: node examples/sessions.ts */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

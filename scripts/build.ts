@@ -36,6 +36,8 @@ const bundle = await rolldown({
     "embed-worker": "dist/models/embed/embed-worker.js",
   },
   platform: "node",
+  // The main file of jsonc-parser loads its parts in a way that cannot be bundled; its ES module can.
+  resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
   // Nobody imports the command, so a chunk may show more than its entry does.
   preserveEntrySignatures: false,
   // Native code, and packages that start threads from files of their own, stay what they are.

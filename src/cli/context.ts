@@ -1,7 +1,7 @@
 import { type OpenOptions, openVarve, type Varve } from "../engine.ts";
 import { type Output, outputFor } from "./output.ts";
 
-/** The options every command takes. */
+/** Options that every command has. */
 export interface CommonOptions {
   home?: string;
   database?: string;
@@ -14,12 +14,12 @@ export function openOptions(options: CommonOptions): OpenOptions {
     home: options.home,
     database: options.database,
     config: options.agent === undefined ? undefined : { agent: options.agent },
-    // A command does what it was asked for and ends; what waits is for the gateway.
+    // Pending jobs are left to the gateway and to `varve maintain`.
     background: false,
   };
 }
 
-/** Runs a command with the engine open, and closes it whatever happens. */
+/** Opens the engine, runs a command with it, and closes it even when the command fails. */
 export async function withVarve<T>(
   options: CommonOptions,
   work: (varve: Varve, output: Output) => Promise<T>,
@@ -39,11 +39,11 @@ export function printWarnings({ settings }: Pick<Varve, "settings">): void {
   for (const warning of settings.warnings) process.stderr.write(`varve: warning: ${warning}\n`);
 }
 
-/** A signal that fires on the first Ctrl-C; the second one ends the program at once. */
-export function interruptible(): AbortSignal {
+/** Returns a signal that fires on the first Ctrl-C; the second Ctrl-C exits at once. */
+export function listenForInterrupt(): AbortSignal {
   const controller = new AbortController();
   process.once("SIGINT", () => {
-    process.stderr.write("\nStopping… (Ctrl-C again to stop at once)\n");
+    process.stderr.write("\nStopping… (press Ctrl-C again to stop at once)\n");
     process.once("SIGINT", () => process.exit(130));
     controller.abort();
   });

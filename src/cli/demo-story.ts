@@ -1,6 +1,6 @@
 import type { Message } from "../domain/index.ts";
 
-/** What the tour asks about: said once, long before the end. */
+/** The answer is mentioned once, long before the end of the conversation. */
 export const question = "Where did we put the spare key of the boathouse?";
 const fact = "I hung the spare key of the boathouse behind the blue oar, on the left wall. Nobody else knows.";
 
@@ -27,8 +27,8 @@ const jobs = [
   ],
 ] as const;
 
-/** A season of work on a boat, as two people would write it to an agent: a few hundred messages, always the same. */
-export function story(): Message[] {
+/** Generates a few hundred messages about work on a boat; always the same ones. */
+export function createStory(): Message[] {
   const messages: Message[] = [];
   const start = Date.UTC(2026, 2, 2, 8);
   const say = (role: "user" | "assistant", content: Message["content"]): void => {

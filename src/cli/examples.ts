@@ -1,4 +1,4 @@
-/** What `--help` shows for each command; every line is run by the tests, in order, in an empty home. */
+/** The examples in each command's `--help`; the tests run every line, in this order, in an empty home. */
 export const examples: Record<string, string[]> = {
   import: ["varve import ./transcripts", "varve import ./transcripts/notes.jsonl --source jsonl"],
   index: ["varve index"],

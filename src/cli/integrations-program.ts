@@ -1,60 +1,64 @@
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
+import { parseWholeNumber } from "./option-parsers.ts";
 
-/** The commands by which other programs come in: the gateway, MCP, and what is put into them. */
-export function addIntegrations(program: Command): void {
-  addMcp(program);
-  addStart(program);
-  addSetup(program);
-  addHook(program);
+/** Defines the commands that connect other programs: the gateway, the MCP server, setup and hooks. */
+export function addIntegrationCommands(program: Command): void {
+  addMcpCommand(program);
+  addStartCommand(program);
+  addSetupCommand(program);
+  addHookCommand(program);
 }
 
-function addMcp(program: Command): void {
+function addMcpCommand(program: Command): void {
   program
     .command("mcp")
-    .description("serve the recall tools to an MCP client on standard input and output")
-    .addOption(new Option("--session <key>", "the session they are used in: it is meant when no other is named"))
-    .addOption(new Option("--grant <id>", "a delegated reader's grant, which bounds what it sees").conflicts("session"))
+    .description("Run an MCP server with the recall tools on standard input and output")
+    .addOption(new Option("--session <key>", "the session that tools use when a call names no other"))
+    .addOption(
+      new Option("--grant <id>", "the grant of a delegated reader, which limits what it can see").conflicts("session"),
+    )
     .action(async (flags) => (await import("./commands/mcp.ts")).mcpCommand(flags));
 }
 
-function addStart(program: Command): void {
+function addStartCommand(program: Command): void {
   program
     .command("start")
-    .description("run the gateway")
-    .option("--port <n>", "the port; 0 takes any free one", wholeNumber)
-    .option("--host <address>", "the address to listen on")
-    .option("--open", "open the browser")
+    .description("Start the gateway: web page, HTTP API, MCP server and model proxy")
+    .option("--port <n>", "the port to listen on; 0 picks a free one", parseWholeNumber(0))
+    .option("--host <address>", "the address to listen on; only this machine can connect by default")
+    .option("--open", "open the gateway in the browser")
     .action(async (flags) => (await import("./commands/start.ts")).startCommand(flags));
 }
 
-function addSetup(program: Command): void {
+function addSetupCommand(program: Command): void {
   program
     .command("setup")
-    .description("put Varve into another program, or take it out again; shows what it changes first")
+    .description("Add Varve to another program, or remove it; shows the changes and asks first")
     .addArgument(
-      new Argument("<program>").choices(["claude-code", "claude-desktop", "cursor", "codex", "openclaw", "pi"]),
+      new Argument("<program>", "the program to set up").choices([
+        "claude-code",
+        "claude-desktop",
+        "cursor",
+        "codex",
+        "openclaw",
+        "pi",
+      ]),
     )
-    .option("--print", "show what would be changed and change nothing")
-    .option("--remove", "take away what was put there")
-    .option("--yes", "do not ask")
+    .option("--print", "show the changes without making them")
+    .option("--remove", "remove what setup added")
+    .option("--yes", "skip confirmation")
     .action(async (name, flags) => (await import("./commands/setup.ts")).setupCommand(name, flags));
 }
 
-function addHook(program: Command): void {
+function addHookCommand(program: Command): void {
   program
     .command("hook")
-    .description("answer an event of Claude Code; its plugin calls this")
+    .description("Handle a hook event of Claude Code; the plugin calls this")
     .argument("<event>", "SessionStart, UserPromptSubmit, PreCompact, PostCompact, Stop, SubagentStop or SessionEnd")
     .option(
       "--deadline <ms>",
-      "after so many milliseconds it ends with nothing said; 1500, at SessionEnd 1000",
-      wholeNumber,
+      "exit without output after this many milliseconds; 1500 by default, 1000 for SessionEnd",
+      parseWholeNumber(0),
     )
     .action(async (event, flags) => (await import("./hook/run-hook.ts")).runHook(event, flags));
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("must be a whole number from 0");
-  return value;
 }

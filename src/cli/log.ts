@@ -9,7 +9,7 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** The gateway's log: one JSON line a record, in the home's logs folder. Bodies and tokens never come here. */
+/** Opens the gateway's log, `logs/gateway.log`: one JSON line per record. It must never contain bodies or tokens. */
 export function openLog({ home, config }: LoadedConfig): Log {
   const folder = join(home, "logs");
   mkdirSync(folder, { recursive: true });

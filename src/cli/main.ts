@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 import { reportError } from "./output.ts";
 import { buildProgram } from "./program.ts";
 
-/** The exit codes are a contract: wrong usage is 2, help is 0, everything else is what the error says. */
+/** Exit codes are part of the interface: 0 for help, 2 for wrong usage, otherwise the code of the error. */
 async function main(): Promise<void> {
   const json = process.argv.includes("--json");
   try {
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   }
 }
 
-// A reader that closes early (`varve export … | head`) is no failure.
+// A pipe that is closed early (`varve export … | head`) is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;

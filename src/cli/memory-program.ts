@@ -1,85 +1,68 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { categoryNames } from "../engine.ts";
+import { parseFraction, parseTime, parseWholeNumber } from "./option-parsers.ts";
 
 const load = () => import("./commands/memory.ts");
 
-function share(text: string): number {
-  const value = Number(text);
-  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError("must be a number from 0 to 1");
-  return value;
-}
+const collectValues = (value: string, previous: string[] | undefined) => [...(previous ?? []), value];
 
-function whole(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("must be a whole number from 0");
-  return value;
-}
-
-function instant(text: string): number {
-  const value = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(value)) throw new InvalidArgumentError("must be a date such as 2026-05-01 or 2026-05-01T12:00");
-  return value;
-}
-
-const collect = (one: string, before: string[] | undefined) => [...(before ?? []), one];
-
-/** `varve memory …`: what is worth keeping. */
-export function addMemory(program: Command): void {
-  const memory = program.command("memory").description("what is remembered: facts with evidence, versions and scopes");
-  const command = (name: string, words: string) =>
+/** Defines `varve memory …`. */
+export function addMemoryCommands(program: Command): void {
+  const memory = program.command("memory").description("Store, search, change and forget memories");
+  const addCommand = (name: string, description: string) =>
     memory
       .command(name)
-      .description(words)
+      .description(description)
       .option(
         "--scope <scope>",
-        "global, agent:<id>, user:<id>, project:<id> or custom:<name>; may be repeated",
-        collect,
+        "global, agent:<id>, user:<id>, project:<id> or custom:<name>; can be repeated",
+        collectValues,
       );
-  const kind = () => new Option("--category <name>", "what kind").choices(categoryNames);
-  const named = (name: string, words: string) =>
-    command(name, words).argument("<what...>", "an id (mem_…), or words that fit one memory");
+  const categoryOption = () => new Option("--category <name>", "the category").choices(categoryNames);
+  const addCommandForOne = (name: string, description: string) =>
+    addCommand(name, description).argument("<what...>", "a memory id (mem_…), or words that match exactly one memory");
 
-  command("add", "keep a fact")
+  addCommand("add", "Store a fact")
     .argument("<text...>", "one fact, as a sentence")
-    .addOption(kind())
-    .option("--importance <share>", "how much it matters, 0 to 1", share)
-    .option("--valid-from <time>", "since when it holds", instant)
-    .option("--force", "also when the same is known")
+    .addOption(categoryOption())
+    .option("--importance <share>", "the importance, 0 to 1", parseFraction)
+    .option("--valid-from <time>", "the time from which the fact is true", parseTime)
+    .option("--force", "store it even if it duplicates an existing memory")
     .action(async (text, flags) => (await load()).addCommand(text, flags));
-  command("list", "what is believed, the newest first")
-    .addOption(kind())
-    .option("--limit <n>", "how many", whole)
-    .option("--offset <n>", "how many to pass over", whole)
-    .option("--as-of <time>", "what was believed then", instant)
-    .option("--history", "also what is believed no longer")
+  addCommand("list", "List current memories, newest first")
+    .addOption(categoryOption())
+    .option("--limit <n>", "the maximum number of memories", parseWholeNumber(0))
+    .option("--offset <n>", "skip this many memories", parseWholeNumber(0))
+    .option("--as-of <time>", "the memories that were current at this time", parseTime)
+    .option("--history", "include superseded and forgotten memories")
     .action(async (flags) => (await load()).listCommand(flags));
-  named("show", "a memory with the words it rests on").action(async (what, flags) =>
+  addCommandForOne("show", "Show a memory with the messages it was extracted from").action(async (what, flags) =>
     (await load()).showCommand(what, flags),
   );
-  command("search", "what is remembered about something")
-    .argument("<query...>")
-    .addOption(kind())
-    .option("--limit <n>", "how many", whole)
-    .option("--as-of <time>", "what was believed then", instant)
-    .option("--history", "also what is believed no longer")
+  addCommand("search", "Search memories")
+    .argument("<query...>", "words or a question")
+    .addOption(categoryOption())
+    .option("--limit <n>", "the maximum number of memories", parseWholeNumber(0))
+    .option("--as-of <time>", "the memories that were current at this time", parseTime)
+    .option("--history", "include superseded and forgotten memories")
     .action(async (query, flags) => (await load()).searchCommand(query, flags));
-  named("update", "change a memory by another version")
-    .option("--text <text>", "what it should say")
-    .option("--importance <share>", "how much it matters, 0 to 1", share)
-    .addOption(kind())
+  addCommandForOne("update", "Change a memory by storing a new version of it")
+    .option("--text <text>", "the new text")
+    .option("--importance <share>", "the new importance, 0 to 1", parseFraction)
+    .addOption(categoryOption())
     .action(async (what, flags) => (await load()).updateCommand(what, flags));
-  named("history", "every version of a memory").action(async (what, flags) =>
+  addCommandForOne("history", "List every version of a memory").action(async (what, flags) =>
     (await load()).historyCommand(what, flags),
   );
-  command("stats", "how much is remembered, and where")
-    .addOption(kind())
+  addCommand("stats", "Count memories by scope, category and tier")
+    .addOption(categoryOption())
     .action(async (flags) => (await load()).statsCommand(flags));
-  command("review", "candidates that wait for a decision")
-    .option("--accept <id>", "take one in")
-    .addOption(new Option("--reject <id>", "turn one away").conflicts("accept"))
+  addCommand("review", "List extracted facts that need a decision, or decide one")
+    .option("--accept <id>", "store this one as a memory")
+    .addOption(new Option("--reject <id>", "discard this one").conflicts("accept"))
     .action(async (flags) => (await load()).reviewCommand(flags));
-  named("forget", "stop believing a memory; its history stays")
-    .option("--purge", "erase it with all its versions")
-    .option("--yes", "really")
+  addCommandForOne("forget", "Forget a memory: it is no longer recalled, its history is kept")
+    .option("--purge", "erase it and all its versions permanently")
+    .option("--yes", "confirm --purge")
     .action(async (what, flags) => (await load()).forgetCommand(what, flags));
 }

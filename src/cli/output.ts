@@ -1,13 +1,13 @@
 import { toVarveError } from "../domain/index.ts";
 
-/** Where a command's words go. With `--json` the answer is one document on standard output and words go aside. */
+/** Prints a command's output. With `--json`, standard output holds one JSON document and messages go to standard error. */
 export interface Output {
   json: boolean;
-  /** The answer, for programs; printed only with `--json`. */
+  /** Prints the result as JSON; only with `--json`. */
   result(value: unknown): void;
-  /** Words for people. */
+  /** Prints a message; with `--json` on standard error. */
   say(text: string): void;
-  /** The answer for people, such as a table; left out with `--json`. */
+  /** Prints the result for people, such as a table; not with `--json`. */
   show(text: string): void;
 }
 
@@ -25,7 +25,7 @@ export function outputFor(options: { json?: boolean }): Output {
   };
 }
 
-/** Reports a failure the same way everywhere and gives the exit code. */
+/** Prints an error and returns the exit code for it. */
 export function reportError(error: unknown, json: boolean): number {
   const known = toVarveError(error);
   if (json) process.stdout.write(`${JSON.stringify(known.toJSON(), null, 2)}\n`);
@@ -37,7 +37,7 @@ export function reportError(error: unknown, json: boolean): number {
   return known.exitCode;
 }
 
-/** Rows under headings, each column as wide as its widest cell. */
+/** Draws a table; columns that hold only numbers are right-aligned. */
 export function table(headings: string[], rows: (string | number)[][]): string {
   const cells = [headings, ...rows.map((row) => row.map(String))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ""))));

@@ -1,190 +1,178 @@
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { exportFormats, profiles, sourceNames, version } from "../engine.ts";
 import { examples } from "./examples.ts";
-import { addIntegrations } from "./integrations-program.ts";
-import { addMemory } from "./memory-program.ts";
+import { addIntegrationCommands } from "./integrations-program.ts";
+import { addMemoryCommands } from "./memory-program.ts";
+import { parseLineRange, parseTime, parseWholeNumber } from "./option-parsers.ts";
 
-/** Every command, with what it does loaded only when it runs: a command starts fast because it loads little. */
+/** Defines every command. The code of a command is imported only when it runs, which keeps the start fast. */
 export function buildProgram(): Command {
   const program = new Command("varve")
     .description("A memory that loses nothing, for any LLM agent.")
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(`varve COMMAND --help` shows what a command takes)")
+    .showHelpAfterError("(`varve COMMAND --help` lists the arguments and options of a command)")
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
-  addImport(program);
-  addExport(program);
-  addSearch(program);
-  addSessions(program);
-  addContext(program);
-  addGrep(program);
-  addMemory(program);
-  addCare(program);
-  addConfig(program);
-  addIntegrations(program);
-  addChat(program);
-  addBench(program);
-  addDemo(program);
-  for (const command of program.commands) finish(command, []);
+  addImportCommand(program);
+  addExportCommand(program);
+  addSearchCommands(program);
+  addSessionCommands(program);
+  addContextCommands(program);
+  addGrepCommand(program);
+  addMemoryCommands(program);
+  addMaintenanceCommands(program);
+  addConfigCommands(program);
+  addIntegrationCommands(program);
+  addChatCommand(program);
+  addBenchCommand(program);
+  addDemoCommand(program);
+  for (const command of program.commands) addCommonOptions(command, []);
   return program;
 }
 
-/** The options and examples that every command has. */
-function finish(command: Command, path: string[]): void {
+/** Adds the options that every command has, and its examples. */
+function addCommonOptions(command: Command, path: string[]): void {
   const name = [...path, command.name()];
   if (command.commands.length > 0) {
-    for (const child of command.commands) finish(child, name);
+    for (const child of command.commands) addCommonOptions(child, name);
     return;
   }
   command
-    .addOption(new Option("--home <folder>", "where everything is kept").env("VARVE_HOME"))
-    .option("--database <where>", "an SQLite file or a postgres:// address")
-    .option("--agent <id>", "whose memory")
-    .option("--json", "one JSON document on standard output");
+    .addOption(new Option("--home <folder>", "Varve's folder; ~/.varve by default").env("VARVE_HOME"))
+    .option("--database <where>", "an SQLite file or a postgres:// URL; varve.db in the folder by default")
+    .option("--agent <id>", "the agent whose sessions and memories are used")
+    .option("--json", "print one JSON document on standard output");
   const lines = examples[name.join(" ")] ?? [];
   if (lines.length > 0) command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
 }
 
-const whole = (least: number) => (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(`must be a whole number from ${least}`);
-  return value;
-};
-
-/** A date or a time, as milliseconds since 1970. */
-function instant(text: string): number {
-  const value = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(value)) throw new InvalidArgumentError("must be a date such as 2026-05-01 or 2026-05-01T12:00");
-  return value;
-}
-
-function lineRange(text: string): { from: number; to: number } {
-  const [, from, to] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
-  if (from === undefined) throw new InvalidArgumentError("must be two line numbers such as 1-100");
-  return { from: Number(from), to: Number(to ?? from) };
-}
-
-function addImport(program: Command): void {
+function addImportCommand(program: Command): void {
   program
     .command("import")
-    .description("bring in transcripts of Claude Code, pi, OpenClaw, Codex, ChatGPT, Claude.ai, or plain JSON lines")
-    .argument("<path...>", "files, or folders to look through")
+    .description("Import transcripts of Claude Code, pi, OpenClaw, Codex, ChatGPT, Claude.ai, or JSON lines")
+    .argument("<path...>", "transcript files, or folders that contain them")
     .addOption(
       new Option("--source <name>", "the format of the files").choices(["auto", ...sourceNames]).default("auto"),
     )
-    .option("--watch", "stay and import what is added")
+    .option("--watch", "keep running and import new messages as the files change")
     .action(async (paths, flags) => (await import("./commands/import.ts")).runImport(paths, flags));
 }
 
-function addExport(program: Command): void {
+function addExportCommand(program: Command): void {
   program
     .command("export")
-    .description("write a session as JSON lines (which import reads back), Markdown or HTML")
+    .description("Export a session as JSON lines (which import reads back), Markdown or HTML")
     .argument("<session>", "a session key, a session id, or the start of one")
-    .addOption(new Option("--format <format>", "the form").choices(exportFormats).default("jsonl"))
+    .addOption(new Option("--format <format>", "the output format").choices(exportFormats).default("jsonl"))
     .option("--out <file>", "write to a file instead of standard output")
     .action(async (name, flags) => (await import("./commands/export.ts")).runExport(name, flags));
 }
 
-function addSearch(program: Command): void {
+function addSearchCommands(program: Command): void {
   const load = () => import("./commands/search.ts");
   program
     .command("search")
-    .description("find what was said, by its words and by its meaning")
-    .argument("<query>", 'words or a question; "a phrase" must be there, -word must not')
-    .option("--kind <list>", "message, summary, memory, chunk, file; with commas between")
+    .description("Search messages, summaries, memories and files by keywords and by meaning")
+    .argument("<query>", 'words or a question; results contain every "quoted phrase" and no -word')
+    .option("--kind <list>", "only these kinds, comma-separated: message, summary, memory, chunk, file")
     .option("--session <key>", "only this session's conversation")
-    .option("--scope <scope...>", "memories of these scopes only")
-    .option("--since <time>", "not older than this")
-    .option("--before <time>", "older than this")
-    .option("--limit <n>", "how many", whole(1))
-    .option("--min-score <n>", "leave out what scores below this", Number)
-    .addOption(new Option("--profile <name>", "how results are scored").choices([...profiles]))
+    .option("--scope <scope...>", "only memories of these scopes")
+    .option("--since <time>", "only results from this date or time on")
+    .option("--before <time>", "only results before this date or time")
+    .option("--limit <n>", "the maximum number of results", parseWholeNumber(1))
+    .option("--min-score <n>", "omit results with a lower score", Number)
+    .addOption(new Option("--profile <name>", "the scoring profile").choices([...profiles]))
     .addOption(
-      new Option("--mode <name>", "by words and meaning (hybrid), or by one of them: text starts sooner").choices([
+      new Option("--mode <name>", "keywords and embeddings (hybrid), or only one; text is the fastest").choices([
         "hybrid",
         "text",
         "vector",
       ]),
     )
-    .option("--explain", "show the score after every stage")
+    .option("--explain", "show each result's score after every ranking stage")
     .action(async (query, flags) => (await load()).searchCommand(query, flags));
   program
     .command("index")
-    .description("embed the messages that have no vector yet, so that search finds them by meaning")
+    .description("Embed the messages that have no vector yet, so that search finds them by meaning")
     .action(async (flags) => (await load()).indexCommand(flags));
 }
 
-function addSessions(program: Command): void {
+function addSessionCommands(program: Command): void {
   const load = () => import("./commands/sessions.ts");
-  const sessions = program.command("sessions").description("list, read, renew, fork and restore sessions");
+  const sessions = program.command("sessions").description("List, read, renew, fork, restore and delete sessions");
   sessions
     .command("list")
-    .description("the sessions, the latest used first")
-    .option("--limit <n>", "how many", whole(1))
-    .option("--after <cursor>", "the next page")
-    .option("--channel <name>", "only one channel")
-    .option("--match <text>", "only keys that contain this")
+    .description("List sessions, most recently used first")
+    .option("--limit <n>", "the maximum number of sessions", parseWholeNumber(1))
+    .option("--after <cursor>", "continue after this cursor, which the previous page prints")
+    .option("--channel <name>", "only sessions of this channel")
+    .option("--match <text>", "only sessions whose key contains this text")
     .action(async (flags) => (await load()).listCommand(flags));
-  const named = (name: string, words: string) => sessions.command(name).description(words).argument("<session>");
-  named("show", "a session and its last messages")
-    .option("--limit <n>", "how many messages", whole(1))
-    .option("--before <seq>", "the page before", whole(1))
+  const addCommand = (name: string, description: string) =>
+    sessions
+      .command(name)
+      .description(description)
+      .argument("<session>", "a session key, a session id, or the start of one");
+  addCommand("show", "Show a session and its last messages")
+    .option("--limit <n>", "the maximum number of messages", parseWholeNumber(1))
+    .option("--before <seq>", "only messages before this sequence number", parseWholeNumber(1))
     .action(async (name, flags) => (await load()).showCommand(name, flags));
-  named("new", "open a new session id in the same conversation").action(async (name, flags) =>
+  addCommand("new", "Start a new session id in the same conversation").action(async (name, flags) =>
     (await load()).renewCommand(name, "new", flags),
   );
-  named("reset", "archive the conversation and begin a fresh one").action(async (name, flags) =>
+  addCommand("reset", "Archive the conversation and start an empty one").action(async (name, flags) =>
     (await load()).renewCommand(name, "reset", flags),
   );
-  named("fork", "a child that continues from here without copying anything")
-    .option("--key <key>", "the child's session key")
-    .option("--at <entry>", "the entry to fork at instead of the last")
+  addCommand("fork", "Create a child session that shares the history up to here, without copying it")
+    .option("--key <key>", "the child's session key; generated by default")
+    .option("--at <entry>", "the id of the entry to fork at; the last one by default")
     .action(async (name, flags) => (await load()).forkCommand(name, flags));
-  named("restore", "undo a reset")
-    .argument("[session-id]", "the session id to go back to instead of the one before")
+  addCommand("restore", "Undo a reset: return to an earlier session id")
+    .argument("[session-id]", "the session id to return to; the previous one by default")
     .action(async (name, sessionId, flags) => (await load()).restoreCommand(name, sessionId, flags));
-  named("delete", "erase a session for good")
-    .option("--yes", "really")
+  addCommand("delete", "Delete a session and its messages permanently")
+    .option("--yes", "confirm the deletion")
     .action(async (name, flags) => (await load()).deleteCommand(name, flags));
 }
 
-function addContext(program: Command): void {
+function addContextCommands(program: Command): void {
   const load = () => import("./commands/context.ts");
-  const context = program.command("context").description("what the model sees of a session");
-  const named = (name: string, words: string) =>
+  const context = program.command("context").description("Inspect and compact the context that a model gets");
+  const addCommand = (name: string, description: string) =>
     context
       .command(name)
-      .description(words)
-      .argument("<session>")
-      .option("--budget <tokens>", "how much may be seen", whole(256));
-  named("show", "the summaries in the context, and what lies behind them").action(async (name, flags) =>
-    (await load()).showCommand(name, flags),
+      .description(description)
+      .argument("<session>", "a session key, a session id, or the start of one")
+      .option("--budget <tokens>", "the token budget of the context", parseWholeNumber(256));
+  addCommand("show", "List the summaries in the context, and the size of the messages after them").action(
+    async (name, flags) => (await load()).showCommand(name, flags),
   );
-  named("tree", "the summaries as a tree").action(async (name, flags) => (await load()).treeCommand(name, flags));
-  named("assemble", "the messages as a model would get them")
-    .option("--prompt <text>", "what the model is about to be asked")
+  addCommand("tree", "Show the summaries as a tree").action(async (name, flags) =>
+    (await load()).treeCommand(name, flags),
+  );
+  addCommand("assemble", "Print the messages as a model would get them")
+    .option("--prompt <text>", "the user's next message; related messages are recalled for it")
     .action(async (name, flags) => (await load()).assembleCommand(name, flags));
-  named("compact", "summarise what is old until the budget is kept")
-    .option("--instructions <text>", "what to pay attention to")
-    .option("--keep-recent [tokens]", "leave the newest as they are, so many tokens of them", whole(1))
+  addCommand("compact", "Summarise the oldest messages until the context fits the budget")
+    .option("--instructions <text>", "instructions for the model that writes the summaries")
+    .option("--keep-recent [tokens]", "do not summarise this many tokens of the newest messages", parseWholeNumber(1))
     .action(async (name, flags) => (await load()).compactCommand(name, flags));
   program
     .command("describe")
-    .description("what a citation stands for: a summary, large content or a message")
-    .argument("<id>", "sum_…, file_… or msg#N; or a session for the oldest summary in its context")
-    .option("--tokens <n>", "how much at most", whole(1))
-    .option("--lines <from-to>", "these lines of large content", lineRange)
-    .option("--all", "large content from its start")
+    .description("Show what a citation refers to: a summary, a large file or a message")
+    .argument("<id>", "sum_…, file_… or msg#N; or a session, for the oldest summary in its context")
+    .option("--tokens <n>", "the maximum number of tokens to print", parseWholeNumber(1))
+    .option("--lines <from-to>", "print these lines of a large file", parseLineRange)
+    .option("--all", "print a large file from its start")
     .action(async (id, flags) => (await load()).describeCommand(id, flags));
   program
     .command("expand")
-    .description("open summaries down to what they were made from")
-    .argument("<what...>", "summary ids, a session for all in its context, or a question whose best hits are opened")
-    .option("--session <key>", "only this session, for a question")
-    .option("--depth <n>", "how many levels", whole(0))
-    .option("--tokens <n>", "how much at most", whole(1))
-    .option("--messages", "down to the messages themselves")
+    .description("Expand summaries into the summaries and messages they were made from")
+    .argument("<what...>", "summary ids; a session, for all summaries in its context; or a question to search them by")
+    .option("--session <key>", "search only this session, when a question is given")
+    .option("--depth <n>", "the maximum number of levels", parseWholeNumber(0))
+    .option("--tokens <n>", "the maximum number of tokens to print", parseWholeNumber(1))
+    .option("--messages", "include the original messages")
     .action(async (ids, flags) => (await load()).expandCommand(ids, flags));
 }
 
@@ -192,110 +180,112 @@ const modes = ["regex", "full_text"];
 const scopes = ["both", "messages", "summaries", "files"];
 const orders = ["recency", "relevance", "hybrid"];
 
-function addGrep(program: Command): void {
+function addGrepCommand(program: Command): void {
   program
     .command("grep")
-    .description("find every message, summary or large content that a pattern matches")
-    .argument("<pattern>", "a regular expression (RE2 syntax), or words")
-    .addOption(new Option("--mode <mode>", "what the pattern is").choices(modes).default("regex"))
+    .description("Find every message, summary or large file that matches a pattern")
+    .argument("<pattern>", "a regular expression (RE2 syntax), or words with --mode full_text")
+    .addOption(new Option("--mode <mode>", "the kind of pattern").choices(modes).default("regex"))
     .addOption(
-      new Option("--scope <scope>", "where to look; both is messages and summaries").choices(scopes).default("both"),
+      new Option("--scope <scope>", "where to search; both means messages and summaries")
+        .choices(scopes)
+        .default("both"),
     )
-    .addOption(new Option("--sort <order>", "which come first").choices(orders).default("recency"))
+    .addOption(new Option("--sort <order>", "the order of the results").choices(orders).default("recency"))
     .option("--session <key>", "only this session")
-    .option("--since <time>", "from then on: a date, or a time in milliseconds", instant)
-    .option("--before <time>", "before then", instant)
-    .option("--limit <n>", "how many, 1 to 200", whole(1))
+    .option("--since <time>", "only results from this time on: a date, or milliseconds since 1970", parseTime)
+    .option("--before <time>", "only results before this time", parseTime)
+    .option("--limit <n>", "the maximum number of results, 1 to 200", parseWholeNumber(1))
     .action(async (pattern, flags) => (await import("./commands/grep.ts")).grepCommand(pattern, flags));
 }
 
-function addCare(program: Command): void {
+function addMaintenanceCommands(program: Command): void {
   const load = () => import("./commands/maintenance.ts");
   program
     .command("status")
-    .description("what is kept where, and how it is")
+    .description("Show storage status: location, sizes, embedding coverage, jobs and models")
     .action(async (flags) => (await load()).statusCommand(flags));
   program
     .command("doctor")
-    .description("look for anything that is wrong")
-    .option("--fix", "mend what can be mended, after a backup")
-    .option("--rebuild", "make everything anew that is derived from the log")
+    .description("Check the database for faults")
+    .option("--fix", "repair what can be repaired, after a backup")
+    .option("--rebuild", "rebuild all indexes and other data that is derived from the transcripts")
     .action(async (flags) => (await load()).doctorCommand(flags));
   program
     .command("maintain")
-    .description("do the work that waits, such as compactions that turns left behind")
+    .description("Run pending jobs, such as compactions, and clean up memories and vectors")
     .action(async (flags) => (await load()).maintainCommand(flags));
   program
     .command("backup")
-    .description("copy the database while it is in use")
-    .argument("[file]", "where to; the backups folder when absent")
-    .option("--portable", "JSON lines that SQLite and PostgreSQL can both restore")
+    .description("Back up the database while it is in use")
+    .argument("[file]", "the file to write; a new one in the backups folder by default")
+    .option("--portable", "write JSON lines, which SQLite and PostgreSQL can both restore")
     .action(async (file, flags) => (await load()).backupCommand(file, flags));
   program
     .command("restore")
-    .description("put a backup in place of the database")
-    .argument("<file>")
-    .option("--yes", "do not ask")
+    .description("Replace the database with a backup; the current database is kept as a file")
+    .argument("<file>", "a backup that `varve backup` wrote")
+    .option("--yes", "skip confirmation")
     .action(async (file, flags) => (await load()).restoreCommand(file, flags));
 }
 
-function addConfig(program: Command): void {
+function addConfigCommands(program: Command): void {
   const load = () => import("./commands/config.ts");
-  const config = program.command("config").description("show and change settings");
+  const config = program.command("config").description("Show and change settings");
   config
     .command("list")
-    .description("every setting, its value and where it comes from")
+    .description("List every setting with its value and its source")
     .action(async (flags) => (await load()).listCommand(flags));
   config
     .command("get")
-    .description("one setting")
-    .argument("<key>")
+    .description("Show the value of a setting")
+    .argument("<key>", "the name of the setting, such as gateway.port")
     .action(async (key, flags) => (await load()).getCommand(key, flags));
   config
     .command("set")
-    .description("change a setting in config.yaml; comments stay")
-    .argument("<key>")
-    .argument("<value>")
+    .description("Change a setting in config.yaml; comments in the file are kept")
+    .argument("<key>", "the name of the setting, such as gateway.port")
+    .argument("<value>", "the new value, as YAML")
     .action(async (key, value, flags) => (await load()).setCommand(key, value, flags));
   config
     .command("unset")
-    .description("take a setting out of config.yaml")
-    .argument("<key>")
+    .description("Remove a setting from config.yaml, so that its default applies")
+    .argument("<key>", "the name of the setting, such as gateway.port")
     .action(async (key, flags) => (await load()).unsetCommand(key, flags));
   config
     .command("check")
-    .description("look for mistakes in the settings")
+    .description("Check config.yaml and the VARVE_… variables for mistakes")
     .action(async (flags) => (await load()).checkCommand(flags));
 }
 
-function addChat(program: Command): void {
+function addChatCommand(program: Command): void {
   program
     .command("chat")
-    .description("talk in the terminal; without a model, memory and history answer")
-    .argument("[message...]", "say this, print the reply and end")
-    .option("--session <key>", "the session to talk in")
+    .description("Chat in the terminal; without a model, replies quote memories and history")
+    .argument("[message...]", "send this message, print the reply and exit")
+    .option("--session <key>", "the session to chat in; the agent's main session by default")
     .action(async (words, flags) => (await import("./commands/chat.ts")).chatCommand(words, flags));
 }
 
-function addDemo(program: Command): void {
+function addDemoCommand(program: Command): void {
   program
     .command("demo")
-    .description("a guided tour on a conversation made for it; no key, nothing of yours is touched")
-    .option("--keep", "leave the tour's folder behind")
+    .description("Run a guided tour on a generated conversation; needs no API key and uses a temporary folder")
+    .option("--keep", "keep the temporary folder")
     .action(async (flags) => (await import("./commands/demo.ts")).demoCommand(flags));
 }
 
-function addBench(program: Command): void {
+function addBenchCommand(program: Command): void {
   program
     .command("bench")
-    .description("measure, beside a baseline in the same run")
-    .addArgument(new Argument("<what>").choices(["speed", "context", "recall", "turns"]))
-    .option("--sizes <list>", "numbers of messages, with commas between", "10000,100000")
-    .option("--large", "also 1,000,000 messages")
-    .option("--no-baselines", "recall: leave out what it is compared with")
-    .option("--only <list>", "speed: only these of ingest, process, hybrid, recall, memory")
-    .option("--datasets <list>", "recall: only these folders of --data, with commas between")
-    .option("--think <ms>", "turns: how long people think between messages, on average", whole(0))
-    .option("--data <folder>", "conversations with questions, for the benches that need them")
+    .description("Run a benchmark and its baseline in the same run")
+    .addArgument(new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "turns"]))
+    .option("--sizes <list>", "speed: numbers of messages, comma-separated", "10000,100000")
+    .option("--large", "speed: measure 1,000,000 messages as well")
+    .option("--no-baselines", "recall: skip the baselines")
+    .option("--only <list>", "speed: only these parts, comma-separated: ingest, process, hybrid, recall, memory")
+    .option("--datasets <list>", "recall: only these folders of --data, comma-separated")
+    .option("--think <ms>", "turns: the average pause between a reply and the next message", parseWholeNumber(0))
+    .option("--data <folder>", "recall and context: the folder of datasets (conversations with questions)")
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

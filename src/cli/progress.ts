@@ -7,7 +7,7 @@ export interface Progress {
 
 const plainEveryMs = 2_000;
 
-/** A bar with rate and time left on a terminal, a plain line now and then elsewhere. Always on standard error. */
+/** Shows a progress bar on a terminal, and a plain line every two seconds elsewhere. Always on standard error. */
 export function startProgress(title: string): Progress {
   return process.stderr.isTTY ? terminalBar(title) : plainLines(title);
 }

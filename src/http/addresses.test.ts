@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { inUrl, isLoopback, isOwnHost, originKind, type Place } from "./addresses.ts";
+import { classifyOrigin, formatUrlHost, type GatewayAddress, isLoopback, isOwnHost } from "./addresses.ts";
 
-const place: Place = {
+const place: GatewayAddress = {
   host: "10.0.0.5",
   port: 7411,
   allowedHosts: ["memory.example", "b.example:8080"],
@@ -54,10 +54,10 @@ it("knows its own names, with the right port", () => {
 });
 
 it("tells its own pages, allowed ones and foreign ones apart", () => {
-  expect(originKind(undefined, "localhost:7411", place)).toBe("none");
-  expect(originKind("http://localhost:7411", "localhost:7411", place)).toBe("own");
-  expect(originKind("https://memory.example", "memory.example", place)).toBe("own");
-  expect(originKind("https://app.example", "localhost:7411", place)).toBe("allowed");
+  expect(classifyOrigin(undefined, "localhost:7411", place)).toBe("none");
+  expect(classifyOrigin("http://localhost:7411", "localhost:7411", place)).toBe("own");
+  expect(classifyOrigin("https://memory.example", "memory.example", place)).toBe("own");
+  expect(classifyOrigin("https://app.example", "localhost:7411", place)).toBe("allowed");
   for (const origin of [
     "null",
     "",
@@ -66,10 +66,14 @@ it("tells its own pages, allowed ones and foreign ones apart", () => {
     "https://app.example.evil",
     "http://app.example",
   ]) {
-    expect(originKind(origin, "localhost:7411", place), origin).toBe("foreign");
+    expect(classifyOrigin(origin, "localhost:7411", place), origin).toBe("foreign");
   }
 });
 
 it("puts brackets around IPv6 addresses in URLs", () => {
-  expect([inUrl("::1"), inUrl("[::1]"), inUrl("127.0.0.1")]).toEqual(["[::1]", "[::1]", "127.0.0.1"]);
+  expect([formatUrlHost("::1"), formatUrlHost("[::1]"), formatUrlHost("127.0.0.1")]).toEqual([
+    "[::1]",
+    "[::1]",
+    "127.0.0.1",
+  ]);
 });

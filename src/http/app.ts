@@ -3,8 +3,8 @@ import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { timeout } from "hono/timeout";
 import { limitBody } from "./body-limit.ts";
-import type { GatewayApp, GatewayEnv, GatewayHost } from "./context.ts";
-import { answerError, answerProxyError, notFound, publicError, wrongMethod } from "./errors.ts";
+import type { GatewayApp, GatewayContext, GatewayEnv } from "./context.ts";
+import { answerError, answerProxyError, notFound, toPublicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, secureHeaders } from "./guards.ts";
 import { addContextRoutes } from "./routes/context.ts";
 import { addDocumentRoute } from "./routes/document.ts";
@@ -26,47 +26,47 @@ import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { refuseInvalid } from "./schemas.ts";
 
-/** The whole gateway, from guard to guard to route. Everything under `/api`, `/mcp` and `/metrics` is closed unless a token opens it. */
-export function createApp(host: GatewayHost): GatewayApp {
+/** Creates the gateway's middleware and routes, in order. `/api`, `/mcp` and `/metrics` need an access token. */
+export function createApp(gateway: GatewayContext): GatewayApp {
   const app: GatewayApp = new OpenAPIHono<GatewayEnv>({ defaultHook: refuseInvalid });
   app.notFound(notFound);
   app.onError(async (error, c) => {
-    const answer = publicError(error);
-    if (answer.kind === "failed") host.log({ event: "error", method: c.req.method, path: c.req.path, error });
+    const answer = toPublicError(error);
+    if (answer.kind === "failed") gateway.log({ event: "error", method: c.req.method, path: c.req.path, error });
     return (await answerProxyError(c, answer)) ?? answerError(c, answer);
   });
 
-  app.use(logRequests(host));
+  app.use(logRequests(gateway));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }));
   app.use(secureHeaders);
-  app.use(checkHost(host));
-  app.use(checkOrigin(host));
-  // Before the limits of the API: a model may think for minutes, and every request brings its whole history.
-  addProxyRoutes(app, host);
-  app.use(timeout(host.settings.requestTimeoutMs, () => new HTTPException(504)));
-  app.use("/api/*", authenticate(host));
-  app.use("/api", authenticate(host));
-  // Every message of MCP is a POST; whoever may only read is offered only the tools that do.
-  app.use("/mcp", authenticate(host, "read"));
-  app.use("/metrics", authenticate(host, "read"));
-  app.use(limitBody(host));
+  app.use(checkHost(gateway));
+  app.use(checkOrigin(gateway));
+  // Before the timeout and body limit of the API: a model may take minutes, and every request carries its history.
+  addProxyRoutes(app, gateway);
+  app.use(timeout(gateway.settings.requestTimeoutMs, () => new HTTPException(504)));
+  app.use("/api/*", authenticate(gateway));
+  app.use("/api", authenticate(gateway));
+  // Every MCP message is a POST; a token with the right to read gets only the tools that read.
+  app.use("/mcp", authenticate(gateway, "read"));
+  app.use("/metrics", authenticate(gateway, "read"));
+  app.use(limitBody(gateway));
 
-  addFrontRoutes(app, host);
-  addMaintenanceRoutes(app, host);
-  addSessionRoutes(app, host);
-  addSessionLifecycleRoutes(app, host);
-  addMessageRoutes(app, host);
-  addContextRoutes(app, host);
-  addRecallRoutes(app, host);
-  addSearchRoute(app, host);
-  addMemoryRoutes(app, host);
-  addTurnRoutes(app, host);
-  addJobRoutes(app, host);
-  addHookRoutes(app, host);
-  addExportRoute(app, host);
-  addEventRoute(app, host);
+  addFrontRoutes(app, gateway);
+  addMaintenanceRoutes(app, gateway);
+  addSessionRoutes(app, gateway);
+  addSessionLifecycleRoutes(app, gateway);
+  addMessageRoutes(app, gateway);
+  addContextRoutes(app, gateway);
+  addRecallRoutes(app, gateway);
+  addSearchRoute(app, gateway);
+  addMemoryRoutes(app, gateway);
+  addTurnRoutes(app, gateway);
+  addJobRoutes(app, gateway);
+  addHookRoutes(app, gateway);
+  addExportRoute(app, gateway);
+  addEventRoute(app, gateway);
   addDocumentRoute(app);
-  addMcpRoute(app, host);
-  addMetricsRoute(app, host);
+  addMcpRoute(app, gateway);
+  addMetricsRoute(app, gateway);
   return app;
 }

@@ -4,7 +4,7 @@ import type { Config } from "../config/index.ts";
 import type { Clock } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../engine.ts";
 import type { ProxyCounters } from "../proxy/index.ts";
-import type { Place } from "./addresses.ts";
+import type { GatewayAddress } from "./addresses.ts";
 import type { GatewayDeadlines } from "./deadlines.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
@@ -12,29 +12,29 @@ import type { Metrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import type { Token, TokenPrincipal } from "./tokens.ts";
 
-/** What the gateway tells its log. Never a token, never a body, never a query. */
+/** A log record. It must never contain a token, a body or a query string. */
 export type GatewayLogRecord =
   | { event: "request"; method: string; path: string; status: number; durationMs: number; caller?: string }
   | ({ event: EngineEvent["type"]; key: string } & Record<string, unknown>)
   | { event: "error"; method: string; path: string; error: unknown };
 
-/** What all parts of the gateway share. */
-export interface GatewayHost {
+/** The state and services that all guards and routes of a gateway share. */
+export interface GatewayContext {
   varve: Varve;
   settings: Config["gateway"];
   clock: Clock;
   deadlines: GatewayDeadlines;
-  /** Filled in when the port is known. */
-  place: Place;
+  /** The port is set once the server listens. */
+  address: GatewayAddress;
   tokens: readonly Token[];
   logins: Logins;
   limiter: RateLimiter;
   bus: EventBus;
   metrics: Metrics;
-  /** What is to be closed with the gateway. */
+  /** Called when the gateway closes. */
   closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;
-  /** What the model proxy did, once somebody came to it. */
+  /** Undefined until the first request to the model proxy. */
   proxyCounters?: Readonly<ProxyCounters>;
 }
 

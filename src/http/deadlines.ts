@@ -6,9 +6,9 @@ export interface GatewayDeadlines {
   drainMs: number;
   /** For the store to answer a health check. */
   healthMs: number;
-  /** For the work of a hook that needs no output; after that the answer is sent and the work goes on. */
+  /** For the work of a hook that needs no output; after that the answer is sent and the work continues. */
   hookMs: number;
-  /** Those of the model proxy; its own where absent. */
+  /** The deadlines of the model proxy; defaults where absent. */
   proxy: Partial<ProxyDeadlines>;
 }
 

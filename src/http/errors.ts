@@ -3,7 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ErrorCode, toVarveError, VarveError, type VarveErrorOptions } from "../domain/index.ts";
 
-/** A failure that only HTTP knows, with a status that no code has of its own. */
+/** An error whose HTTP status differs from the one of its code. */
 class HttpError extends VarveError {
   readonly #status: number;
 
@@ -17,29 +17,29 @@ class HttpError extends VarveError {
   }
 }
 
-/** Any thrown value as what is answered. The message of an accident may hold anything, so it stays in the log. */
-export function publicError(error: unknown): VarveError {
-  if (error instanceof HTTPException) return fromHttpException(error);
+/** Converts any thrown value to the error that is sent. An unexpected error's message may contain secrets: it is only logged. */
+export function toPublicError(error: unknown): VarveError {
+  if (error instanceof HTTPException) return convertHttpException(error);
   const known = toVarveError(error);
   if (known.code !== "INTERNAL") return known;
-  return new VarveError("INTERNAL", "Something went wrong inside the gateway.", {
-    remedy: "The gateway's log says what. Try again; if it stays, run `varve doctor`.",
+  return new VarveError("INTERNAL", "An unexpected error happened inside the gateway.", {
+    remedy: "The cause is in logs/gateway.log. Try again; if it happens again, run `varve doctor`.",
     cause: error,
   });
 }
 
-/** What the HTTP library itself turns away. */
-function fromHttpException(error: HTTPException): VarveError {
+/** Converts the errors that the HTTP library itself throws. */
+function convertHttpException(error: HTTPException): VarveError {
   switch (error.status) {
     case 415:
-      return new HttpError(415, "BAD_REQUEST", "The body is not marked as JSON.", {
+      return new HttpError(415, "BAD_REQUEST", "The request body is not declared as JSON.", {
         remedy: "Send it with the header content-type: application/json.",
       });
     case 504:
-      return new HttpError(504, "ABORTED", "The request took too long and was given up.", {
+      return new HttpError(504, "ABORTED", "The request timed out.", {
         remedy:
-          "It may still be carried out: look before sending it again. Messages with ids can be sent again safely. " +
-          "The limit is gateway.requestTimeoutMs.",
+          "It may still complete: check the result before you send it again. Messages with ids can be sent again safely. " +
+          "The setting gateway.requestTimeoutMs is the limit.",
       });
     default:
       return error.status === 400
@@ -54,7 +54,7 @@ export function answerError(c: Context, error: VarveError): Response {
   return c.json(error.toJSON(), error.httpStatus as ContentfulStatusCode);
 }
 
-/** The same for clients of the model proxy, who understand their provider's errors only; undefined for all others. */
+/** Answers clients of the model proxy in their provider's error format; returns undefined for all other paths. */
 export async function answerProxyError(c: Context, error: VarveError): Promise<Response | undefined> {
   const provider = /^\/proxy\/(anthropic|openai)\//.exec(c.req.path)?.[1];
   if (provider === undefined) return undefined;
@@ -74,7 +74,7 @@ export function notFound(c: Context): Response {
 }
 
 export function wrongMethod(c: Context, methods: string[]): Response {
-  const error = new HttpError(405, "BAD_REQUEST", `${c.req.method} is not possible here.`, {
+  const error = new HttpError(405, "BAD_REQUEST", `${c.req.method} is not supported at this path.`, {
     remedy: `Use ${methods.join(" or ")}.`,
   });
   c.header("Allow", methods.join(", "));

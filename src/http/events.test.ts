@@ -9,22 +9,22 @@ it("gives every reader what came after its place, and says what is no longer kep
   const bus = busOf(3);
   const start = bus.end();
   for (const key of ["a", "b", "c", "d", "e"]) bus.publish(event(key));
-  const all = bus.since(start);
+  const all = bus.readSince(start);
   expect(all.events.map(({ key }) => key)).toEqual(["c", "d", "e"]);
   expect(all.dropped).toBe(2);
-  expect(bus.since(all.at)).toEqual({ events: [], at: all.at, dropped: 0 });
-  const behindD = bus.placeBehind(all.events[1]?.id ?? "");
-  expect(bus.since(behindD ?? 0).events.map(({ key }) => key)).toEqual(["e"]);
+  expect(bus.readSince(all.position)).toEqual({ events: [], position: all.position, dropped: 0 });
+  const behindD = bus.findPositionAfter(all.events[1]?.id ?? "");
+  expect(bus.readSince(behindD ?? 0).events.map(({ key }) => key)).toEqual(["e"]);
 });
 
 it("knows only the ids of its own run", () => {
   const [bus, other] = [busOf(3), busOf(3)];
   other.publish(event("a"));
-  const foreign = other.since(0).events[0]?.id ?? "";
+  const foreign = other.readSince(0).events[0]?.id ?? "";
   for (const id of [foreign, "", "x", `${bus.idBefore(0)}9`, bus.idBefore(7), `${bus.idBefore(0)}.5`]) {
-    expect(bus.placeBehind(id), id).toBeUndefined();
+    expect(bus.findPositionAfter(id), id).toBeUndefined();
   }
-  expect(bus.placeBehind(bus.idBefore(0))).toBe(0);
+  expect(bus.findPositionAfter(bus.idBefore(0))).toBe(0);
 });
 
 it("wakes a waiting reader by an event, by closing, by leaving and by time", async () => {

@@ -13,7 +13,7 @@ export type GatewayEventType =
   | "turn.ended"
   | "turn.failed";
 
-/** Something that was changed through this gateway. */
+/** A change that was made through this gateway. */
 export interface GatewayEvent {
   type: GatewayEventType;
   agent: string;
@@ -27,71 +27,75 @@ export interface NumberedEvent extends GatewayEvent {
   time: number;
 }
 
-interface Stretch {
+interface EventBatch {
   events: NumberedEvent[];
-  /** Where to read on. */
-  at: number;
-  /** How many events before these are no longer kept. */
+  /** The position to read the next batch from. */
+  position: number;
+  /** The number of events between the requested position and these that are no longer kept. */
   dropped: number;
 }
 
 /**
- * The last events, in a ring. Every reader keeps its own place in it, so a slow one costs nothing and holds nobody up:
- * it falls behind, and is told how much it missed.
+ * A ring buffer of the last events. Every reader has its own position in it, so that a slow reader blocks nobody: it
+ * misses events, and is told how many.
  */
 export interface EventBus {
   publish(event: GatewayEvent): void;
-  /** The place behind an event id, or undefined when this run of the gateway did not give it. */
-  placeBehind(id: string): number | undefined;
-  /** The place of the next event. */
+  /** The position after an event id; undefined when the id is not from this run of the gateway. */
+  findPositionAfter(id: string): number | undefined;
+  /** The position of the next event. */
   end(): number;
-  /** The id of the last event before a place; what a reader that comes back there names. */
-  idBefore(place: number): string;
-  since(place: number): Stretch;
-  /** Resolves when there is something at the place, when the bus closes, when aborted, or after the time. */
-  wait(place: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** The id of the last event before a position; a reader that reconnects sends it. */
+  idBefore(position: number): string;
+  readSince(position: number): EventBatch;
+  /** Resolves when there is an event at the position, when the bus closes, on abort, or after the timeout. */
+  wait(position: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
   readonly closed: boolean;
   close(): void;
 }
 
-export function createEventBus(clock: Clock, random: Random, kept = 1000): EventBus {
+export function createEventBus(clock: Clock, random: Random, eventsMax = 1000): EventBus {
   const run = newId(clock, random);
   const ring: NumberedEvent[] = [];
-  const sleepers = new Set<() => void>();
+  const waiters = new Set<() => void>();
   let end = 0;
   let closed = false;
   const wake = (): void => {
-    for (const sleeper of [...sleepers]) sleeper();
+    for (const waiter of [...waiters]) waiter();
   };
-  const idBefore = (place: number): string => `${run}-${place}`;
+  const idBefore = (position: number): string => `${run}-${position}`;
   return {
     publish: (event) => {
       end += 1;
       ring.push({ ...event, id: idBefore(end), time: clock.now() });
-      if (ring.length > kept) ring.shift();
+      if (ring.length > eventsMax) ring.shift();
       wake();
     },
-    placeBehind: (id) => {
-      const place = id.startsWith(`${run}-`) ? id.slice(run.length + 1) : "";
-      return /^\d{1,15}$/.test(place) && Number(place) <= end ? Number(place) : undefined;
+    findPositionAfter: (id) => {
+      const position = id.startsWith(`${run}-`) ? id.slice(run.length + 1) : "";
+      return /^\d{1,15}$/.test(position) && Number(position) <= end ? Number(position) : undefined;
     },
     end: () => end,
     idBefore,
-    since: (place) => {
+    readSince: (position) => {
       const first = end - ring.length;
-      return { events: ring.slice(Math.max(0, place - first)), at: end, dropped: Math.max(0, first - place) };
+      return {
+        events: ring.slice(Math.max(0, position - first)),
+        position: end,
+        dropped: Math.max(0, first - position),
+      };
     },
-    wait: (place, timeoutMs, signal) =>
+    wait: (position, timeoutMs, signal) =>
       new Promise((resolve) => {
-        if (closed || signal.aborted || end > place) return resolve();
+        if (closed || signal.aborted || end > position) return resolve();
         const done = (): void => {
           clearTimeout(timer);
-          sleepers.delete(done);
+          waiters.delete(done);
           signal.removeEventListener("abort", done);
           resolve();
         };
         const timer = setTimeout(done, Math.max(0, timeoutMs));
-        sleepers.add(done);
+        waiters.add(done);
         signal.addEventListener("abort", done, { once: true });
       }),
     get closed() {

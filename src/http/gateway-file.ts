@@ -6,12 +6,12 @@ export function gatewayFilePath(home: string): string {
   return join(home, "gateway.json");
 }
 
-/** Says where the gateway is, for programs of this machine that are started without being told. The newest one counts. */
+/** Writes the gateway's URL to `gateway.json`, where hooks find it. The gateway that started last wins. */
 export function writeGatewayFile(home: string, url: string): void {
   writeAtomically(gatewayFilePath(home), `${JSON.stringify({ url, pid: process.pid })}\n`);
 }
 
-/** Takes it back, unless another gateway has put its own place there since. */
+/** Removes the file, unless another gateway has replaced it since. */
 export function removeGatewayFile(home: string, url: string): void {
   try {
     const { url: written, pid } = JSON.parse(readFileSync(gatewayFilePath(home), "utf8")) as {
@@ -20,7 +20,7 @@ export function removeGatewayFile(home: string, url: string): void {
     };
     if (written === url && pid === process.pid) rmSync(gatewayFilePath(home), { force: true });
   } catch (error) {
-    // It is gone already, or no longer ours to read.
+    // The file was removed or replaced already.
     if (!(error instanceof SyntaxError || (error instanceof Error && "code" in error))) throw error;
   }
 }

@@ -3,23 +3,23 @@ import { getRequestListener } from "@hono/node-server";
 import { allRights } from "../authorization/index.ts";
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
 import type { Varve } from "../engine.ts";
-import { inUrl, isLoopback, type Place } from "./addresses.ts";
+import { formatUrlHost, type GatewayAddress, isLoopback } from "./addresses.ts";
 import { createApp } from "./app.ts";
-import type { GatewayHost, GatewayLogRecord } from "./context.ts";
+import type { GatewayContext, GatewayLogRecord } from "./context.ts";
 import { defaultDeadlines, type GatewayDeadlines } from "./deadlines.ts";
 import { createEventBus } from "./events.ts";
 import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
 import { createRateLimiter } from "./rate-limit.ts";
-import { closeServer, listen, makeServer } from "./server.ts";
-import { readOrMakeToken, tokenFilePath } from "./token-file.ts";
+import { closeServer, createHttpServer, listen } from "./server.ts";
+import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
 
 export interface GatewayOptions {
-  /** The address to listen on; `gateway.host` of the settings when absent. */
+  /** The address to listen on; default: the setting `gateway.host`. */
   host?: string;
-  /** The port to listen on, 0 for any free one; `gateway.port` of the settings when absent. */
+  /** The port to listen on, 0 for a free one; default: the setting `gateway.port`. */
   port?: number;
   log?: (record: GatewayLogRecord) => void;
   clock?: Clock;
@@ -31,16 +31,16 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly url: string;
   readonly port: number;
-  /** The file with the token of this machine; absent when the settings name tokens. */
+  /** The file with this machine's access token; undefined when the settings define tokens. */
   readonly tokenFile: string | undefined;
-  /** A link that logs one browser in, once, within a minute. */
+  /** Creates a link that logs a browser in. It works once, within a minute. */
   createLoginLink(): string;
-  /** Ends the turns or hands them over, waits up to `drainMs` for running requests, ends event streams. The engine stays open. */
+  /** Stops turns, waits up to `drainMs` for running requests and ends event streams. The engine stays open. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the gateway over an open engine.
+ * Starts the gateway on an open engine.
  *
  * @example
  * const varve = await openVarve();
@@ -55,14 +55,14 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const port = options.port ?? settings.port;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const { tokens, tokenFile } = openDoors(varve, bindHost, random);
-  const place: Place = { ...settings, host: bindHost, port };
-  const host: GatewayHost = {
+  const { tokens, tokenFile } = loadTokens(varve, bindHost, random);
+  const ownAddress: GatewayAddress = { ...settings, host: bindHost, port };
+  const gateway: GatewayContext = {
     varve,
     settings,
     clock,
     deadlines: { ...defaultDeadlines, ...options.deadlines },
-    place,
+    address: ownAddress,
     tokens,
     logins: createLogins(clock, random),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
@@ -71,81 +71,88 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     closers: [],
     log: options.log ?? (() => undefined),
   };
-  const unhook = varve.onEvent((event) => {
-    host.metrics.event(event);
-    host.bus.publish({ ...event, data: { ...event.data } });
-    // What was said is in the transcript; the log says only that something was.
+  const unsubscribe = varve.onEvent((event) => {
+    gateway.metrics.event(event);
+    gateway.bus.publish({ ...event, data: { ...event.data } });
+    // The log must not contain message text, so the reply is removed.
     const { reply: _, ...data } = { reply: undefined, ...event.data };
-    host.log({ event: event.type, key: event.key, ...data });
+    gateway.log({ event: event.type, key: event.key, ...data });
   });
-  const app = createApp(host);
+  const app = createApp(gateway);
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
   });
-  const server = makeServer(listener, settings.requestTimeoutMs);
+  const server = createHttpServer(listener, settings.requestTimeoutMs);
   const address = await listen(server, bindHost, port);
-  await refuseSurprise(server, address.address, tokenFile);
-  place.port = address.port;
+  await refusePublicAddress(server, address.address, tokenFile);
+  ownAddress.port = address.port;
   varve.turns.start();
-  const url = `http://${inUrl(isWildcard(bindHost) ? "127.0.0.1" : bindHost)}:${address.port}`;
+  const url = `http://${formatUrlHost(isWildcard(bindHost) ? "127.0.0.1" : bindHost)}:${address.port}`;
   writeGatewayFile(varve.settings.home, url);
   let closing: Promise<void> | undefined;
   return {
     url,
     port: address.port,
     tokenFile,
-    createLoginLink: () => `${url}/auth?code=${host.logins.makeCode()}`,
+    createLoginLink: () => `${url}/auth?code=${gateway.logins.createCode()}`,
     close: () => {
       closing ??= (async () => {
         removeGatewayFile(varve.settings.home, url);
-        // Whoever listens to a turn hears its end; a turn that takes too long is left to other processes.
+        // Clients that wait for a turn get its end; a turn that takes too long is left to other processes.
         await varve.turns.stop();
-        unhook();
-        host.bus.close();
-        host.metrics.close();
-        await Promise.all([closeServer(server, host.deadlines.drainMs), ...host.closers.map((close) => close())]);
+        unsubscribe();
+        gateway.bus.close();
+        gateway.metrics.close();
+        await Promise.all([closeServer(server, gateway.deadlines.drainMs), ...gateway.closers.map((close) => close())]);
       })();
       return closing;
     },
   };
 }
 
-/** The tokens that open the gateway. Without any in the settings, only this machine may reach it, with the file's. */
-function openDoors(varve: Varve, bindHost: string, random: Random): { tokens: Token[]; tokenFile: string | undefined } {
+/** Loads the access tokens. Without any in the settings, the gateway listens on loopback only, with the token file. */
+function loadTokens(
+  varve: Varve,
+  bindHost: string,
+  random: Random,
+): { tokens: Token[]; tokenFile: string | undefined } {
   const { home, config } = varve.settings;
   const tokens = configuredTokens(config.gateway.tokens, process.env);
   if (tokens.length > 0) return { tokens, tokenFile: undefined };
-  if (!isLoopback(bindHost)) throw openToAll(bindHost);
+  if (!isLoopback(bindHost)) throw createPublicBindError(bindHost);
   const tokenFile = tokenFilePath(home);
-  const hash = hashSecret(readOrMakeToken(tokenFile, random));
+  const hash = hashSecret(readOrCreateToken(tokenFile, random));
   return { tokens: [{ name: "token file", hash, rights: allRights }], tokenFile };
 }
 
-function openToAll(bindHost: string): VarveError {
+function createPublicBindError(bindHost: string): VarveError {
   return new VarveError(
     "REFUSED",
-    `The gateway does not listen on ${JSON.stringify(bindHost)}, where other machines can reach it, without tokens.`,
+    `The gateway cannot listen on ${JSON.stringify(bindHost)} without access tokens, because other machines could reach it.`,
     {
       remedy:
-        "Name who may come in under gateway.tokens in config.yaml, for example " +
+        "Define access tokens under gateway.tokens in config.yaml, for example " +
         '[{name: laptop, token: "env:VARVE_LAPTOP_TOKEN", rights: [read, write]}], or listen on 127.0.0.1.',
     },
   );
 }
 
-/** `localhost` is only a name: a machine may have it lead elsewhere. */
-async function refuseSurprise(server: Server, address: string, tokenFile: string | undefined): Promise<void> {
+/** Checks the address that was bound: `localhost` may resolve to an address that other machines can reach. */
+async function refusePublicAddress(server: Server, address: string, tokenFile: string | undefined): Promise<void> {
   if (tokenFile === undefined || isLoopback(address)) return;
   await closeServer(server, 0);
-  throw openToAll(address);
+  throw createPublicBindError(address);
 }
 
 function isWildcard(host: string): boolean {
   return host === "0.0.0.0" || host === "::" || host === "[::]";
 }
 
-/** What never became a request: a missing or impossible Host header, a broken target. */
+/** Answers what is not a valid request: a missing or malformed Host header or target. */
 function answerUnreadable(error: unknown): Response {
-  const fault = new VarveError("BAD_REQUEST", "The request's address or Host header cannot be read.", { cause: error });
+  const fault = new VarveError("BAD_REQUEST", "The request's URL or Host header is malformed.", {
+    remedy: "Send a valid URL and the Host header of this gateway.",
+    cause: error,
+  });
   return Response.json(fault.toJSON(), { status: fault.httpStatus, headers: { Connection: "close" } });
 }

@@ -1,26 +1,26 @@
-/** The middleware every request walks through before a route sees it, in the order it is walked. */
+/** The middleware that every request passes before it reaches a route, in this order. */
 import type { MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import { hasRight, type Right } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
-import { isOwnHost, originKind } from "./addresses.ts";
-import type { GatewayEnv, GatewayHost } from "./context.ts";
+import { classifyOrigin, isOwnHost } from "./addresses.ts";
+import type { GatewayContext, GatewayEnv } from "./context.ts";
 import { boundAgent, identify, type TokenPrincipal } from "./tokens.ts";
 
 type Guard = MiddlewareHandler<GatewayEnv>;
 
 export const cookieName = "varve_token";
 const bearer = /^Bearer +([\x21-\x7e]{1,4096})$/i;
-const looking = new Set(["GET", "HEAD"]);
+const readMethods = new Set(["GET", "HEAD"]);
 
-export function logRequests(host: GatewayHost): Guard {
+export function logRequests(gateway: GatewayContext): Guard {
   return async (c, next) => {
     const started = performance.now();
     await next();
     const durationMs = Math.round((performance.now() - started) * 10) / 10;
     const { method, path } = c.req;
-    host.metrics.request(method, c.res.status);
-    host.log({ event: "request", method, path, status: c.res.status, durationMs, caller: c.get("principal")?.name });
+    gateway.metrics.request(method, c.res.status);
+    gateway.log({ event: "request", method, path, status: c.res.status, durationMs, caller: c.get("principal")?.name });
   };
 }
 
@@ -35,15 +35,15 @@ export const secureHeaders: Guard = async (c, next) => {
   await next();
 };
 
-export function checkHost(host: GatewayHost): Guard {
+export function checkHost(gateway: GatewayContext): Guard {
   return async (c, next) => {
     const given = c.req.header("host");
-    if (!isOwnHost(given, host.place)) {
+    if (!isOwnHost(given, gateway.address)) {
       throw new VarveError(
         "FORBIDDEN",
-        `The gateway does not go by the name ${JSON.stringify(given?.slice(0, 200))}.`,
+        `The Host header ${JSON.stringify(given?.slice(0, 200))} does not name this gateway.`,
         {
-          remedy: "Call it by its address, or add the name to gateway.allowedHosts.",
+          remedy: "Use the address that the gateway listens on, or add the name to gateway.allowedHosts.",
         },
       );
     }
@@ -51,14 +51,14 @@ export function checkHost(host: GatewayHost): Guard {
   };
 }
 
-/** Turns pages of other sites away, and answers the question a browser asks before it lets an allowed one through. */
-export function checkOrigin(host: GatewayHost): Guard {
+/** Refuses requests of other sites' pages, and answers CORS preflight requests of allowed origins. */
+export function checkOrigin(gateway: GatewayContext): Guard {
   return async (c, next) => {
     const origin = c.req.header("origin");
-    const kind = originKind(origin, c.req.header("host"), host.place);
+    const kind = classifyOrigin(origin, c.req.header("host"), gateway.address);
     if (kind === "foreign") {
-      throw new VarveError("FORBIDDEN", `Pages of ${origin?.slice(0, 200)} may not call this gateway.`, {
-        remedy: "Add the origin to gateway.allowedOrigins if you trust it.",
+      throw new VarveError("FORBIDDEN", `Pages of the origin ${origin?.slice(0, 200)} may not call this gateway.`, {
+        remedy: "If you trust the origin, add it to gateway.allowedOrigins.",
       });
     }
     c.header("Vary", "Origin");
@@ -79,71 +79,77 @@ export function checkOrigin(host: GatewayHost): Guard {
 }
 
 /**
- * Lets in who shows a token that is known, and counts the request against its minute. The right is given where the method
- * does not tell whether something is changed.
+ * Requires a known access token and counts the request against its rate limit. `right` overrides the right that follows
+ * from the method: GET and HEAD need read, all others write.
  */
-export function authenticate(host: GatewayHost, right?: Right): Guard {
+export function authenticate(gateway: GatewayContext, right?: Right): Guard {
   return async (c, next) => {
-    const principal = authenticateRequest(host, c);
-    if (!principal) throw unauthorized(host, c, "The gateway needs a token.", false);
-    takeFrom(host, `token ${principal.name}`);
+    const principal = authenticateRequest(gateway, c);
+    if (!principal) throw createUnauthorizedError(gateway, c, "The request has no access token.", false);
+    takeRequest(gateway, `token ${principal.name}`);
     c.set("principal", principal);
-    requireRight(principal, right ?? (looking.has(c.req.method) ? "read" : "write"));
+    requireRight(principal, right ?? (readMethods.has(c.req.method) ? "read" : "write"));
     await next();
   };
 }
 
 type Request = Parameters<Guard>[0];
 
-/** Who sends the request, or undefined when it shows nothing at all. */
-export function authenticateRequest(host: GatewayHost, c: Request): TokenPrincipal | undefined {
+/** Returns the principal of a request; undefined when it has neither a token nor a login cookie. */
+export function authenticateRequest(gateway: GatewayContext, c: Request): TokenPrincipal | undefined {
   const header = c.req.header("authorization");
   if (header !== undefined) {
     const secret = bearer.exec(header)?.[1];
-    if (secret === undefined) throw unauthorized(host, c, "The Authorization header is not a bearer token.", true);
-    const found = identify(host.tokens, secret, host.clock.now());
+    if (secret === undefined)
+      throw createUnauthorizedError(gateway, c, "The Authorization header is not a bearer token.", true);
+    const found = identify(gateway.tokens, secret, gateway.clock.now());
     if ("principal" in found) return found.principal;
-    throw unauthorized(host, c, found.fault === "expired" ? "The token has expired." : "The token is not known.", true);
+    throw createUnauthorizedError(
+      gateway,
+      c,
+      found.fault === "expired" ? "The access token has expired." : "The access token is unknown.",
+      true,
+    );
   }
   const cookie = getCookie(c, cookieName);
   if (cookie === undefined) return undefined;
-  const found = host.logins.identify(cookie);
-  if (!("principal" in found)) throw unauthorized(host, c, "The login is over.", true);
-  refuseForged(host, c);
+  const found = gateway.logins.identify(cookie);
+  if (!("principal" in found)) throw createUnauthorizedError(gateway, c, "The login has expired.", true);
+  refuseForgedRequest(gateway, c);
   return found.principal;
 }
 
-/** A cookie comes along whoever asks, so a request that rides on one must be seen to come from the console itself. */
-function refuseForged(host: GatewayHost, c: Request): void {
+/** A browser sends the cookie with requests of any page, so such a request must come from the gateway's own pages. */
+function refuseForgedRequest(gateway: GatewayContext, c: Request): void {
   const site = c.req.header("sec-fetch-site");
-  const kind = originKind(c.req.header("origin"), c.req.header("host"), host.place);
+  const kind = classifyOrigin(c.req.header("origin"), c.req.header("host"), gateway.address);
   const fromElsewhere = site !== undefined && site !== "same-origin" && site !== "none";
-  if (!fromElsewhere && (looking.has(c.req.method) || kind === "own")) return;
-  throw new VarveError("FORBIDDEN", "A login counts only for requests of the gateway's own pages.", {
+  if (!fromElsewhere && (readMethods.has(c.req.method) || kind === "own")) return;
+  throw new VarveError("FORBIDDEN", "A browser login is valid only for requests of the gateway's own pages.", {
     remedy: "Send the token as Authorization: Bearer … instead.",
   });
 }
 
-/** Failed attempts are counted by where they come from: a token that is guessed at has no minute of its own. */
-function unauthorized(host: GatewayHost, c: Request, message: string, given: boolean): VarveError {
-  takeFrom(host, `address ${c.env?.incoming?.socket.remoteAddress ?? "unknown"}`);
+/** Counts the failed attempt against the sender's address, since a guessed token has no rate limit of its own. */
+function createUnauthorizedError(gateway: GatewayContext, c: Request, message: string, given: boolean): VarveError {
+  takeRequest(gateway, `address ${c.env?.incoming?.socket.remoteAddress ?? "unknown"}`);
   c.header("WWW-Authenticate", `Bearer realm="varve"${given ? ', error="invalid_token"' : ""}`);
   return new VarveError("UNAUTHORIZED", message, {
     remedy:
-      "Send Authorization: Bearer TOKEN. On this machine the token is in the file gateway-token in Varve's home; " +
-      "browsers come in by the link that `varve start` prints.",
+      "Send the header Authorization: Bearer TOKEN. On this machine the token is in the file gateway-token in Varve's " +
+      "home folder; a browser is logged in by the link that `varve start` prints.",
   });
 }
 
-/** Counts a request against somebody's minute. */
-export function takeFrom(host: GatewayHost, key: string): void {
-  const wait = host.limiter.take(key);
+/** Counts a request against the rate limit of a token or an address; throws when it is used up. */
+export function takeRequest(gateway: GatewayContext, key: string): void {
+  const wait = gateway.limiter.take(key);
   if (!wait) return;
   throw new VarveError(
     "RATE_LIMITED",
-    `There were more than ${host.settings.requestsPerMinute} requests in a minute.`,
+    `The limit of ${gateway.settings.requestsPerMinute} requests per minute is exceeded.`,
     {
-      remedy: `Wait ${wait.retryAfterSeconds} s, or raise gateway.requestsPerMinute.`,
+      remedy: `Wait ${wait.retryAfterSeconds} s and try again, or raise gateway.requestsPerMinute.`,
       details: wait,
     },
   );
@@ -153,21 +159,21 @@ function requireRight(principal: TokenPrincipal, right: Right): void {
   if (hasRight(principal, right)) return;
   throw new VarveError(
     "FORBIDDEN",
-    `The token ${JSON.stringify(principal.name)} does not carry the right to ${right}.`,
+    `The access token ${JSON.stringify(principal.name)} does not have the right ${right}.`,
     {
-      remedy: `Use another token, or add ${right} to its rights in gateway.tokens.`,
+      remedy: `Use another token, or add ${right} to the rights of this one in gateway.tokens.`,
     },
   );
 }
 
-/** Admin routes are about everything there is, so a token that is bound to one agent has no business there. */
+/** Admin routes concern all agents, so a token that is bound to one agent is refused. */
 export const requireAdmin: Guard = async (c, next) => {
   const principal = c.get("principal");
   requireRight(principal, "admin");
   if (boundAgent(principal) !== undefined) {
     throw new VarveError(
       "FORBIDDEN",
-      `The token is bound to the agent ${boundAgent(principal)}; this is about all of them.`,
+      `The access token is bound to the agent ${boundAgent(principal)}, but this route concerns all agents.`,
       {
         remedy: "Use a token without an agent.",
       },

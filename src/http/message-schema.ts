@@ -2,29 +2,33 @@ import { z } from "@hono/zod-openapi";
 import { type Message, roles, wireFormats } from "../domain/index.ts";
 import { fields, isTooDeep, jsonObject, text } from "./schemas.ts";
 
-const shape = fields({
-  id: text(512).optional().describe("Your own id. The same id twice in one conversation is stored once."),
+const messageShape = fields({
+  id: text(512)
+    .optional()
+    .describe(
+      "The client's id of the message. A message with an id that the conversation already has is not stored again.",
+    ),
   role: z.enum(roles as [Message["role"], ...Message["role"][]]),
   content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))], {
-    error: 'must be a text, or a list of parts such as {"type": "text", "text": "…"}',
+    error: 'must be a string, or a list of parts such as {"type": "text", "text": "…"}',
   }),
-  time: z.number().optional().describe("Milliseconds since 1970; now when absent."),
-  name: z.string().optional().describe("Who speaks, in conversations of several people."),
+  time: z.number().optional().describe("Milliseconds since 1970; default: now."),
+  name: z.string().optional().describe("The name of the speaker, in conversations of several people."),
   provider: z.string().optional(),
   model: z.string().optional(),
   usage: jsonObject.optional(),
   stopReason: z.string().optional(),
-  wire: fields({ format: z.enum(formats()), fields: jsonObject }).optional(),
-  meta: jsonObject.optional().describe("Whatever you want to keep with it."),
+  wire: fields({ format: z.enum(listWireFormats()), fields: jsonObject }).optional(),
+  meta: jsonObject.optional().describe("Any data that is stored with the message."),
 });
 
-function formats(): [string, ...string[]] {
+function listWireFormats(): [string, ...string[]] {
   return Object.keys(wireFormats) as [string, ...string[]];
 }
 
 /**
- * A message is checked and passed on as it came, not as a copy: what is stored is what was sent, to the order of its
- * keys. The parts of its content are checked by the transcript itself.
+ * The message is validated but not copied, so that it is stored exactly as sent, including the order of its keys. The
+ * transcript validates the parts of its content.
  */
 export const messageSchema = z
   .custom<Message>()
@@ -33,14 +37,14 @@ export const messageSchema = z
       context.addIssue({ code: "custom", message: "is nested too deep" });
       return;
     }
-    for (const issue of shape.safeParse(value).error?.issues ?? []) {
+    for (const issue of messageShape.safeParse(value).error?.issues ?? []) {
       context.addIssue({ code: "custom", message: issue.message, path: [...issue.path] });
     }
   })
-  .openapi({ ...described(), example: { id: "m1", role: "user", content: "My flight is on Friday at 7." } });
+  .openapi({ ...describeMessageShape(), example: { id: "m1", role: "user", content: "My flight is on Friday at 7." } });
 
-/** The shape for the API's document, which knows the same words. */
-function described(): Record<`x-${string}`, unknown> {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: "input", unrepresentable: "any" });
+/** Returns the shape for the OpenAPI document. */
+function describeMessageShape(): Record<`x-${string}`, unknown> {
+  const { $schema: _, ...schema } = z.toJSONSchema(messageShape, { io: "input", unrepresentable: "any" });
   return schema as Record<`x-${string}`, unknown>;
 }

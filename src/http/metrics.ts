@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { EngineEvent, Status, Varve } from "../engine.ts";
 
-/** What this gateway counts of itself, beside what the store knows. */
+/** Counters of this process, rendered together with the counts of the store. */
 export interface Metrics {
   request(method: string, status: number): void;
   event(event: EngineEvent): void;
-  /** Everything in the text format that Prometheus reads. */
+  /** Renders all metrics in the text format of Prometheus. */
   render(varve: Varve): Promise<string>;
   close(): void;
 }
@@ -31,25 +31,30 @@ export function createMetrics(): Metrics {
       const lines: string[] = [];
       const family = (name: string, type: "counter" | "gauge", help: string, values: [Labels, number][]): void => {
         lines.push(`# HELP varve_${name} ${help}`, `# TYPE varve_${name} ${type}`);
-        for (const [labels, value] of values) lines.push(`varve_${name}${labelText(labels)} ${value}`);
+        for (const [labels, value] of values) lines.push(`varve_${name}${formatLabels(labels)} ${value}`);
       };
       storeFamilies(await varve.status(), family);
-      family("turns_total", "counter", "Turns that ended in this process.", byLabel(turns, "status"));
-      family("events_total", "counter", "What the engine reported in this process.", byLabel(events, "type"));
+      family("turns_total", "counter", "Turns that ended in this process.", toLabelValues(turns, "status"));
+      family(
+        "events_total",
+        "counter",
+        "Events that the engine reported in this process.",
+        toLabelValues(events, "type"),
+      );
       family(
         "http_requests_total",
         "counter",
-        "Requests that were answered.",
+        "HTTP requests that were answered.",
         [...requests].map(([name, count]) => {
           const [method = "", status = ""] = name.split(" ");
           return [{ method, status }, count];
         }),
       );
-      family("event_loop_delay_seconds", "gauge", "How late the event loop was, since the start.", [
+      family("event_loop_delay_seconds", "gauge", "Delay of the event loop since the start.", [
         [{ quantile: "0.5" }, delay.percentile(50) / 1e9],
         [{ quantile: "0.999" }, delay.percentile(99.9) / 1e9],
       ]);
-      family("resident_memory_bytes", "gauge", "Memory of this process.", [[{}, process.memoryUsage.rss()]]);
+      family("resident_memory_bytes", "gauge", "Resident memory of this process.", [[{}, process.memoryUsage.rss()]]);
       return `${lines.join("\n")}\n`;
     },
     close: () => {
@@ -62,7 +67,7 @@ type Family = (name: string, type: "counter" | "gauge", help: string, values: [L
 
 function storeFamilies(status: Status, family: Family): void {
   const one = (value: number): [Labels, number][] => [[{}, value]];
-  family("info", "gauge", "Which version runs on which store.", [
+  family("info", "gauge", "Version, store engine and schema version.", [
     [{ version: status.version, engine: status.engine, schema: status.schemaVersion }, 1],
   ]);
   family("sessions", "gauge", "Sessions in the store.", one(status.sessions));
@@ -71,8 +76,8 @@ function storeFamilies(status: Status, family: Family): void {
   family("memories", "gauge", "Memories in the store, history included.", one(status.memories));
   family("database_bytes", "gauge", "Size of the database.", one(status.databaseBytes));
   family("quarantined", "gauge", "Records that could not be imported.", one(status.quarantined));
-  family("jobs", "gauge", "Background jobs.", states(status.jobs));
-  family("inbox_messages", "gauge", "Messages that were accepted for a turn.", states(status.inbox));
+  family("jobs", "gauge", "Background jobs, by state.", toStateValues(status.jobs));
+  family("inbox_messages", "gauge", "Messages accepted for a turn, by state.", toStateValues(status.inbox));
   family("vectors", "gauge", "Messages that have a vector.", one(status.search.vectors));
   const models = status.models.flatMap(({ name, ...model }) => {
     const [purpose = "", reference] = name.split(" ");
@@ -86,24 +91,24 @@ function storeFamilies(status: Status, family: Family): void {
       models.map(({ labels, model }) => [labels, of(model)]),
     );
   counted("model_calls_total", "Calls of models.", (model) => model.calls);
-  counted("model_failures_total", "Calls of models that failed.", (model) => model.failures);
+  counted("model_failures_total", "Failed calls of models.", (model) => model.failures);
   counted("model_input_tokens_total", "Tokens that models read.", (model) => model.inputTokens);
   counted("model_output_tokens_total", "Tokens that models wrote.", (model) => model.outputTokens);
 }
 
-function states(counts: Record<string, number>): [Labels, number][] {
+function toStateValues(counts: Record<string, number>): [Labels, number][] {
   return Object.entries(counts).map(([state, count]) => [{ state }, count]);
 }
 
-function byLabel(counts: ReadonlyMap<string, number>, label: string): [Labels, number][] {
+function toLabelValues(counts: ReadonlyMap<string, number>, label: string): [Labels, number][] {
   return [...counts].map(([value, count]) => [{ [label]: value }, count]);
 }
 
-function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
+function formatLabels(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(String(value))}"`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

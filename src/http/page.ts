@@ -1,4 +1,4 @@
-/** The page at `/`, until the console takes its place. It loads nothing from anywhere. */
+/** The pages at `/` and `/auth`. They load nothing from other servers. */
 import { createHash } from "node:crypto";
 
 const style = `
@@ -14,7 +14,7 @@ code { background: #8882; padding: .1rem .3rem; border-radius: .3rem; }
 const styleHash = createHash("sha256").update(style).digest("base64");
 export const pagePolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** The texts are the gateway's own; only the numbers' values come from elsewhere. */
+/** `title` and `body` are trusted HTML. */
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -24,39 +24,39 @@ ${body}
 `;
 }
 
-const whatItIs = `<h1>Varve</h1>
-<p>A memory that loses nothing, for any LLM agent. This is its gateway.</p>`;
+const intro = `<h1>Varve</h1>
+<p>Lossless memory for any LLM agent. This is its gateway.</p>`;
 
 export function welcomePage(numbers: Record<string, string | number>): string {
   const rows = Object.entries(numbers).map(
-    ([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(shown(value))}</dd>`,
+    ([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(formatValue(value))}</dd>`,
   );
   return page(
     "Varve",
-    `${whatItIs}
+    `${intro}
 <dl>${rows.join("\n")}</dl>
-<p>The API is under <code>/api</code>; <a href="/api/openapi.json">/api/openapi.json</a> describes it.</p>`,
+<p>The HTTP API is under <code>/api</code> and described in <a href="/api/openapi.json">/api/openapi.json</a>.</p>`,
   );
 }
 
-export function strangerPage(): string {
+export function loginPage(): string {
   return page(
     "Varve",
-    `${whatItIs}
-<p>You are not logged in. <code>varve start</code> prints a link that logs this browser in; it works once, for a minute.</p>
-<p class="note">Programs send the token as <code>Authorization: Bearer …</code>; the API is described at <code>/api/openapi.json</code>.</p>`,
+    `${intro}
+<p>You are not logged in. <code>varve start</code> prints a link that logs this browser in. It works once, within a minute.</p>
+<p class="note">Programs send an access token as <code>Authorization: Bearer …</code>. The HTTP API is described in <code>/api/openapi.json</code>.</p>`,
   );
 }
 
 export function badLinkPage(): string {
   return page(
-    "Varve: the link does not work",
-    `<h1>This link does not work any more</h1>
-<p>A login link works once, for a minute. Start the gateway again with <code>varve start</code> for a new one.</p>`,
+    "Varve: invalid login link",
+    `<h1>This login link is no longer valid</h1>
+<p>A login link works once, within a minute. Start the gateway again with <code>varve start</code> to get a new one.</p>`,
   );
 }
 
-function shown(value: string | number): string {
+function formatValue(value: string | number): string {
   return typeof value === "number" ? value.toLocaleString("en") : value;
 }
 

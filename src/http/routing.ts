@@ -1,4 +1,4 @@
-/** How a route is defined: its schemas, its right, and a handler whose answer is held against the schema. */
+/** Helpers to define a route: its schemas, its right, and a handler whose answer is type-checked against the schema. */
 import { createRoute, type RouteConfig, type RouteHandler, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -6,7 +6,7 @@ import type { GatewayApp, GatewayEnv } from "./context.ts";
 import { requireAdmin } from "./guards.ts";
 import { errorSchema } from "./schemas.ts";
 
-/** Spread into a route that is for administrators only. The mark in the document and the guard come together. */
+/** Spread into a route that needs the right admin: adds the guard and the mark in the OpenAPI document. */
 export const adminOnly = { middleware: requireAdmin, "x-varve-right": "admin" } as const;
 
 export function jsonContent<S extends z.ZodType>(schema: S, description: string) {
@@ -17,14 +17,14 @@ export function jsonBody<S extends z.ZodType>(schema: S, required = true) {
   return { required, content: { "application/json": { schema } } };
 }
 
-/** The answers every route may give beside its own. */
-export const failures = { default: jsonContent(errorSchema, "What went wrong, why, and what to do.") } as const;
+/** The error answer of every route. */
+export const failures = { default: jsonContent(errorSchema, "An error: what happened and what to do.") } as const;
 
 export { createRoute };
 
 /**
- * Adds a route. The library wants the answer's type to be derived from `c.json`, which recursive JSON values break;
- * `reply` checks the value against the schema's own type instead.
+ * Adds a route. The library derives the answer's type from `c.json`, which fails for recursive JSON values; `reply`
+ * checks the value against the schema's type instead.
  */
 export function addRoute<R extends RouteConfig>(
   app: GatewayApp,

@@ -1,8 +1,8 @@
-/** The building blocks of what goes over the wire. */
+/** Schemas that several routes share. */
 import { z } from "@hono/zod-openapi";
 import { keyLengthMax, VarveError } from "../domain/index.ts";
 
-/** An object that says which fields it has when it is sent another one. */
+/** A strict object whose error for an unknown field lists the known ones. */
 export function fields<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape, {
     error: (issue) =>
@@ -13,20 +13,20 @@ export function fields<S extends z.ZodRawShape>(shape: S) {
   });
 }
 
-/** Text that every store can keep and compare. */
+/** Text that both store engines can hold: no NUL, no lone surrogates. */
 export function text(max: number) {
   return z
     .string()
     .min(1)
     .max(max)
     .refine((value) => !value.includes("\u0000") && value.isWellFormed(), {
-      error: "must hold no NUL and no broken characters",
+      error: "must contain no NUL and no lone surrogates",
     });
 }
 
 const depthMax = 200;
 
-/** Values nested deeper than any honest one would break whatever walks them by recursion later. */
+/** Deeply nested values would overflow the stack of recursive code. */
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -41,10 +41,10 @@ export const jsonObject = z
   .refine((value) => !isTooDeep(value), { error: `must not be nested deeper than ${depthMax} levels` });
 
 export const limitQuery = z.coerce.number().int().min(1).max(1000).optional().openapi({
-  description: "How many at most, 1 to 1000; 50 when absent.",
+  description: "The maximum number of results, 1 to 1000; default: 50.",
 });
 
-/** A date, or milliseconds since 1970, as milliseconds. */
+/** Accepts a date or milliseconds since 1970; gives milliseconds. */
 export const timeQuery = z
   .string()
   .refine((value) => /^\d{10,}$/.test(value) || !Number.isNaN(Date.parse(value)), {
@@ -56,11 +56,11 @@ export const timeQuery = z
 export const agentQuery = text(128)
   .transform((agent) => agent.toLowerCase())
   .optional()
-  .openapi({ description: "The agent, where it is not the one of the settings." });
+  .openapi({ description: "The agent; default: the one of the settings." });
 
 export const sessionParam = z.object({
   key: text(keyLengthMax).openapi({
-    description: "The session's key (URL-encoded), its session id, or the start of one that fits only one.",
+    description: "The session's key (URL-encoded), its session id, or an unambiguous start of one.",
     example: "agent:main:main",
   }),
 });
@@ -76,7 +76,7 @@ export const errorSchema = z
   })
   .openapi("Error");
 
-/** Turns what is wrong with a request into one error that names every bad field. */
+/** Throws one error that names every invalid field of a request. */
 export function refuseInvalid(result: { target: string; success: boolean; error?: unknown }): void {
   if (result.success) return;
   const { issues } = result.error as z.ZodError;
@@ -86,7 +86,7 @@ export function refuseInvalid(result: { target: string; success: boolean; error?
   }));
   const [first] = faults;
   throw new VarveError("BAD_REQUEST", faults.map(({ field, problem }) => `${field}: ${problem}.`).join(" "), {
-    remedy: `Correct ${first?.field ?? "the request"} and send it again; /api/openapi.json describes what is expected.`,
+    remedy: `Correct ${first?.field ?? "the request"} and send it again; /api/openapi.json describes the expected form.`,
     details: { faults, more: Math.max(0, issues.length - faults.length) },
   });
 }

@@ -6,8 +6,8 @@ const headersTimeoutMs = 15_000;
 const keepAliveMs = 10_000;
 const checkingMs = 5_000;
 
-/** A server that does not wait forever for slow senders of headers or bodies. */
-export function makeServer(listener: RequestListener, requestTimeoutMs: number): Server {
+/** Creates a server that limits the time for headers and bodies. */
+export function createHttpServer(listener: RequestListener, requestTimeoutMs: number): Server {
   const server = createServer(
     {
       headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
@@ -20,9 +20,9 @@ export function makeServer(listener: RequestListener, requestTimeoutMs: number):
   );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy();
-    const status = statusOfParserError(error.code);
+    const status = parserErrorStatus(error.code);
     const body = JSON.stringify(
-      new VarveError("BAD_REQUEST", "The request is not HTTP the gateway can read, or came too slowly.").toJSON(),
+      new VarveError("BAD_REQUEST", "The request is not valid HTTP, or it was sent too slowly.").toJSON(),
     );
     socket.end(
       `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
@@ -31,15 +31,15 @@ export function makeServer(listener: RequestListener, requestTimeoutMs: number):
   return server;
 }
 
-function statusOfParserError(code: string | undefined): string {
+function parserErrorStatus(code: string | undefined): string {
   if (code === "HPE_HEADER_OVERFLOW") return "431 Request Header Fields Too Large";
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
 }
 
-/** Begins to listen; the address it got. */
+/** Starts to listen and returns the bound address. */
 export function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port));
+    const fail = (error: NodeJS.ErrnoException): void => reject(createListenError(error, host, port));
     server.once("error", fail);
     server.listen({ host, port, exclusive: true }, () => {
       server.off("error", fail);
@@ -48,19 +48,19 @@ export function listen(server: Server, host: string, port: number): Promise<Addr
   });
 }
 
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): VarveError {
+function createListenError(error: NodeJS.ErrnoException, host: string, port: number): VarveError {
   switch (error.code) {
     case "EADDRINUSE":
       return new VarveError("PORT_IN_USE", `Port ${port} of ${host} is in use by another process.`, {
         remedy:
-          "It may be another gateway: stop that process, or take another port with `varve start --port N` " +
-          "(0 takes any free one).",
+          "It may be another gateway: stop that process, or use another port with `varve start --port N` " +
+          "(0 picks a free one).",
         cause: error,
         details: { host, port },
       });
     case "EACCES":
       return new VarveError("REFUSED", `This user may not listen on port ${port} of ${host}.`, {
-        remedy: "Take a port from 1024 on: `varve start --port 7411`.",
+        remedy: "Use a port from 1024 on: `varve start --port 7411`.",
         cause: error,
         details: { host, port },
       });
@@ -80,11 +80,11 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-/** Stops accepting, lets running requests end, and after `drainMs` ends them. */
+/** Stops accepting connections, waits for running requests, and closes them after `drainMs`. */
 export async function closeServer(server: Server, drainMs: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  // A connection that is kept alive becomes idle when its request is done; somebody has to close it then.
+  // A keep-alive connection becomes idle after its request and would otherwise stay open.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const end = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;

@@ -9,12 +9,12 @@ export function tokenFilePath(home: string): string {
   return join(home, "gateway-token");
 }
 
-/** The token of a gateway that only this machine can reach: read when it is there, made when it is not. */
-export function readOrMakeToken(file: string, random: Random): string {
+/** Reads the access token of a gateway that only this machine can reach; creates it when the file is missing. */
+export function readOrCreateToken(file: string, random: Random): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const token = Buffer.from(random.bytes(tokenBytes)).toString("base64url");
   try {
-    // `wx` refuses a file that is there: of two gateways that start at once, one makes it and the other reads it.
+    // `wx` fails if the file exists: of two gateways that start at once, one creates it and the other reads it.
     writeFileSync(file, `${token}\n`, { flag: "wx", mode: 0o600 });
     return token;
   } catch (error) {
@@ -27,16 +27,20 @@ function readToken(file: string): string {
   const descriptor = openSync(file, "r");
   try {
     const mode = fstatSync(descriptor).mode & 0o777;
-    // Windows has no such bits; its files say 666 whatever their access list is.
+    // Windows reports mode 666 for every file.
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-      throw new VarveError("REFUSED", `Others may read the gateway's token: ${file} has mode ${mode.toString(8)}.`, {
-        remedy: `Remove the file, so that a new token is made, or run \`chmod 600 ${file}\` if nobody has seen it.`,
-      });
+      throw new VarveError(
+        "REFUSED",
+        `Other users can read the gateway's access token: ${file} has mode ${mode.toString(8)}.`,
+        {
+          remedy: `Remove the file, so that a new token is created, or run \`chmod 600 ${file}\` if nobody has read it.`,
+        },
+      );
     }
     const token = readFileSync(descriptor, "utf8").trim();
     if (wellFormed.test(token)) return token;
-    throw new VarveError("BAD_FILE", `${file} holds no token the gateway could use.`, {
-      remedy: "Remove the file; the gateway makes a new one when it starts.",
+    throw new VarveError("BAD_FILE", `${file} does not contain a valid token.`, {
+      remedy: "Remove the file; the gateway creates a new one when it starts.",
     });
   } finally {
     closeSync(descriptor);

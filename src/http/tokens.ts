@@ -17,7 +17,7 @@ export function hasExpired({ expiresAt }: TokenPrincipal, now: number): boolean 
   return expiresAt !== undefined && expiresAt <= now;
 }
 
-/** The one agent that a principal is bound to; undefined when it may use every agent. */
+/** Returns the agent that a principal is bound to; undefined when it may use every agent. */
 export function boundAgent({ agents }: Principal): string | undefined {
   return agents?.[0];
 }
@@ -26,14 +26,14 @@ export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-/** The tokens of the settings. A token without a value is an error at the start, not a refused request later. */
+/** Reads the access tokens of the settings; throws for one without a value, so that the gateway does not start. */
 export function configuredTokens(
   settings: Config["gateway"]["tokens"],
   env: Readonly<Record<string, string | undefined>>,
 ): Token[] {
   return settings.map(({ name, token, agent, scopes, rights, expiresAt }) => ({
     name,
-    hash: hashOfSetting(name, token, env),
+    hash: resolveTokenHash(name, token, env),
     ...(agent === undefined ? {} : { agents: [agent.toLowerCase()] }),
     scopes,
     rights: new Set(rights),
@@ -41,24 +41,24 @@ export function configuredTokens(
   }));
 }
 
-function hashOfSetting(name: string, token: string, env: Readonly<Record<string, string | undefined>>): Buffer {
+function resolveTokenHash(name: string, token: string, env: Readonly<Record<string, string | undefined>>): Buffer {
   if (token.startsWith("sha256:")) return Buffer.from(token.slice("sha256:".length), "hex");
   const variable = token.slice("env:".length);
   const secret = env[variable];
   if (secret) return hashSecret(secret);
   throw new VarveError(
     "BAD_CONFIG",
-    `The token ${JSON.stringify(name)} is to be taken from ${variable}, which is empty.`,
+    `The access token ${JSON.stringify(name)} is read from the variable ${variable}, which is empty or not set.`,
     {
       remedy: `Set ${variable} where the gateway is started, or remove the token from gateway.tokens.`,
     },
   );
 }
 
-export type Identified = { principal: Token } | { fault: "unknown" | "expired" };
+export type Identification = { principal: Token } | { fault: "unknown" | "expired" };
 
 /** Compares every token in constant time, so that the duration reveals nothing about them. */
-export function identify(tokens: readonly Token[], secret: string, now: number): Identified {
+export function identify(tokens: readonly Token[], secret: string, now: number): Identification {
   const hash = hashSecret(secret);
   let found: Token | undefined;
   for (const token of tokens) {

@@ -1,7 +1,7 @@
 import { type OpenOptions, openVarve, type TurnEvent, type TurnResult, type Varve } from "../engine.ts";
 
 export interface AutoResponderSettings {
-  /** Whether messages are answered; off, they are only kept. */
+  /** Whether messages are answered; if false, they are only stored. */
   enabled?: boolean;
   maxConcurrent?: number;
   debounceMs?: number;
@@ -15,7 +15,7 @@ export interface IncomingMessage {
   channel: string;
   userId: string;
   text: string;
-  /** The channel's own id of the message: sent twice, it is answered once. */
+  /** The channel's id of the message, used as idempotency key: a message that is sent twice is answered once. */
   id?: string;
   name?: string;
 }
@@ -33,7 +33,7 @@ export const autoResponderDefaults: Readonly<Required<AutoResponderSettings>> = 
 const msPerMinute = 60_000;
 
 /**
- * Answers messages: one turn at a time a user, a few at once, each message once.
+ * Answers messages: one turn at a time per user, `maxConcurrent` turns at once, each message once.
  *
  * @example
  * const responder = new AutoResponder({ home: "./memory" }, { debounceMs: 0 });
@@ -53,13 +53,13 @@ export class AutoResponder {
     this.settings = { ...autoResponderDefaults, ...settings };
   }
 
-  /** The reply to a message; undefined when there is nothing to say. */
+  /** Returns the reply to a message; undefined when there is none. */
   async respond(message: IncomingMessage, onEvent?: (event: TurnEvent) => void): Promise<string | undefined> {
     const { reply } = await this.handle(message, onEvent);
     return reply === "" ? undefined : reply;
   }
 
-  /** The same, with everything that is known of the turn. */
+  /** Like `respond`, but returns the whole result of the turn. */
   async handle(message: IncomingMessage, onEvent?: (event: TurnEvent) => void): Promise<TurnResult> {
     const varve = await this.#open();
     const { channel, userId, text, id, name } = message;

@@ -1,9 +1,9 @@
 import { type OpenOptions, openVarve, type Varve } from "../engine.ts";
 
-/** Which memory a manager works on: one that is open, or one that it opens itself and closes again. */
+/** An open engine, or the options to open one, which the manager then closes itself. */
 export type ManagerOptions = { varve: Varve } | Pick<OpenOptions, "home" | "database" | "config" | "models" | "clock">;
 
-/** The engine behind a manager, opened when it is first needed. */
+/** A manager's engine, opened on first use. */
 export class SharedEngine {
   readonly #options: ManagerOptions;
   #opening: Promise<Varve> | undefined;
@@ -18,7 +18,7 @@ export class SharedEngine {
     return this.#opening;
   }
 
-  /** Closes what was opened here; an engine that was lent stays open. */
+  /** Closes the engine if it was opened here. */
   async close(): Promise<void> {
     const opening = this.#opening;
     this.#opening = undefined;

@@ -2,7 +2,7 @@ import { VarveError } from "../domain/index.ts";
 import { type ManagerOptions, SharedEngine } from "./engine.ts";
 
 export interface MemoryHit {
-  /** How to name it to others: `msg#12`, `mem_…`. */
+  /** The citation: `msg#12`, `mem_…`. */
   id: string;
   text: string;
   score: number;
@@ -12,17 +12,17 @@ export interface MemoryHit {
 }
 
 export interface MemorySearchOptions {
-  /** 5 when absent. */
+  /** Default: 5. */
   maxResults?: number;
   minScore?: number;
-  /** Only what was said in this session: its key or its id. */
+  /** Only results of this session, given by its key or its id. */
   sessionKey?: string;
 }
 
-const usualResults = 5;
+const defaultMaxResults = 5;
 
 /**
- * Finding what was said and what was kept, for applications that want no more.
+ * Searches messages and memories.
  *
  * @example
  * const memory = new MemoryManager({ home: "./memory" });
@@ -37,13 +37,13 @@ export class MemoryManager {
     this.#engine = new SharedEngine(options);
   }
 
-  /** Makes the database, or brings it up to date. Everything else does so too when it has to. */
+  /** Creates or migrates the database. The other methods do so as well on first use. */
   async ensureSchema(): Promise<{ schemaVersion: number }> {
     const { schemaVersion } = await (await this.#engine.open()).status();
     return { schemaVersion };
   }
 
-  /** Makes what was said findable by its meaning, and draws memories from it. By its words it is found at once. */
+  /** Embeds a session's messages and extracts memories from them. Keyword search needs no indexing. */
   async indexSession(sessionId: string): Promise<{ messages: number; memories: number }> {
     const varve = await this.#engine.open();
     const session = await varve.sessions.get(sessionId);
@@ -57,17 +57,17 @@ export class MemoryManager {
   /** Keeps a piece of text as a memory of its own. */
   async indexChunk(chunk: { text: string; importance?: number }): Promise<{ id: string }> {
     if (chunk.text.trim() === "") {
-      throw new VarveError("BAD_REQUEST", "The chunk is empty.", { remedy: "Send some text." });
+      throw new VarveError("BAD_REQUEST", "The chunk is empty.", { remedy: "Pass a text that is not blank." });
     }
     const varve = await this.#engine.open();
     const { current } = await varve.memory.add({ ...chunk, force: true });
     return { id: current.id };
   }
 
-  /** What fits a question, best first. */
+  /** Returns the results for a query, best first. */
   async search(query: string, options: MemorySearchOptions = {}): Promise<MemoryHit[]> {
     const varve = await this.#engine.open();
-    const { maxResults: limit = usualResults, minScore = 0, sessionKey } = options;
+    const { maxResults: limit = defaultMaxResults, minScore = 0, sessionKey } = options;
     const session = sessionKey === undefined ? undefined : await varve.sessions.get(sessionKey);
     const { results } = await varve.search.find(query, { limit, minScore, ...(session ? { session } : {}) });
     return results.map(({ citation: id, snippet: text, score, time, kind, sessionKey: key }): MemoryHit => {

@@ -2,7 +2,7 @@ import { type Clock, type JsonObject, type Message, type Role, systemClock, Varv
 import type { Session, Varve } from "../engine.ts";
 import { type ManagerOptions, SharedEngine } from "./engine.ts";
 
-/** A session as an application sees it. */
+/** A session as applications see it. */
 export interface ManagedSession {
   sessionId: string;
   /** `{channel}:{userId}` */
@@ -24,16 +24,16 @@ export interface TranscriptMessage {
 }
 
 export type SessionManagerOptions = ManagerOptions & {
-  /** A session that was quiet for so long is renewed; 4 hours when absent. */
+  /** A session without messages for longer than this is renewed; default: 4 hours. */
   sessionMaxAgeMs?: number;
 };
 
 const fourHoursMs = 4 * 3_600_000;
-const loadedMax = 1_000;
+const defaultLimit = 1_000;
 const pageMax = 1_000;
 
 /**
- * Conversations by channel and user, for applications that want no more.
+ * Manages one conversation per channel and user.
  *
  * @example
  * const sessions = new SessionManager({ home: "./memory" });
@@ -53,19 +53,19 @@ export class SessionManager {
     this.#maxAgeMs = options.sessionMaxAgeMs ?? fourHoursMs;
   }
 
-  /** The session of a user: found, renewed when it is too old, or made. */
+  /** Returns the session of a user: creates it when there is none, renews it when it is too old. */
   async getOrCreate(channel: string, userId: string): Promise<ManagedSession> {
     const varve = await this.#engine.open();
-    const key = keyOf(varve, channel, userId);
-    const known = await find(varve, key);
+    const key = createKey(varve, channel, userId);
+    const known = await findSession(varve, key);
     const quietMs = known === undefined ? 0 : this.#clock.now() - known.lastInteractionAt;
     const { session } = await varve.sessions.open({ key });
-    if (known === undefined || quietMs <= this.#maxAgeMs) return managed(session);
-    return managed(await varve.sessions.renew(session, "new"));
+    if (known === undefined || quietMs <= this.#maxAgeMs) return toManagedSession(session);
+    return toManagedSession(await varve.sessions.renew(session, "new"));
   }
 
-  /** The messages of a session id, oldest first; the newest `limit` of them. */
-  async loadTranscript(sessionId: string, limit = loadedMax): Promise<TranscriptMessage[]> {
+  /** Returns the newest `limit` messages of a session id, oldest first. */
+  async loadTranscript(sessionId: string, limit = defaultLimit): Promise<TranscriptMessage[]> {
     const varve = await this.#engine.open();
     const session = await varve.sessions.get(sessionId);
     const found: TranscriptMessage[] = [];
@@ -83,7 +83,7 @@ export class SessionManager {
     return limit === 0 ? [] : found.slice(-limit);
   }
 
-  /** Appends one message, durable when it returns. */
+  /** Appends one message; it is durable when this returns. */
   async appendMessage(
     sessionId: string,
     role: Role,
@@ -92,7 +92,7 @@ export class SessionManager {
   ): Promise<{ id: string }> {
     const varve = await this.#engine.open();
     const session = await varve.sessions.get(sessionId);
-    // What a user says keeps the session fresh.
+    // A message of the user counts as activity, which keeps the session from expiring.
     if (role === "user") await varve.sessions.open({ key: session.key, agent: session.agent });
     const message: Message = { role, content, ...(meta === undefined ? {} : { meta }) };
     const { entries } = await varve.context.ingest(session, [message]);
@@ -100,37 +100,37 @@ export class SessionManager {
     return { id: entries[0]?.id ?? "" };
   }
 
-  /** Begins a new session id in the same conversation; what was said stays searchable. */
+  /** Starts a new session id in the same conversation; earlier messages stay searchable. */
   async resetSession(sessionId: string): Promise<ManagedSession> {
     const varve = await this.#engine.open();
-    return managed(await varve.sessions.renew(await varve.sessions.get(sessionId), "new"));
+    return toManagedSession(await varve.sessions.renew(await varve.sessions.get(sessionId), "new"));
   }
 
-  /** A session by its id or its key; undefined when there is none. */
+  /** Returns a session by its id or its key; undefined when there is none. */
   async getSession(sessionIdOrKey: string): Promise<ManagedSession | undefined> {
     const varve = await this.#engine.open();
     const [channel, ...rest] = sessionIdOrKey.split(":");
     const isPair = channel !== undefined && rest.length > 0 && channel !== "agent";
-    const session = await find(varve, isPair ? keyOf(varve, channel, rest.join(":")) : sessionIdOrKey);
-    return session && managed(session);
+    const session = await findSession(varve, isPair ? createKey(varve, channel, rest.join(":")) : sessionIdOrKey);
+    return session && toManagedSession(session);
   }
 
-  /** The sessions of all users, the latest used first. */
+  /** Returns the sessions of all users, most recently used first. */
   async listSessions(options: { channel?: string; limit?: number } = {}): Promise<ManagedSession[]> {
     const varve = await this.#engine.open();
     const { sessions } = await varve.sessions.list(options);
-    return sessions.filter((session) => parts(session) !== undefined).map(managed);
+    return sessions.filter((session) => parseKey(session) !== undefined).map(toManagedSession);
   }
 
-  /** Puts a summary in the place of what was said; every message stays and can be found. */
+  /** Replaces the messages in the context by a summary; every message stays stored and searchable. */
   async compactSession(sessionId: string, summary: string): Promise<ManagedSession> {
     if (summary.trim() === "") {
-      throw new VarveError("BAD_REQUEST", "The summary is empty.", { remedy: "Send what the session was about." });
+      throw new VarveError("BAD_REQUEST", "The summary is empty.", { remedy: "Pass a summary of the session." });
     }
     const varve = await this.#engine.open();
     const session = await varve.sessions.get(sessionId);
     await varve.context.compact(session, { summary });
-    return managed(await varve.sessions.get(session.key, session.agent));
+    return toManagedSession(await varve.sessions.get(session.key, session.agent));
   }
 
   close(): Promise<void> {
@@ -138,18 +138,18 @@ export class SessionManager {
   }
 }
 
-/** Every pair of channel and user has a conversation of its own here, whatever `session.dmScope` says. */
-function keyOf(varve: Varve, channel: string, userId: string): string {
+/** Every channel and user has its own conversation here; `session.dmScope` is not used. */
+function createKey(varve: Varve, channel: string, userId: string): string {
   return `agent:${varve.settings.config.agent}:${channel}:direct:${userId}`;
 }
 
-function parts({ key }: Session): { channel: string; userId: string } | undefined {
+function parseKey({ key }: Session): { channel: string; userId: string } | undefined {
   const [, channel, userId] = /^agent:[^:]+:([^:]+):direct:(.+)$/.exec(key) ?? [];
   return channel === undefined || userId === undefined ? undefined : { channel, userId };
 }
 
-function managed(session: Session): ManagedSession {
-  const { channel = session.channel ?? "", userId = "" } = parts(session) ?? {};
+function toManagedSession(session: Session): ManagedSession {
+  const { channel = session.channel ?? "", userId = "" } = parseKey(session) ?? {};
   const { sessionId, sessionStartedAt, updatedAt, messageCount, compactionCount } = session;
   const sessionKey = `${channel}:${userId}`;
   return {
@@ -164,7 +164,7 @@ function managed(session: Session): ManagedSession {
   };
 }
 
-async function find(varve: Varve, name: string): Promise<Session | undefined> {
+async function findSession(varve: Varve, name: string): Promise<Session | undefined> {
   try {
     return await varve.sessions.get(name);
   } catch (error) {

@@ -3,20 +3,20 @@ import { VarveError } from "../domain/index.ts";
 import type { Varve } from "../engine.ts";
 import { createServer, type McpOptions } from "./server.ts";
 
-/** MCP over HTTP. It keeps nothing between two requests: each brings along for whom it is. */
-export interface McpDoor {
-  /** Answers a request in the setting of the options. Who may ask for that setting was found out before. */
+/** Serves MCP over HTTP. It is stateless: each request carries its options. */
+export interface McpEndpoint {
+  /** Answers a request. The caller has checked that the client may use these options. */
   handle(request: Request, options: McpOptions): Promise<Response>;
   close(): Promise<void>;
 }
 
 const subscriptionsMax = 100;
 
-export function createMcpDoor(varve: Varve, onFailure: (error: unknown) => void): McpDoor {
+export function createMcpEndpoint(varve: Varve, onFailure: (error: unknown) => void): McpEndpoint {
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const options = authInfo?.extra?.options as McpOptions | undefined;
-      if (!options) throw new VarveError("INTERNAL", "A request came to MCP without its setting.");
+      if (!options) throw new VarveError("INTERNAL", "An MCP request has no options.");
       return createServer(varve, { ...options, onFailure });
     },
     { maxSubscriptions: subscriptionsMax, onerror: onFailure },

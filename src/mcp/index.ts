@@ -1,3 +1,3 @@
-export { createMcpDoor, type McpDoor } from "./http.ts";
+export { createMcpEndpoint, type McpEndpoint } from "./http.ts";
 export type { McpOptions } from "./server.ts";
 export { serveOnStdio } from "./stdio.ts";

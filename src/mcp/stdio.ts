@@ -12,7 +12,7 @@ import { createServer, type McpOptions } from "./server.ts";
 
 const drainMs = 10_000;
 
-/** Serves one client on standard input and output, until the input ends or the signal says stop. */
+/** Serves one client on standard input and output, until the input ends or the signal is aborted. */
 export async function serveOnStdio(
   varve: Varve,
   { signal, ...options }: McpOptions & { signal: AbortSignal },
@@ -32,15 +32,15 @@ export async function serveOnStdio(
   if (signal.aborted) stopped.resolve();
   await Promise.race([transport.ended, stopped.promise]);
   await handle.close();
-  // What was cancelled by this puts down what it holds, such as its grant, before the store closes.
+  // Cancelled calls release what they hold, such as a grant, before the store closes.
   await Promise.allSettled(running);
   // A terminal or a pipe that is still open would keep the process alive.
   process.stdin.destroy();
 }
 
 /**
- * The package's own transport aborts what is under way when its input ends, so that a piped question would get no answer.
- * This one answers first what was asked, for a while.
+ * The transport of the MCP package aborts running calls when its input ends, so a piped request would get no answer.
+ * This transport first finishes them, for up to 10 s.
  */
 class DrainingTransport implements Transport {
   onclose?: () => void;
@@ -50,7 +50,7 @@ class DrainingTransport implements Transport {
   readonly #wire = new StdioServerTransport(this.#input, process.stdout);
   readonly #pending = new Set<RequestId>();
   readonly #ended = Promise.withResolvers<void>();
-  #inputOver = false;
+  #inputEnded = false;
 
   get ended(): Promise<void> {
     return this.#ended.promise;
@@ -89,15 +89,15 @@ class DrainingTransport implements Transport {
   }
 
   #endInput(): void {
-    this.#inputOver = true;
+    this.#inputEnded = true;
     setTimeout(() => this.#input.end(), drainMs).unref();
     this.#endWhenDone();
   }
 
   #endWhenDone(): void {
-    if (!this.#inputOver || this.#pending.size > 0) return;
-    const onItsWay = this.#input.readableLength + this.#input.writableLength;
-    if (onItsWay > 0) setImmediate(() => this.#endWhenDone());
+    if (!this.#inputEnded || this.#pending.size > 0) return;
+    const bufferedBytes = this.#input.readableLength + this.#input.writableLength;
+    if (bufferedBytes > 0) setImmediate(() => this.#endWhenDone());
     else this.#input.end();
   }
 }

@@ -1,4 +1,4 @@
-export { answerHook, type HookSetting } from "./claude-code/answer-hook.ts";
+export { answerHook, type HookOptions } from "./claude-code/answer-hook.ts";
 export {
   type HookEvent,
   type HookInput,
@@ -7,5 +7,5 @@ export {
   parseHookInput,
 } from "./claude-code/hook-input.ts";
 export { printDiff } from "./setup/changes.ts";
-export type { SetupSetting } from "./setup/setting.ts";
 export { planSetup, type Setup, type SetupName, setupNames } from "./setup/setup.ts";
+export type { SetupContext } from "./setup/setup-target.ts";

@@ -1,87 +1,88 @@
 import type { IncomingMessage } from "node:http";
-import { type ExchangeHost, isEventStream, type Sending, send } from "./exchange-host.ts";
-import { answeredHeaders, asBody, readAll } from "./forward.ts";
-import { tokensOfUnit } from "./history.ts";
+import { estimateUnitTokens } from "./history.ts";
 import { parseObject } from "./json.ts";
 import type { Plan, Turn } from "./planner.ts";
+import { isEventStream, type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
 import { answerCalls } from "./recall-tools.ts";
 import { type Rounds, type RoundsResult, runRounds } from "./rounds.ts";
-import { sseParser } from "./sse.ts";
+import { createSseParser } from "./sse.ts";
+import { copyAnswerHeaders, readAll, toBody } from "./upstream-client.ts";
 import type { View } from "./view.ts";
 import type { AnsweredCall, Call, Unit } from "./wire.ts";
 
-/** What one answer of a tool may take. */
+/** The maximum size of the answers to one round of recall calls. */
 const recallTokensMax = 8_000;
 const recallShare = 0.6;
-/** With less than this left, looking up more would only push the conversation out. */
-const recallTokensLeast = 300;
+/** With less than this left, recall would only push the conversation out of the window. */
+const recallTokensMin = 300;
 
 function hasView(plan: Plan): plan is Plan & { view: View } {
   return plan.view !== undefined;
 }
 
-/** What the client gets for what a provider answers. */
-export async function answerWith(
-  host: ExchangeHost,
+/** Creates the client's response from the provider's, and records the reply. */
+export async function answerClient(
+  services: ProxyServices,
   turn: Turn,
   plan: Plan,
-  sending: Sending,
+  call: UpstreamCall,
   upstream: IncomingMessage,
 ): Promise<Response> {
   const status = upstream.statusCode ?? 502;
-  if (status !== 200) return new Response(bodyOf(status, upstream), { status, headers: answeredHeaders(upstream) });
+  if (status !== 200)
+    return new Response(toBodyStream(status, upstream), { status, headers: copyAnswerHeaders(upstream) });
   const isStream = isEventStream(upstream);
-  if (plan.tools.length > 0 && hasView(plan)) return answerInRounds(host, turn, plan, sending, upstream, isStream);
+  if (plan.tools.length > 0 && hasView(plan)) return answerInRounds(services, turn, plan, call, upstream, isStream);
   if (isStream) {
-    const stream = ReadableStream.from(passing(host, turn, plan, sending, upstream));
-    return new Response(stream, { status, headers: answeredHeaders(upstream) });
+    const stream = ReadableStream.from(streamUnchanged(services, turn, plan, call, upstream));
+    return new Response(stream, { status, headers: copyAnswerHeaders(upstream) });
   }
   const bytes = await readAll(upstream);
   const body = parseObject(bytes);
-  if (body !== undefined) await host.keep(turn, plan, [body], { ours: new Set(), isWhole: true });
-  return new Response(asBody(bytes), { status, headers: answeredHeaders(upstream) });
+  if (body !== undefined) await services.recordReply(turn, plan, [body], { ours: new Set(), isWhole: true });
+  return new Response(toBody(bytes), { status, headers: copyAnswerHeaders(upstream) });
 }
 
-function bodyOf(status: number, upstream: IncomingMessage): ReadableStream | null {
+function toBodyStream(status: number, upstream: IncomingMessage): ReadableStream | null {
   if (status !== 204 && status !== 304) return ReadableStream.from(upstream as AsyncIterable<Buffer>);
   upstream.resume();
   return null;
 }
 
-/** The provider's bytes as they come, read on the way. The end waits until the reply is kept. */
-async function* passing(
-  host: ExchangeHost,
+/** Passes the provider's bytes on unchanged and parses them meanwhile. The stream ends after the reply is recorded. */
+async function* streamUnchanged(
+  services: ProxyServices,
   turn: Turn,
   plan: Plan,
-  sending: Sending,
+  call: UpstreamCall,
   upstream: IncomingMessage,
 ): AsyncGenerator<Uint8Array> {
   const reader = turn.format.reader();
-  const parser = sseParser();
+  const parser = createSseParser();
   let isBroken = false;
   try {
     for await (const chunk of upstream as AsyncIterable<Buffer>) {
       for (const event of parser.push(chunk)) reader.take(event);
       yield chunk;
     }
-    for (const event of parser.rest()) reader.take(event);
+    for (const event of parser.finish()) reader.take(event);
   } catch {
-    // What came is kept below; the client is to see that there was more to come.
+    // The part that was received is recorded below; the client's connection is broken off as well.
     isBroken = true;
   } finally {
     upstream.destroy();
     const body = reader.body();
-    const isWhole = reader.isOver() && reader.error() === undefined;
-    if (body !== undefined) await host.keep(turn, plan, [body], { ours: new Set(), isWhole });
-    if (isBroken) sending.breakOff();
+    const isWhole = reader.isComplete() && reader.error() === undefined;
+    if (body !== undefined) await services.recordReply(turn, plan, [body], { ours: new Set(), isWhole });
+    if (isBroken) call.breakOff();
   }
 }
 
 async function answerInRounds(
-  host: ExchangeHost,
+  services: ProxyServices,
   turn: Turn,
   plan: Plan & { view: View },
-  sending: Sending,
+  call: UpstreamCall,
   first: IncomingMessage,
   isStream: boolean,
 ): Promise<Response> {
@@ -90,45 +91,45 @@ async function answerInRounds(
     format: turn.format,
     ours,
     isStream,
-    roundsMax: host.varve.settings.config.proxy.recallRoundsMax,
-    answer: (calls, inner) => answerInside(host, turn, plan, calls, inner),
+    roundsMax: services.varve.settings.config.proxy.recallRoundsMax,
+    answer: (calls, inner) => answerRecallCalls(services, turn, plan, calls, inner),
     ask: (inner, withheld) => {
-      const isFull = leftAfter(turn, plan, inner) < recallTokensLeast;
-      const body = host.planner.compose(turn, plan, [...inner], withheld || isFull);
-      return send(host, sending, Buffer.from(JSON.stringify(body)));
+      const isFull = estimateLeftTokens(turn, plan, inner) < recallTokensMin;
+      const body = services.planner.compose(turn, plan, [...inner], withheld || isFull);
+      return sendUpstream(services, call, Buffer.from(JSON.stringify(body)));
     },
   };
-  const headers = answeredHeaders(first, { length: false });
+  const headers = copyAnswerHeaders(first, { length: false });
   if (isStream) {
-    const stream = editedStream(host, turn, plan, sending, rounds, first);
-    return new Response(ReadableStream.from(encoded(stream)), { status: 200, headers });
+    const stream = streamRounds(services, turn, plan, call, rounds, first);
+    return new Response(ReadableStream.from(encodeTexts(stream)), { status: 200, headers });
   }
   const run = runRounds(rounds, first);
   let step = await run.next();
   while (!step.done) step = await run.next();
   const { bodies, insertion, isWhole, refused, unreadable } = step.value;
   if (refused) {
-    return new Response(bodyOf(refused.statusCode ?? 502, refused), {
+    return new Response(toBodyStream(refused.statusCode ?? 502, refused), {
       status: refused.statusCode ?? 502,
-      headers: answeredHeaders(refused),
+      headers: copyAnswerHeaders(refused),
     });
   }
-  if (unreadable) return new Response(asBody(unreadable), { status: 200, headers });
-  await host.keep(turn, plan, bodies, { insertion, ours, isWhole });
+  if (unreadable) return new Response(toBody(unreadable), { status: 200, headers });
+  await services.recordReply(turn, plan, bodies, { insertion, ours, isWhole });
   const merged = bodies.length === 1 && insertion === undefined ? bodies[0] : turn.format.merge(bodies, ours);
   return new Response(JSON.stringify(merged), { status: 200, headers });
 }
 
-async function* encoded(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+async function* encodeTexts(texts: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const text of texts) yield encoder.encode(text);
 }
 
-async function* editedStream(
-  host: ExchangeHost,
+async function* streamRounds(
+  services: ProxyServices,
   turn: Turn,
   plan: Plan,
-  sending: Sending,
+  call: UpstreamCall,
   rounds: Rounds,
   first: IncomingMessage,
 ): AsyncGenerator<string> {
@@ -141,47 +142,51 @@ async function* editedStream(
     }
   } catch (error) {
     if (turn.signal.aborted) return;
-    host.fail("carry a reply on", error);
-    yield turn.format.errorEvent("The reply could not be carried on.");
+    services.fail("continue a reply after a recall call", error);
+    yield turn.format.errorEvent("The reply could not be continued after a recall call.");
   } finally {
     first.destroy();
     if (result && result.bodies.length > 0) {
-      await host.keep(turn, plan, result.bodies, {
+      await services.recordReply(turn, plan, result.bodies, {
         insertion: result.insertion,
         ours: rounds.ours,
         isWhole: result.isWhole,
       });
     }
-    if (result && !result.isWhole && !result.refused) sending.breakOff();
+    if (result && !result.isWhole && !result.refused) call.breakOff();
   }
 }
 
-function leftAfter(turn: Turn, plan: Plan, inner: readonly Unit[]): number {
-  return plan.leftTokens - inner.reduce((sum, unit) => sum + tokensOfUnit(turn.format, unit), 0);
+function estimateLeftTokens(turn: Turn, plan: Plan, inner: readonly Unit[]): number {
+  return plan.leftTokens - inner.reduce((sum, unit) => sum + estimateUnitTokens(turn.format, unit), 0);
 }
 
-async function answerInside(
-  host: ExchangeHost,
+async function answerRecallCalls(
+  services: ProxyServices,
   turn: Turn,
   plan: Plan,
   calls: readonly Call[],
   inner: readonly Unit[],
 ): Promise<AnsweredCall[]> {
-  host.counters.recalls += calls.length;
-  const room = Math.min(leftAfter(turn, plan, inner) * recallShare, recallTokensMax);
-  if (turn.synced === undefined || room < recallTokensLeast) {
-    return calls.map((call) => ({ ...call, output: "There is no room left to look anything up.", isError: true }));
+  services.counters.recalls += calls.length;
+  const budgetTokens = Math.min(estimateLeftTokens(turn, plan, inner) * recallShare, recallTokensMax);
+  if (turn.synced === undefined || budgetTokens < recallTokensMin) {
+    return calls.map((call) => ({
+      ...call,
+      output: "The context window has no space left for recall.",
+      isError: true,
+    }));
   }
   const session = await turn.synced;
   return answerCalls(
     {
-      varve: host.varve,
+      varve: services.varve,
       session,
       principal: turn.principal,
       signal: turn.signal,
-      onFailure: (error) => host.fail("answer a recall tool", error),
+      onFailure: (error) => services.fail("answer a recall tool", error),
     },
     calls,
-    room,
+    budgetTokens,
   );
 }

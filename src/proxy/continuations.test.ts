@@ -13,7 +13,7 @@ const reply = unit(
 describe("a conversation that a client compacted by itself", () => {
   it("is known by the summary it begins with", () => {
     const known = new Continuations();
-    known.note("client", "old", anthropicFormat, reply);
+    known.record("client", "old", anthropicFormat, reply);
     const begins = unit("user", `This session is being continued.\n\nSummary:\n${summary}\nGo on.`);
     expect(known.find("client", "new", anthropicFormat, begins)).toBe("old");
     expect(known.find("another client", "new", anthropicFormat, begins)).toBeUndefined();
@@ -22,8 +22,8 @@ describe("a conversation that a client compacted by itself", () => {
 
   it("is not taken for one that says something else", () => {
     const known = new Continuations();
-    known.note("client", "old", anthropicFormat, reply);
-    known.note("client", "short", anthropicFormat, unit("assistant", "OK."));
+    known.record("client", "old", anthropicFormat, reply);
+    known.record("client", "short", anthropicFormat, unit("assistant", "OK."));
     expect(known.find("client", "new", anthropicFormat, unit("user", "OK. Make a title."))).toBeUndefined();
   });
 });

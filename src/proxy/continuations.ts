@@ -1,10 +1,11 @@
+import { LRUCache } from "lru-cache";
 import { getParts } from "../domain/index.ts";
-import { Recent } from "./recent.ts";
+
 import type { Format, Unit } from "./wire.ts";
 
-/** Lines shorter than this are in too many texts to tell one from another. */
-const lineCharactersLeast = 30;
-const shareLeast = 0.5;
+/** Shorter lines occur in too many texts to identify one. */
+const lineCharactersMin = 30;
+const shareMin = 0.5;
 const repliesPerScope = 8;
 const scopesMax = 256;
 const replyCharactersMax = 60_000;
@@ -15,43 +16,43 @@ interface LastReply {
 }
 
 /**
- * Clients compact by themselves: they ask the model for a summary and begin anew with it. Such a beginning holds the last
- * reply of the conversation it continues, by which it is known.
+ * Recognises conversations that a client compacted itself: it asks the model for a summary and starts a conversation
+ * with it, so the first message contains the last reply of the conversation that it continues.
  */
 export class Continuations {
-  readonly #scopes = new Recent<LastReply[]>(scopesMax);
+  readonly #scopes = new LRUCache<string, LastReply[]>({ max: scopesMax });
 
-  /** Notes what was answered last in a conversation; `scope` is the client's own session. */
-  note(scope: string, key: string, format: Format, reply: Unit): void {
-    const lines = linesOf(textOf(format, reply).slice(-replyCharactersMax));
+  /** Records the last reply of a conversation; `scope` is the client's session. */
+  record(scope: string, key: string, format: Format, reply: Unit): void {
+    const lines = splitLines(getUnitText(format, reply).slice(-replyCharactersMax));
     const others = (this.#scopes.get(scope) ?? []).filter((one) => one.key !== key);
     this.#scopes.set(scope, [{ key, lines }, ...others].slice(0, repliesPerScope));
   }
 
-  /** The conversation that a beginning continues; undefined when it is a new one. */
+  /** Returns the key of the conversation that a first message continues; undefined when it starts a new one. */
   find(scope: string, key: string, format: Format, first: Unit | undefined): string | undefined {
     const replies = this.#scopes.get(scope);
     if (replies === undefined || first === undefined) return undefined;
-    const text = textOf(format, first);
-    return replies.find((one) => one.key !== key && holds(text, one.lines))?.key;
+    const text = getUnitText(format, first);
+    return replies.find((one) => one.key !== key && containsLines(text, one.lines))?.key;
   }
 }
 
-function holds(text: string, lines: readonly string[]): boolean {
+function containsLines(text: string, lines: readonly string[]): boolean {
   const found = lines.filter((line) => text.includes(line)).length;
-  return found > 0 && found >= lines.length * shareLeast;
+  return found > 0 && found >= lines.length * shareMin;
 }
 
-function linesOf(text: string): string[] {
-  // What a model thought before its summary stays behind.
+function splitLines(text: string): string[] {
+  // The client drops the text before the summary.
   const summary = /<summary>([\s\S]*)<\/summary>/.exec(text)?.[1] ?? text;
   return summary
     .split("\n")
     .map((line) => line.trim())
-    .filter((line) => line.length >= lineCharactersLeast);
+    .filter((line) => line.length >= lineCharactersMin);
 }
 
-function textOf(format: Format, unit: Unit): string {
+function getUnitText(format: Format, unit: Unit): string {
   const parts = format.messages(unit).flatMap(getParts);
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

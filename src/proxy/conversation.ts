@@ -1,38 +1,38 @@
 import { type JsonObject, type Message, VarveError } from "../domain/index.ts";
 import type { Session, Varve } from "../engine.ts";
-import { idAfter, type KnownHistory, type Link, nothingKnown, tokensOfUnit } from "./history.ts";
-import { objectOf, objectsOf } from "./json.ts";
+import { chainId, emptyHistory, estimateUnitTokens, type KnownHistory, type Link } from "./history.ts";
+import { readObject, readObjects } from "./json.ts";
 import type { Insertion, View } from "./view.ts";
-import { rememberedEstimate } from "./window.ts";
+import { createCachedEstimate } from "./window.ts";
 import type { Format, Unit } from "./wire.ts";
 
-/** How many messages are written at once: an append holds the store's lock. */
+/** The messages of one append, which holds the store's write lock. */
 const batchMessages = 2_000;
 const tailEntries = 200;
-/** Names the conversation that a session's own is the continuation of. */
-const continuesKey = "continues";
+/** The metadata field with the key of the conversation that a session continues. */
+const continuesField = "continues";
 
-/** A conversation that passes through: what was seen of it last, and its place in the log. */
+/** A conversation that passes through the proxy: its last known history, and the session that it is recorded in. */
 export class Conversation {
   /** The history of the last request. */
-  known: KnownHistory = nothingKnown;
-  /** What stands for the older part in every request until it does not fit any more. */
+  known: KnownHistory = emptyHistory;
+  /** Replaces the older part in every request until the request no longer fits. */
   view: View | undefined;
   readonly insertions = new Map<string, Insertion>();
-  readonly estimateFixed = rememberedEstimate();
+  readonly estimateFixed = createCachedEstimate();
   readonly #varve: Varve;
   readonly #agent: string | undefined;
   readonly #title: () => string;
   #key: string | undefined;
   #session: Session | undefined;
-  /** Ids of which it is known that the log has them. */
+  /** Ids that are known to be in the transcript. */
   #stored = new Set<string>();
-  /** The last message of the log's active branch. */
+  /** The last message of the transcript's active branch. */
   #head: string | undefined;
-  #lane: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #planning: Promise<unknown> = Promise.resolve();
 
-  /** `title` is what people see of a conversation that is new. */
+  /** `title` names a new session for people. */
   constructor(varve: Varve, agent: string | undefined, key: string | undefined, title: () => string) {
     this.#varve = varve;
     this.#agent = agent;
@@ -44,33 +44,33 @@ export class Conversation {
     return this.#key;
   }
 
-  /** Gives a conversation its name once it can be told. */
+  /** Sets the session key once it can be derived. */
   name(key: string): void {
     this.#key ??= key;
   }
 
-  /** Lets another name lead to this conversation, also after a restart. */
+  /** Makes another session key refer to this conversation, durably. */
   alias(key: string): Promise<void> {
-    return this.#writing(async () => {
+    return this.#enqueueWrite(async () => {
       const { session, created } = await this.#varve.sessions.open(this.#address(key), { interaction: false });
-      if (created) await this.#varve.sessions.update(session, { metadata: { [continuesKey]: this.#key ?? "" } });
+      if (created) await this.#varve.sessions.update(session, { metadata: { [continuesField]: this.#key ?? "" } });
     });
   }
 
-  /** Writes what the log does not have yet. Nothing runs at the same time for one conversation. */
+  /** Writes the messages that the transcript does not have yet. Writes of one conversation run one after another. */
   sync(format: Format, links: readonly Link[], units: readonly Unit[]): Promise<Session> {
-    return this.#writing(async () => {
+    return this.#enqueueWrite(async () => {
       const session = await this.#open(format, links);
-      // An id stands for all that is before it, so what is behind the last known one is new.
+      // An id covers everything before it, so all messages after the last known one are new.
       const from = links.findLastIndex((link) => this.#stored.has(link.id)) + 1;
       if (from < links.length) await this.#append(session, format, links, units, from);
       return session;
     });
   }
 
-  /** Makes the last message of a request the end of the active branch, so that what is compacted is its history. */
+  /** Makes the last message of a request the end of the active branch, so that compaction works on its history. */
   focus(links: readonly Link[]): Promise<void> {
-    return this.#inLane(async () => {
+    return this.#enqueue(async () => {
       const last = links.at(-1)?.id;
       const session = this.#session;
       if (last === undefined || session === undefined || last === this.#head) return;
@@ -79,14 +79,14 @@ export class Conversation {
     });
   }
 
-  /** Writes a reply behind the request it answers. */
+  /** Writes a reply after the request that it answers; returns its id. */
   store(format: Format, links: readonly Link[], unit: Unit, facts: Partial<Message>): Promise<string> {
-    return this.#writing(async () => {
+    return this.#enqueueWrite(async () => {
       const session = await this.#open(format, links);
       const previous = links.at(-1)?.id ?? "";
-      const id = idAfter(previous, format.identity(unit));
+      const id = chainId(previous, format.identity(unit));
       if (!this.#stored.has(id)) {
-        const messages = messagesWithIds(format, unit, id);
+        const messages = createMessages(format, unit, id);
         const last = messages.pop();
         if (last) await this.#write(session, [...messages, { ...last, ...facts }], previous, [id]);
       }
@@ -94,16 +94,16 @@ export class Conversation {
     });
   }
 
-  /** Makes views one after the other: of two requests at once, the second may find that the first did its work. */
+  /** Runs planning one at a time: of two concurrent requests, the second may reuse the first one's view. */
   plan<T>(work: () => Promise<T>): Promise<T> {
     const run = this.#planning.then(work, work);
     this.#planning = run.catch(() => undefined);
     return run;
   }
 
-  /** After a failure nothing is taken for granted: the session may have been deleted, the batch may be written. */
-  #writing<T>(work: () => Promise<T>): Promise<T> {
-    return this.#inLane(async () => {
+  /** Discards the cached state after a failure: the session may have been deleted, or the batch may be written. */
+  #enqueueWrite<T>(work: () => Promise<T>): Promise<T> {
+    return this.#enqueue(async () => {
       try {
         return await work();
       } catch (error) {
@@ -114,23 +114,23 @@ export class Conversation {
     });
   }
 
-  #inLane<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#lane.then(work, work);
-    this.#lane = run.catch(() => undefined);
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#queue.then(work, work);
+    this.#queue = run.catch(() => undefined);
     return run;
   }
 
   async #open(format: Format, links: readonly Link[]): Promise<Session> {
     if (this.#session) return this.#session;
-    if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no name yet.");
+    if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no session key yet.");
     const title = this.#title();
     const options = { interaction: false, ...(title === "" ? {} : { displayName: title }) };
     let { session, created } = await this.#varve.sessions.open(this.#address(this.#key), options);
-    const continues = session.metadata[continuesKey];
+    const continues = session.metadata[continuesField];
     if (typeof continues === "string" && continues !== this.#key) {
       ({ session, created } = await this.#varve.sessions.open(this.#address(continues), { interaction: false }));
     }
-    if (!created) await this.#lookUp(session, links, format);
+    if (!created) await this.#findStored(session, links, format);
     this.#session = session;
     return session;
   }
@@ -139,12 +139,12 @@ export class Conversation {
     return { key, ...(this.#agent === undefined ? {} : { agent: this.#agent }) };
   }
 
-  /** How much of a history the log has. An id holds everything before it, so the last known one is found by halving. */
-  async #lookUp(session: Session, links: readonly Link[], format: Format): Promise<void> {
+  /** Finds how much of a history is stored. An id covers everything before it, so a binary search finds the last one. */
+  async #findStored(session: Session, links: readonly Link[], format: Format): Promise<void> {
     const tail = await this.#varve.transcripts.read(session, { limit: tailEntries });
     this.#head = tail.entries.findLast((entry) => entry.type === "message")?.id ?? "";
     for (const entry of tail.entries) {
-      const insertion = entry.type === "message" ? insertionIn(format, entry.message) : undefined;
+      const insertion = entry.type === "message" ? readInsertion(format, entry.message) : undefined;
       if (insertion) this.insertions.set(entry.id, insertion);
     }
     let [low, high] = [0, links.length];
@@ -176,14 +176,14 @@ export class Conversation {
     for (let start = from; start < links.length; start += batchMessages) {
       const batch = links.slice(start, start + batchMessages);
       const messages = batch.flatMap(({ id }, index) =>
-        messagesWithIds(format, units[start + index] ?? { wires: [] }, id),
+        createMessages(format, units[start + index] ?? { wires: [] }, id),
       );
       const ids = batch.map(({ id }) => id);
       await this.#write(session, messages, links[start - 1]?.id ?? "", ids);
     }
   }
 
-  /** The log itself may have put something behind the last message, such as the note of a compaction: it goes on there. */
+  /** Appends at the end when `parent` is the last message, since the engine may have added entries after it. */
   async #write(session: Session, messages: Message[], parent: string, ids: string[]): Promise<void> {
     const continues = this.#head === undefined || this.#head === parent;
     await this.#varve.context.ingest(session, messages, continues ? {} : { after: parent === "" ? null : parent });
@@ -192,7 +192,7 @@ export class Conversation {
   }
 }
 
-function messagesWithIds(format: Format, unit: Unit, id: string): Message[] {
+function createMessages(format: Format, unit: Unit, id: string): Message[] {
   const messages = format.messages(unit);
   return messages.map((message, index) => ({
     ...message,
@@ -200,8 +200,12 @@ function messagesWithIds(format: Format, unit: Unit, id: string): Message[] {
   }));
 }
 
-/** What is kept with a reply beside its words. */
-export function replyFacts(provider: string, body: JsonObject, insertion: Insertion | undefined): Partial<Message> {
+/** Creates the fields that are stored with a reply in addition to its content. */
+export function createReplyFields(
+  provider: string,
+  body: JsonObject,
+  insertion: Insertion | undefined,
+): Partial<Message> {
   const { model, usage, stop_reason } = body;
   const inner = insertion && {
     coveredId: insertion.coveredId,
@@ -217,16 +221,16 @@ export function replyFacts(provider: string, body: JsonObject, insertion: Insert
   };
 }
 
-/** What went on inside of a reply, as it was kept with it. */
-function insertionIn(format: Format, { meta }: Message): Insertion | undefined {
-  const { coveredId, units, pending } = objectOf(meta?.recalled);
+/** Reads the recall calls that were stored with a reply. */
+function readInsertion(format: Format, { meta }: Message): Insertion | undefined {
+  const { coveredId, units, pending } = readObject(meta?.recalled);
   if (typeof coveredId !== "string" || !Array.isArray(units)) return undefined;
-  const kept: Insertion = {
+  const stored: Insertion = {
     coveredId,
-    units: units.map((wires) => ({ wires: objectsOf(wires) })),
-    ...(pending === undefined ? {} : { pending: { wires: objectsOf(pending) } }),
+    units: units.map((wires) => ({ wires: readObjects(wires) })),
+    ...(pending === undefined ? {} : { pending: { wires: readObjects(pending) } }),
     tokens: 0,
   };
-  const all = kept.pending === undefined ? kept.units : [...kept.units, kept.pending];
-  return { ...kept, tokens: all.reduce((sum, unit) => sum + tokensOfUnit(format, unit), 0) };
+  const all = stored.pending === undefined ? stored.units : [...stored.units, stored.pending];
+  return { ...stored, tokens: all.reduce((sum, unit) => sum + estimateUnitTokens(format, unit), 0) };
 }

@@ -1,21 +1,21 @@
-/** What the proxy did since it was started. */
+/** Counters since the start of the proxy. */
 export interface ProxyCounters {
   requests: number;
-  /** What was sent with its older part replaced. */
+  /** Requests that were sent with their older part replaced. */
   replaced: number;
-  /** How often what is sent was made anew, by a compaction or from summaries that were there. */
+  /** How often a new view was built, by a compaction or from existing summaries. */
   compactions: number;
-  /** Refusals of providers, because of the length, that the client never saw. */
+  /** Context overflows that were resolved without an error for the client. */
   overflowsCured: number;
-  /** Calls of recall tools that were answered inside. */
+  /** Recall calls that the proxy answered. */
   recalls: number;
-  /** What failed inside, so that a request was forwarded unchanged or went on without it. */
+  /** Internal failures after which a request was forwarded unchanged or continued without a step. */
   failures: number;
-  /** Messages that could not be written to the log when they passed. */
+  /** Failed attempts to write messages to the transcript. */
   notStored: number;
 }
 
-export const noCounts: Readonly<ProxyCounters> = {
+export const zeroCounters: Readonly<ProxyCounters> = {
   requests: 0,
   replaced: 0,
   compactions: 0,

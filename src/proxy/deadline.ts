@@ -1,6 +1,6 @@
 import { VarveError } from "../domain/index.ts";
 
-/** Waits for work no longer than a time. The work is told to stop; what it does after that is its own business. */
+/** Runs work with a time limit. After it, the returned promise rejects and the work's signal is aborted. */
 export async function withDeadline<T>(
   what: string,
   timeoutMs: number,

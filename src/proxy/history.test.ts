@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { anthropicFormat } from "./anthropic/format.ts";
-import { cleanStart, nothingKnown, readHistory } from "./history.ts";
+import { emptyHistory, findCleanStart, readHistory } from "./history.ts";
 import type { Unit } from "./wire.ts";
 
 const unit = (role: string, content: unknown): Unit => ({ wires: [{ role, content: content as string }] });
 const long = (count: number): Unit[] =>
   Array.from({ length: count }, (_, index) => unit(index % 2 === 0 ? "user" : "assistant", `message ${index}`));
-const ids = (units: Unit[], known = nothingKnown): string[] =>
+const ids = (units: Unit[], known = emptyHistory): string[] =>
   readHistory(anthropicFormat, units, known).links.map(({ id }) => id);
 
 describe("a history", () => {
@@ -21,7 +21,7 @@ describe("a history", () => {
   });
 
   it("has the same ids whether the last request is remembered or not", () => {
-    const known = readHistory(anthropicFormat, long(130), nothingKnown);
+    const known = readHistory(anthropicFormat, long(130), emptyHistory);
     for (const units of [long(131), long(64), long(129).with(3, unit("assistant", "x")), [...long(130), ...long(2)]]) {
       expect(ids(units, known)).toEqual(ids(units));
     }
@@ -48,8 +48,8 @@ describe("a history", () => {
     const { links } = readHistory(
       anthropicFormat,
       [unit("user", "go"), call("a"), result("a"), call("b"), result("b"), unit("user", "on")],
-      nothingKnown,
+      emptyHistory,
     );
-    expect([0, 1, 2, 3, 4, 5, 6].map((from) => cleanStart(links, from))).toEqual([0, 1, 1, 3, 3, 5, 5]);
+    expect([0, 1, 2, 3, 4, 5, 6].map((from) => findCleanStart(links, from))).toEqual([0, 1, 1, 3, 3, 5, 5]);
   });
 });

@@ -1,84 +1,84 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import { LRUCache } from "lru-cache";
 import type { Principal } from "../authorization/index.ts";
 import { toVarveError } from "../domain/index.ts";
 import { openProviderCredential, type Varve } from "../engine.ts";
 import { Continuations } from "./continuations.ts";
 import { Conversation } from "./conversation.ts";
-import { noCounts, type ProxyCounters } from "./counters.ts";
+import { type ProxyCounters, zeroCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
-import { type ExchangeHost, type Sending, send } from "./exchange-host.ts";
-import { answeredHeaders, forwardedHeaders, readAll, Upstreams } from "./forward.ts";
-import { readHistory, titleOf } from "./history.ts";
+import { createTitle, readHistory } from "./history.ts";
 import { parseObject } from "./json.ts";
 import { Planner, type Turn } from "./planner.ts";
-import { Recent } from "./recent.ts";
-import { errorFormat, type Provider, type Route, routeOf } from "./routes.ts";
-import { clientScope, type NameSources, sessionKey } from "./session-name.ts";
+import { type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
+
+import { errorFormat, type Provider, type Route, resolveRoute } from "./routes.ts";
+import { deriveSessionKey, findClientScope, type NameSources } from "./session-name.ts";
 import { TranscriptRecorder } from "./transcript-recorder.ts";
-import { Windows } from "./window.ts";
+import { copyAnswerHeaders, copyRequestHeaders, readAll, UpstreamClient } from "./upstream-client.ts";
+import { ModelWindows } from "./window.ts";
 import type { Format, Unit } from "./wire.ts";
 
 export interface ProxyRequest {
   provider: Provider;
   method: string;
-  /** What stands behind `/proxy/<provider>`, with its query. */
+  /** The path after `/proxy/<provider>`, with its query. */
   path: string;
   headers: Headers;
   body: Uint8Array;
   signal: AbortSignal;
-  /** Breaks the connection to the client, as the provider broke its own. */
+  /** Breaks the connection to the client off, as the provider broke its own. */
   breakOff(): void;
-  /** Who showed a token of the gateway; undefined on this machine, where the client's own credential is enough. */
+  /** The principal of the access token; undefined on loopback, where the client's provider key is enough. */
   principal?: Principal;
-  /** Whether the client sent a token of the gateway in place of a key, so that the gateway's own key is used. */
+  /** Whether the client sent an access token instead of a provider key, so that the gateway's own key is used. */
   useOwnKey?: boolean;
 }
 
 export interface ModelProxy {
   handle(request: ProxyRequest): Promise<Response>;
   readonly counters: Readonly<ProxyCounters>;
-  /** Ends connections once what is being written is written. */
+  /** Waits for pending writes, then closes the connections. */
   close(): Promise<void>;
 }
 
-export interface ProxyHost {
+export interface ProxyOptions {
   varve: Varve;
-  /** The secret of this installation, for names that nobody can guess. */
+  /** The secret of this installation, which makes derived session keys unguessable. */
   secret: string;
-  /** Told of everything that failed and that the client did not have to know. */
+  /** Called with every failure that is not reported to the client. */
   onFailure(what: string, error: unknown): void;
-  /** The usual times where absent. */
   deadlines?: Partial<ProxyDeadlines>;
 }
 
-/** How long a client waits for the store before its request or reply goes on without it, in milliseconds. */
+/** How long a client waits for the store before its request or reply continues without it, in milliseconds. */
 export interface ProxyDeadlines {
-  /** For a request: to read how its model counts. */
+  /** For a request: to load the token ratio of its model. */
   ratioMs: number;
-  /** At the end of a reply: to write it to the log. */
+  /** At the end of a reply: to write it to the transcript. */
   recordMs: number;
 }
 
 const defaultDeadlines: ProxyDeadlines = { ratioMs: 1_000, recordMs: 5_000 };
 
-export function createProxy({ varve, secret, onFailure, ...given }: ProxyHost): ModelProxy {
+export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions): ModelProxy {
   const deadlines: ProxyDeadlines = { ...defaultDeadlines, ...given.deadlines };
   const settings = varve.settings.config.proxy;
-  const counters: ProxyCounters = { ...noCounts };
-  const conversations = new Recent<Conversation>(settings.sessionsInMemory);
+  const counters: ProxyCounters = { ...zeroCounters };
+  const conversations = new LRUCache<string, Conversation>({ max: settings.sessionsInMemory });
   const continuations = new Continuations();
   const { config, sources } = varve.settings;
   const isWindowSet = sources.get("context.windowTokens")?.kind !== "default";
-  const windows = new Windows(settings.windowTokens, isWindowSet ? config.context.windowTokens : undefined);
+  const windows = new ModelWindows(settings.windowTokens, isWindowSet ? config.context.windowTokens : undefined);
   const planner = new Planner(varve, windows, counters);
-  const upstreams = new Upstreams();
+  const upstreams = new UpstreamClient();
   const fail = (what: string, error: unknown): void => {
     counters.failures += 1;
     onFailure(`The proxy could not ${what}.`, error);
   };
   const { recordMs } = deadlines;
-  const keeper = new TranscriptRecorder({
+  const recorder = new TranscriptRecorder({
     varve,
     planner,
     conversations,
@@ -87,107 +87,107 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyHost): 
     onFailure,
     recordMs,
   });
-  const host: ExchangeHost = {
+  const services: ProxyServices = {
     varve,
     planner,
     upstreams,
     counters,
     fail,
-    keep: (turn, plan, bodies, result) => keeper.keep(turn, plan, bodies, result),
+    recordReply: (turn, plan, bodies, result) => recorder.recordReply(turn, plan, bodies, result),
   };
 
-  /** The conversation that a new beginning of the same client goes on with. */
-  const continuedBy = (
+  /** Finds the conversation that a client continues after it compacted it itself. */
+  const findContinued = (
     names: NameSources,
     key: string,
     format: Format,
     units: readonly Unit[],
   ): Conversation | undefined => {
-    const scope = clientScope(names);
-    const before = scope === undefined ? undefined : continuations.find(scope, key, format, units[0]);
-    const conversation = before === undefined ? undefined : conversations.get(before);
-    if (conversation) keeper.alias(conversation, key);
+    const scope = findClientScope(names);
+    const continuedKey = scope === undefined ? undefined : continuations.find(scope, key, format, units[0]);
+    const conversation = continuedKey === undefined ? undefined : conversations.get(continuedKey);
+    if (conversation) recorder.recordAlias(conversation, key);
     return conversation;
   };
 
-  const turnFor = async (
+  const readTurn = async (
     request: ProxyRequest,
     route: Route & { format: NonNullable<Route["format"]> },
   ): Promise<Turn | undefined> => {
     const { format, isCount } = route;
     const body = parseObject(request.body);
-    const opened = body && format.open(body);
+    const opened = body && format.parse(body);
     if (!body || !opened) return undefined;
     const { principal, headers, provider, signal } = request;
     const agent = principal?.agents?.[0] ?? varve.settings.config.agent;
     const credential = headers.get("x-api-key") ?? headers.get("authorization") ?? "";
     const names: NameSources = { headers, principal, credential, secret, agent };
-    const key = sessionKey(names, format, opened.units);
+    const key = deriveSessionKey(names, format, opened.units);
     const conversation =
-      (key === undefined ? undefined : (conversations.get(key) ?? continuedBy(names, key, format, opened.units))) ??
-      new Conversation(varve, agent, key, () => titleOf(format, opened.units));
+      (key === undefined ? undefined : (conversations.get(key) ?? findContinued(names, key, format, opened.units))) ??
+      new Conversation(varve, agent, key, () => createTitle(format, opened.units));
     if (key !== undefined) conversations.set(key, conversation);
     const history = readHistory(format, opened.units, conversation.known);
     const { links } = history;
     const model = `${provider}/${opened.model}`;
     const turn: Turn = { format, model, body, opened, conversation, links, principal, signal, names };
-    await withDeadline("Reading how a model counts", deadlines.ratioMs, signal, () => planner.learnRatio(model)).catch(
-      (error: unknown) => fail("read how a model counts", error),
-    );
+    await withDeadline("Loading the token ratio of a model", deadlines.ratioMs, signal, () =>
+      planner.learnRatio(model),
+    ).catch((error: unknown) => fail("load the token ratio of a model", error));
     if (isCount) return turn;
     conversation.known = history;
-    return key === undefined ? turn : { ...turn, synced: keeper.sync(turn) };
+    return key === undefined ? turn : { ...turn, synced: recorder.recordHistory(turn) };
   };
 
-  const forward = async (request: ProxyRequest, sending: Sending): Promise<Response> => {
+  const forward = async (request: ProxyRequest, call: UpstreamCall): Promise<Response> => {
     const { method } = request;
-    const body = method === "GET" || method === "HEAD" ? undefined : sending.bytes;
-    const upstream = await send(host, sending, body);
+    const body = method === "GET" || method === "HEAD" ? undefined : call.bytes;
+    const upstream = await sendUpstream(services, call, body);
     const status = upstream.statusCode ?? 502;
     const isEmpty = method === "HEAD" || status === 204 || status === 304;
     if (isEmpty) upstream.resume();
-    const stream = isEmpty ? null : ReadableStream.from(passedOn(upstream, request.breakOff));
-    return new Response(stream, { status, headers: answeredHeaders(upstream) });
+    const stream = isEmpty ? null : ReadableStream.from(passThrough(upstream, request.breakOff));
+    return new Response(stream, { status, headers: copyAnswerHeaders(upstream) });
   };
 
-  /** What a request takes as it would really be sent; where the provider does not count, the estimate answers. */
-  const count = async (sending: Sending, turn: Turn): Promise<Response> => {
+  /** Counts the tokens of a request as it would be sent; estimates them where the provider cannot count. */
+  const count = async (call: UpstreamCall, turn: Turn): Promise<Response> => {
     const plan = planner.planForCount(turn);
     const { view } = plan;
-    const bytes = view ? Buffer.from(JSON.stringify(planner.compose(turn, { ...plan, view }, []))) : sending.bytes;
-    const upstream = await send(host, sending, bytes);
+    const bytes = view ? Buffer.from(JSON.stringify(planner.compose(turn, { ...plan, view }, []))) : call.bytes;
+    const upstream = await sendUpstream(services, call, bytes);
     const status = upstream.statusCode ?? 502;
     const answer = await readAll(upstream);
     if (![404, 405, 501].includes(status)) {
-      return new Response(new Uint8Array(answer), { status, headers: answeredHeaders(upstream) });
+      return new Response(new Uint8Array(answer), { status, headers: copyAnswerHeaders(upstream) });
     }
-    return Response.json({ input_tokens: Math.ceil(plan.tokens * planner.ratioOf(turn.model)) });
+    return Response.json({ input_tokens: Math.ceil(plan.tokens * planner.getRatio(turn.model)) });
   };
 
   const handle = async (request: ProxyRequest): Promise<Response> => {
     counters.requests += 1;
     const { provider, method, path, signal } = request;
-    const route = routeOf(provider, method, path, settings[provider].baseUrl);
-    const headers = forwardedHeaders(request.headers);
+    const route = resolveRoute(provider, method, path, settings[provider].baseUrl);
+    const headers = copyRequestHeaders(request.headers);
     const renewCredential = request.useOwnKey ? await useOwnKey(varve, provider, headers, signal) : undefined;
     const { body: bytes, breakOff } = request;
-    const sending: Sending = { url: route.url, method, headers, renewCredential, bytes, signal, breakOff };
+    const call: UpstreamCall = { url: route.url, method, headers, renewCredential, bytes, signal, breakOff };
     const { format } = route;
-    if (!format) return forward(request, sending);
-    const turn = await openTurn(() => turnFor(request, { ...route, format }));
-    if (!turn) return forward(request, sending);
-    return route.isCount ? count(sending, turn) : exchange(host, turn, sending);
+    if (!format) return forward(request, call);
+    const turn = await openTurn(() => readTurn(request, { ...route, format }));
+    if (!turn) return forward(request, call);
+    return route.isCount ? count(call, turn) : exchange(services, turn, call);
   };
 
-  /** A request that cannot be understood is forwarded as it came; one that asks for what it may not is refused. */
+  /** Returns undefined for a request that cannot be parsed, which is forwarded unchanged; throws for a forbidden one. */
   const openTurn = async <T>(open: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await open();
     } catch (error) {
       const { code, kind } = toVarveError(error);
-      // A message that cannot be kept is the provider's to judge; a session that must not be named is not.
+      // The provider decides about messages that cannot be stored, but not about sessions that may not be used.
       if (code !== "BAD_MESSAGE" && (kind === "usage" || kind === "refused")) throw error;
-      fail("understand a request", error);
+      fail("parse a request", error);
       return undefined;
     }
   };
@@ -206,14 +206,14 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyHost): 
       }
     },
     async close() {
-      await keeper.settle();
+      await recorder.settle();
       upstreams.close();
     },
   };
 }
 
-/** An answer that breaks off breaks off for the client too, without a word of ours in it. */
-async function* passedOn(upstream: AsyncIterable<Buffer>, breakOff: () => void): AsyncGenerator<Uint8Array> {
+/** Breaks the client's connection off when the provider's breaks, without adding anything to the answer. */
+async function* passThrough(upstream: AsyncIterable<Buffer>, breakOff: () => void): AsyncGenerator<Uint8Array> {
   try {
     yield* upstream;
   } catch {
@@ -221,7 +221,7 @@ async function* passedOn(upstream: AsyncIterable<Buffer>, breakOff: () => void):
   }
 }
 
-/** Puts the gateway's own credential in place of the client's; what comes back does so again with another one. */
+/** Replaces the client's credential by the gateway's own; the returned function replaces it again by a renewed one. */
 async function useOwnKey(
   varve: Varve,
   provider: Provider,
@@ -229,15 +229,15 @@ async function useOwnKey(
   signal: AbortSignal,
 ): Promise<() => Promise<boolean>> {
   const own = openProviderCredential(varve.settings, provider);
-  const show = (shown: Record<string, string>): void => {
+  const setHeaders = (credential: Record<string, string>): void => {
     delete headers["x-api-key"];
     delete headers.authorization;
-    Object.assign(headers, shown);
+    Object.assign(headers, credential);
   };
-  show(await own.headers(signal));
+  setHeaders(await own.headers(signal));
   return async () => {
     const next = await own.renewed(signal);
-    if (next !== undefined) show(next);
+    if (next !== undefined) setHeaders(next);
     return next !== undefined;
   };
 }

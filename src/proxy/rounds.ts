@@ -1,37 +1,37 @@
 import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../domain/index.ts";
-import { tokensOfUnit } from "./history.ts";
+import { estimateUnitTokens } from "./history.ts";
 import { parseObject } from "./json.ts";
-import { sseParser } from "./sse.ts";
+import { createSseParser } from "./sse.ts";
 import type { Insertion } from "./view.ts";
 import type { AnsweredCall, Call, Format, Unit } from "./wire.ts";
 
-/** One reply to the client, made of as many upstream replies as it takes to answer the calls of our tools. */
+/** One reply to the client, made of several upstream replies when the model calls recall tools. */
 export interface Rounds {
   format: Format;
   ours: ReadonlySet<string>;
   isStream: boolean;
   roundsMax: number;
-  /** Runs our tools; `round` counts from 0. */
+  /** Runs recall tools. */
   answer(calls: readonly Call[], inner: readonly Unit[]): Promise<AnsweredCall[]>;
-  /** Asks the provider again, with what went on inside so far. */
+  /** Sends the next request, with the recall exchanges so far; `withheld` forbids further recall. */
   ask(inner: readonly Unit[], withheld: boolean): Promise<IncomingMessage>;
 }
 
 export interface RoundsResult {
-  /** The upstream replies, in the order they came; the last may be cut. */
+  /** The upstream replies in order; the last one may be incomplete. */
   bodies: JsonObject[];
-  /** What is to be sent in place of the client's form of the reply; undefined when they are the same. */
+  /** The units to send instead of the client's version of the reply; undefined when they are the same. */
   insertion?: Omit<Insertion, "coveredId">;
-  /** False when the last reply did not come to its end. */
+  /** False when the last reply is incomplete. */
   isWhole: boolean;
-  /** The answer of a provider that did not answer a later round. */
+  /** The provider's refusal of a later round. */
   refused?: IncomingMessage;
-  /** The bytes of a reply that nobody here can read. */
+  /** The bytes of a reply that cannot be parsed. */
   unreadable?: Buffer;
 }
 
-/** Yields what goes to the client's stream; its result says what became of it. */
+/** Yields the client's stream and returns the outcome. */
 export async function* runRounds(
   { format, ours, isStream, roundsMax, answer, ask }: Rounds,
   first: IncomingMessage,
@@ -50,26 +50,30 @@ export async function* runRounds(
       return { bodies, isWhole: false, ...unreadable };
     }
     const calls = reply.calls.filter(({ name }) => ours.has(name));
-    const isLast = calls.length === 0 || reply.isCut || round >= roundsMax;
+    const isLast = calls.length === 0 || reply.isTruncated || round >= roundsMax;
     if (isLast) {
-      const unit = calls.length === 0 ? reply.unit : strippedUnit(format, read.body, ours);
+      const unit = calls.length === 0 ? reply.unit : stripOwnCalls(format, read.body, ours);
       if (isStream) yield editor.close(bodies);
-      return { bodies, isWhole: true, ...insertionOf(format, inner.length === 0 ? [] : [...inner, unit]) };
+      return { bodies, isWhole: true, ...createInsertion(format, inner.length === 0 ? [] : [...inner, unit]) };
     }
     const answered = await answer(calls, inner);
     const results = format.results(answered);
     if (calls.length < reply.calls.length) {
-      // The client has calls of its own to answer; ours wait until it comes back with its results.
+      // The client has calls of its own to answer; our results are sent together with its results.
       if (isStream) yield editor.close(bodies);
-      return { bodies, isWhole: true, ...insertionOf(format, [...inner, reply.unit], results) };
+      return { bodies, isWhole: true, ...createInsertion(format, [...inner, reply.unit], results) };
     }
     inner.push(reply.unit, results);
     response = await ask(inner, round + 1 >= roundsMax);
     if (response.statusCode === 200) continue;
-    // What was looked up may have been too much. The reply can go on without it.
+    // The results may have been too long: try again without them.
     response.resume();
-    const nothing = answered.map((one) => ({ ...one, output: "There was no room for what was found.", isError: true }));
-    inner.splice(-1, 1, format.results(nothing));
+    const emptyResults = answered.map((one) => ({
+      ...one,
+      output: "The results did not fit into the context window.",
+      isError: true,
+    }));
+    inner.splice(-1, 1, format.results(emptyResults));
     response = await ask(inner, true);
     if (response.statusCode !== 200) return { bodies, isWhole: false, refused: response };
   }
@@ -87,7 +91,7 @@ async function* readStream(
   editor: ReturnType<Format["editor"]>,
   response: IncomingMessage,
 ): AsyncGenerator<string, ReadReply> {
-  const parser = sseParser();
+  const parser = createSseParser();
   const reader = format.reader();
   const take = (events: ReturnType<typeof parser.push>): string => {
     let out = "";
@@ -102,13 +106,13 @@ async function* readStream(
       const out = take(parser.push(chunk));
       if (out !== "") yield out;
     }
-    const rest = take(parser.rest());
+    const rest = take(parser.finish());
     if (rest !== "") yield rest;
   } catch {
-    // A connection that broke leaves a reply that is not over; the caller sees that.
+    // A broken connection means an incomplete reply.
     return { body: reader.body(), isWhole: false };
   }
-  return { body: reader.body(), isWhole: reader.isOver() && reader.error() === undefined };
+  return { body: reader.body(), isWhole: reader.isComplete() && reader.error() === undefined };
 }
 
 async function readWhole(response: IncomingMessage): Promise<ReadReply> {
@@ -119,13 +123,13 @@ async function readWhole(response: IncomingMessage): Promise<ReadReply> {
   return { body, isWhole: body !== undefined, bytes };
 }
 
-function strippedUnit(format: Format, body: JsonObject, ours: ReadonlySet<string>): Unit {
+function stripOwnCalls(format: Format, body: JsonObject, ours: ReadonlySet<string>): Unit {
   return format.read(format.merge([body], ours))?.unit ?? { wires: [] };
 }
 
-function insertionOf(format: Format, units: Unit[], pending?: Unit): Pick<RoundsResult, "insertion"> {
+function createInsertion(format: Format, units: Unit[], pending?: Unit): Pick<RoundsResult, "insertion"> {
   if (units.length === 0 && pending === undefined) return {};
   const all = pending === undefined ? units : [...units, pending];
-  const tokens = all.reduce((sum, unit) => sum + tokensOfUnit(format, unit), 0);
+  const tokens = all.reduce((sum, unit) => sum + estimateUnitTokens(format, unit), 0);
   return { insertion: { units, ...(pending === undefined ? {} : { pending }), tokens } };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { routeOf } from "./routes.ts";
+import { resolveRoute } from "./routes.ts";
 
 describe("a request's way to its provider", () => {
   it.each([
@@ -17,13 +17,13 @@ describe("a request's way to its provider", () => {
     ["openai", "/v1/responses", "http://127.0.0.1:9/api/v1", "http://127.0.0.1:9/api/v1/responses", "openai-responses"],
     ["openai", "/v1/embeddings", "https://o.example/v1", "https://o.example/v1/embeddings", undefined],
   ] as const)("%s %s behind %s", (provider, path, base, url, format) => {
-    const route = routeOf(provider, "POST", path, base);
+    const route = resolveRoute(provider, "POST", path, base);
     expect(route.url.href).toBe(url);
     expect(route.format?.id).toBe(format);
   });
 
   it("is not looked into when nothing is asked of a model", () => {
-    expect(routeOf("openai", "GET", "/v1/responses", "https://o.example/v1").format).toBeUndefined();
-    expect(routeOf("anthropic", "POST", "/v1/messages/count_tokens", "https://a.example").isCount).toBe(true);
+    expect(resolveRoute("openai", "GET", "/v1/responses", "https://o.example/v1").format).toBeUndefined();
+    expect(resolveRoute("anthropic", "POST", "/v1/messages/count_tokens", "https://a.example").isCount).toBe(true);
   });
 });

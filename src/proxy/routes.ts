@@ -5,12 +5,12 @@ import type { Format } from "./wire.ts";
 
 export type Provider = "anthropic" | "openai";
 
-/** Where a request goes on to, and what it is. */
+/** The target of a request. */
 export interface Route {
   url: URL;
-  /** Undefined for what is forwarded as it is. */
+  /** Undefined for requests that are forwarded unchanged. */
   format?: Format;
-  /** Whether the tokens of a request are to be counted, and nothing else. */
+  /** Whether the request only counts tokens. */
   isCount: boolean;
 }
 
@@ -25,23 +25,23 @@ const endpoints: Readonly<Record<Provider, Readonly<Record<string, { format: For
   },
 };
 
-/** `path` is what stands behind `/proxy/<provider>`, with its query. Clients put `/v1` into their base address, or not. */
-export function routeOf(provider: Provider, method: string, path: string, baseUrl: string): Route {
-  const [bare = "", query] = cutAt(path, "?");
+/** `path` is the part after `/proxy/<provider>`, with its query. Some clients include `/v1` in their base URL. */
+export function resolveRoute(provider: Provider, method: string, path: string, baseUrl: string): Route {
+  const [bare = "", query] = splitAt(path, "?");
   const base = baseUrl.replace(/\/+$/, "");
-  const within = bare.replace(/^\/v1(?=\/|$)/, "");
+  const endpointPath = bare.replace(/^\/v1(?=\/|$)/, "");
   const hasVersion = /\/v\d+[a-z0-9]*$/.test(base);
-  const url = new URL(`${base}${hasVersion ? within : bare}${query === undefined ? "" : `?${query}`}`);
-  const endpoint = method === "POST" ? endpoints[provider][within.replace(/\/+$/, "")] : undefined;
+  const url = new URL(`${base}${hasVersion ? endpointPath : bare}${query === undefined ? "" : `?${query}`}`);
+  const endpoint = method === "POST" ? endpoints[provider][endpointPath.replace(/\/+$/, "")] : undefined;
   return { url, ...(endpoint ? { format: endpoint.format } : {}), isCount: endpoint?.isCount === true };
 }
 
-function cutAt(text: string, mark: string): [string, string | undefined] {
+function splitAt(text: string, mark: string): [string, string | undefined] {
   const at = text.indexOf(mark);
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The format in whose shape a provider's clients expect an error. */
+/** Returns the format in which a provider's clients expect errors. */
 export function errorFormat(provider: Provider): Format {
   return provider === "anthropic" ? anthropicFormat : chatFormat;
 }

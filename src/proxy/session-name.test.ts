@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { anthropicFormat } from "./anthropic/format.ts";
-import { type NameSources, sessionKey } from "./session-name.ts";
+import { deriveSessionKey, type NameSources } from "./session-name.ts";
 import type { Unit } from "./wire.ts";
 
 const said = (...texts: string[]): Unit[] =>
@@ -8,7 +8,7 @@ const said = (...texts: string[]): Unit[] =>
 
 function key(headers: Record<string, string>, rest: Partial<NameSources> = {}, units = said("hi", "hello")) {
   const sources = { credential: "sk-1", secret: "s", agent: "main", ...rest };
-  return sessionKey({ headers: new Headers(headers), ...sources }, anthropicFormat, units);
+  return deriveSessionKey({ headers: new Headers(headers), ...sources }, anthropicFormat, units);
 }
 
 const worker = { name: "worker", rights: new Set(["read", "write"] as const) };

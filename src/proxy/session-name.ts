@@ -1,23 +1,23 @@
 import { createHmac } from "node:crypto";
 import { canUseAgent, foreignAgent, hasRight, type Principal } from "../authorization/index.ts";
 import { parseSessionKey, printSessionKey, VarveError } from "../domain/index.ts";
-import { idAfter } from "./history.ts";
+import { chainId } from "./history.ts";
 import type { Format, Unit } from "./wire.ts";
 
 export interface NameSources {
   headers: Headers;
-  /** Who asks, once a token of the gateway was shown. */
+  /** The principal of the access token, if there is one. */
   principal?: Principal;
-  /** What came along to show the provider who asks; only its hash is used. */
+  /** The client's credential for the provider; only its hash is used. */
   credential: string;
-  /** The secret of this installation, so that nobody can tell a credential by its hash. */
+  /** The secret of this installation, so that the hash does not reveal the credential. */
   secret: string;
   agent: string;
 }
 
 const plain = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 const nameLengthMax = 512;
-/** Headers by which clients name their conversations, and whether the name cannot be guessed. */
+/** Headers in which clients send the id of a conversation, and whether the id is unguessable. */
 const clientHeaders: readonly (readonly [name: string, isSecret: boolean])[] = [
   ["x-claude-code-session-id", true],
   ["session_id", false],
@@ -26,37 +26,37 @@ const clientHeaders: readonly (readonly [name: string, isSecret: boolean])[] = [
 ];
 
 /**
- * The session key of a conversation; undefined while it cannot be told, because nothing was answered in it yet and two
- * conversations may begin with the same words.
+ * Derives the session key of a conversation; undefined before the first reply, because two conversations may start with
+ * the same message.
  */
-export function sessionKey(sources: NameSources, format: Format, units: readonly Unit[]): string | undefined {
+export function deriveSessionKey(sources: NameSources, format: Format, units: readonly Unit[]): string | undefined {
   const { headers, principal, agent } = sources;
   const own = principal !== undefined && hasRight(principal, "read");
-  const named = headers.get("x-varve-session") ?? undefined;
-  if (named !== undefined) return keyOfName(named, sources, own, agent);
+  const sessionName = headers.get("x-varve-session") ?? undefined;
+  if (sessionName !== undefined) return resolveNamedKey(sessionName, sources, own, agent);
   for (const [header, isSecret] of clientHeaders) {
     const id = headers.get(header)?.trim();
     if (!id || id.length > nameLengthMax) continue;
-    // A client sends more than its conversation under one id: titles, sub-agents. Each begins in its own way.
-    const start = startOf(format, units, 1) ?? "";
+    // Clients use one id for several conversations, such as titles and sub-agents; their first messages differ.
+    const start = hashStart(format, units, 1) ?? "";
     const name = `${header.replace(/^x-/, "")}\n${id}\n${start}`;
-    return direct(
+    return printDirectKey(
       agent,
-      isSecret || own ? digest(sources.secret, name) : digest(sources.secret, spaceOf(sources), name),
+      isSecret || own ? digest(sources.secret, name) : digest(sources.secret, getNamespace(sources), name),
     );
   }
   const answered = units.findIndex((unit) => unit.wires.some((wire) => wire.role === "assistant" || isCall(wire)));
   if (answered === -1) return undefined;
-  const start = startOf(format, units, answered + 1) ?? "";
-  return direct(agent, digest(sources.secret, own ? `agent ${agent}` : spaceOf(sources), start));
+  const start = hashStart(format, units, answered + 1) ?? "";
+  return printDirectKey(agent, digest(sources.secret, own ? `agent ${agent}` : getNamespace(sources), start));
 }
 
-/** The client's own session, which may hold several conversations; undefined where the client names none. */
-export function clientScope({ headers, secret, agent }: NameSources): string | undefined {
+/** Returns the client's session, which may have several conversations; undefined when the client sends no id. */
+export function findClientScope({ headers, secret, agent }: NameSources): string | undefined {
   if (headers.has("x-varve-session")) return undefined;
   for (const [header, isSecret] of clientHeaders) {
     const id = headers.get(header)?.trim();
-    // Only a name that nobody can guess may join two conversations.
+    // Only an unguessable id may join two conversations.
     if (id && isSecret) return digest(secret, agent, header, id);
   }
   return undefined;
@@ -66,14 +66,14 @@ function isCall(wire: Unit["wires"][number]): boolean {
   return typeof wire.type === "string" && /(?:_call|^reasoning)$/.test(wire.type);
 }
 
-function keyOfName(name: string, sources: NameSources, own: boolean, agent: string): string {
+function resolveNamedKey(name: string, sources: NameSources, own: boolean, agent: string): string {
   if (name.trim() === "" || name.length > nameLengthMax) {
     throw new VarveError("BAD_REQUEST", `x-varve-session is empty or longer than ${nameLengthMax} characters.`, {
-      remedy: "Send a name for the conversation, or leave the header out.",
+      remedy: "Send a name for the conversation, or omit the header.",
     });
   }
-  if (!own) return direct(agent, digest(sources.secret, spaceOf(sources), name));
-  if (!/^agent:/i.test(name)) return direct(agent, plain.test(name) ? name : digest(sources.secret, name));
+  if (!own) return printDirectKey(agent, digest(sources.secret, getNamespace(sources), name));
+  if (!/^agent:/i.test(name)) return printDirectKey(agent, plain.test(name) ? name : digest(sources.secret, name));
   const key = parseSessionKey(name);
   if (sources.principal && "agent" in key && !canUseAgent(sources.principal, key.agent)) {
     throw foreignAgent(sources.principal, key.agent);
@@ -81,14 +81,14 @@ function keyOfName(name: string, sources: NameSources, own: boolean, agent: stri
   return printSessionKey(key);
 }
 
-/** Who cannot show that they may read everything has names of their own: a name that is guessed opens nothing. */
-function spaceOf({ credential, principal }: NameSources): string {
+/** A caller without the right read gets its own namespace, so that a guessed name gives no access. */
+function getNamespace({ credential, principal }: NameSources): string {
   return principal === undefined ? `credential ${credential}` : `token ${principal.name}`;
 }
 
-function startOf(format: Format, units: readonly Unit[], count: number): string | undefined {
+function hashStart(format: Format, units: readonly Unit[], count: number): string | undefined {
   let id = "";
-  for (const unit of units.slice(0, count)) id = idAfter(id, format.identity(unit));
+  for (const unit of units.slice(0, count)) id = chainId(id, format.identity(unit));
   return id === "" ? undefined : id;
 }
 
@@ -96,6 +96,6 @@ function digest(secret: string, ...parts: string[]): string {
   return createHmac("sha256", secret).update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }
 
-function direct(agent: string, peer: string): string {
+function printDirectKey(agent: string, peer: string): string {
   return printSessionKey({ kind: "direct", agent, channel: "proxy", peer });
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sseParser, writeEvent } from "./sse.ts";
+import { createSseParser, printSseEvent } from "./sse.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -16,18 +16,24 @@ describe("server-sent events", () => {
           ...(name === undefined ? {} : { event: name }),
           data: JSON.stringify(data),
         }));
-        const all = bytes(sent.map(writeEvent).join(""));
-        const parser = sseParser();
+        const all = bytes(sent.map(printSseEvent).join(""));
+        const parser = createSseParser();
         const read = [];
         for (let at = 0; at < all.length; at += size) read.push(...parser.push(all.slice(at, at + size)));
-        expect([...read, ...parser.rest()]).toEqual(sent);
+        expect([...read, ...parser.finish()]).toEqual(sent);
       }),
     );
   });
 
   it("may have comments, several lines of data, other line ends, and no end", () => {
-    const parser = sseParser();
+    const parser = createSseParser();
     expect(parser.push(bytes(": ping\r\n\r\ndata: a\r\ndata: b\r\n\r\nevent: x\ndata:c"))).toEqual([{ data: "a\nb" }]);
-    expect(parser.rest()).toEqual([{ event: "x", data: "c" }]);
+    expect(parser.finish()).toEqual([{ event: "x", data: "c" }]);
+  });
+
+  it("that are too long are dropped, and later ones are read", () => {
+    const parser = createSseParser();
+    expect(parser.push(bytes(`data: a\n\ndata: ${"x".repeat(17 * 1024 * 1024)}`))).toEqual([{ data: "a" }]);
+    expect(parser.push(bytes("y\n\ndata: b\n\n"))).toEqual([{ data: "b" }]);
   });
 });

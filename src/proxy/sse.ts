@@ -1,56 +1,50 @@
-/** One event of a stream of server-sent events. */
+import { createParser } from "eventsource-parser";
+
+/** A server-sent event. */
 export interface SseEvent {
   event?: string;
   data: string;
 }
 
-/** Above this an event that does not end is no event: its stream is not read any further. */
+/** A longer event is dropped, so that a stream without event ends uses bounded memory. */
 const eventCharactersMax = 16 * 1024 * 1024;
 
-/** Reads events out of bytes that come in any portions. */
-export function sseParser(): { push(chunk: Uint8Array): SseEvent[]; rest(): SseEvent[] } {
+export interface SseParser {
+  /** Returns the events that a chunk completes; chunks may split events anywhere. */
+  push(chunk: Uint8Array): SseEvent[];
+  /** Returns the last event of a stream that ends without a blank line. */
+  finish(): SseEvent[];
+}
+
+export function createSseParser(): SseParser {
   const decoder = new TextDecoder();
-  let pending = "";
-  const take = (): SseEvent[] => {
-    const events: SseEvent[] = [];
-    for (;;) {
-      const end = /\r?\n\r?\n/.exec(pending);
-      if (end === null) break;
-      const block = pending.slice(0, end.index);
-      pending = pending.slice(end.index + end[0].length);
-      const event = parseEvent(block);
-      if (event !== undefined) events.push(event);
+  let events: SseEvent[] = [];
+  let isTooLong = false;
+  const parser = createParser({
+    maxBufferSize: eventCharactersMax,
+    onEvent: ({ event, data }) => {
+      events.push({ ...(event === undefined ? {} : { event }), data });
+    },
+    onError: ({ type }) => {
+      isTooLong = type === "max-buffer-size-exceeded";
+    },
+  });
+  const feed = (text: string): SseEvent[] => {
+    parser.feed(text);
+    if (isTooLong) {
+      isTooLong = false;
+      parser.reset();
     }
-    if (pending.length > eventCharactersMax) pending = "";
-    return events;
+    const parsed = events;
+    events = [];
+    return parsed;
   };
   return {
-    push(chunk) {
-      pending += decoder.decode(chunk, { stream: true });
-      return take();
-    },
-    rest() {
-      pending += `${decoder.decode()}\n\n`;
-      return take();
-    },
+    push: (chunk) => feed(decoder.decode(chunk, { stream: true })),
+    finish: () => feed(`${decoder.decode()}\n\n`),
   };
 }
 
-function parseEvent(block: string): SseEvent | undefined {
-  let event: string | undefined;
-  const data: string[] = [];
-  for (const line of block.split(/\r?\n/)) {
-    const colon = line.indexOf(":");
-    if (colon === 0) continue;
-    const name = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (name === "event") event = value;
-    else if (name === "data") data.push(value);
-  }
-  if (data.length === 0) return undefined;
-  return { ...(event === undefined ? {} : { event }), data: data.join("\n") };
-}
-
-export function writeEvent({ event, data }: SseEvent): string {
+export function printSseEvent({ event, data }: SseEvent): string {
   return `${event === undefined ? "" : `event: ${event}\n`}data: ${data}\n\n`;
 }

@@ -1,105 +1,106 @@
+import type { LRUCache } from "lru-cache";
 import type { JsonObject } from "../domain/index.ts";
 import type { Session, Varve } from "../engine.ts";
 import type { Continuations } from "./continuations.ts";
-import { type Conversation, replyFacts } from "./conversation.ts";
+import { type Conversation, createReplyFields } from "./conversation.ts";
 import type { ProxyCounters } from "./counters.ts";
 import { withDeadline } from "./deadline.ts";
-import type { KeptReply } from "./exchange-host.ts";
 import type { Plan, Planner, Turn } from "./planner.ts";
-import type { Recent } from "./recent.ts";
-import { clientScope, sessionKey } from "./session-name.ts";
+import type { ReplyOutcome } from "./proxy-services.ts";
 
-export interface KeeperHost {
+import { deriveSessionKey, findClientScope } from "./session-name.ts";
+
+export interface RecorderOptions {
   varve: Varve;
   planner: Planner;
-  conversations: Recent<Conversation>;
+  conversations: LRUCache<string, Conversation>;
   continuations: Continuations;
   counters: ProxyCounters;
   onFailure(what: string, error: unknown): void;
-  /** How long a client waits at the end of a reply for it to be written. */
+  /** How long a client waits at the end of a reply until it is written. */
   recordMs: number;
 }
 
-/** Writes what passes through to the log, without standing in its way. */
+/** Writes requests and replies to the transcript without blocking them. */
 export class TranscriptRecorder {
-  readonly #host: KeeperHost;
+  readonly #options: RecorderOptions;
   readonly #writing = new Set<Promise<unknown>>();
 
-  constructor(host: KeeperHost) {
-    this.#host = host;
+  constructor(options: RecorderOptions) {
+    this.#options = options;
   }
 
-  /** The history of a request, on its way to the log. */
-  sync({ conversation, format, links, opened }: Turn): Promise<Session> {
+  /** Starts to write the history of a request. */
+  recordHistory({ conversation, format, links, opened }: Turn): Promise<Session> {
     const synced = this.#track(conversation.sync(format, links, opened.units));
     synced.catch((error: unknown) => this.#notStored(error));
     return synced;
   }
 
-  /** Lets a name lead to a conversation that has another one already. */
-  alias(conversation: Conversation, key: string): void {
+  /** Makes another session key refer to a conversation. */
+  recordAlias(conversation: Conversation, key: string): void {
     this.#track(conversation.alias(key)).catch((error: unknown) => this.#notStored(error));
   }
 
-  /** Resolves when a reply is written, or when that failed, which is said, or takes too long. */
-  async keep(turn: Turn, plan: Plan, bodies: readonly JsonObject[], result: KeptReply): Promise<void> {
-    const kept = this.#track(this.#keep(turn, plan, bodies, result));
+  /** Resolves when the reply is written, after `recordMs`, or when it failed and was reported. */
+  async recordReply(turn: Turn, plan: Plan, bodies: readonly JsonObject[], result: ReplyOutcome): Promise<void> {
+    const written = this.#track(this.#writeReply(turn, plan, bodies, result));
     try {
-      await withDeadline("Writing a reply to the log", this.#host.recordMs, undefined, () => kept);
+      await withDeadline("Writing a reply to the transcript", this.#options.recordMs, undefined, () => written);
     } catch (error) {
       this.#notStored(error);
     }
   }
 
-  /** Waits for everything that is being written. */
+  /** Waits for all pending writes. */
   async settle(): Promise<void> {
     while (this.#writing.size > 0) await Promise.allSettled(this.#writing);
   }
 
-  async #keep(
+  async #writeReply(
     turn: Turn,
     plan: Plan,
     bodies: readonly JsonObject[],
-    { insertion, ours, isWhole }: KeptReply,
+    { insertion, ours, isWhole }: ReplyOutcome,
   ): Promise<void> {
     const { format, conversation, links, model, opened } = turn;
     const merged = format.merge(bodies, ours);
     const reply = format.read(merged);
     if (reply === undefined || reply.unit.wires.length === 0) return;
     if (conversation.key === undefined) {
-      const key = sessionKey(turn.names, format, [...opened.units, reply.unit]);
+      const key = deriveSessionKey(turn.names, format, [...opened.units, reply.unit]);
       if (key === undefined) return;
       conversation.name(key);
-      this.#host.conversations.set(key, conversation);
+      this.#options.conversations.set(key, conversation);
     }
     const session = await (turn.synced ?? conversation.sync(format, links, opened.units));
     const provider = model.slice(0, model.indexOf("/"));
     const inner = insertion && plan.view ? { ...insertion, coveredId: plan.view.coveredId } : undefined;
-    const facts = { ...replyFacts(provider, merged, inner), ...(isWhole ? {} : { stopReason: "aborted" }) };
+    const facts = { ...createReplyFields(provider, merged, inner), ...(isWhole ? {} : { stopReason: "aborted" }) };
     const id = await conversation.store(format, links, reply.unit, facts);
     if (inner) conversation.insertions.set(id, inner);
-    const scope = clientScope(turn.names);
+    const scope = findClientScope(turn.names);
     if (scope !== undefined && conversation.key !== undefined) {
-      this.#host.continuations.note(scope, conversation.key, format, reply.unit);
+      this.#options.continuations.record(scope, conversation.key, format, reply.unit);
     }
     this.#track(this.#after(turn, plan, session, bodies[0])).catch((error: unknown) => {
-      this.#host.counters.failures += 1;
-      this.#host.onFailure("The proxy could not do what follows a reply.", error);
+      this.#options.counters.failures += 1;
+      this.#options.onFailure("The proxy could not run the work after a reply.", error);
     });
   }
 
-  /** What nobody has to wait for: better estimates, and the work that turns leave behind. */
+  /** Updates the token ratio and starts the jobs after a turn; the client does not wait for it. */
   async #after(turn: Turn, plan: Plan, session: Session, first: JsonObject | undefined): Promise<void> {
     const usage = first === undefined ? undefined : turn.format.read(first)?.usage;
-    if (usage) await this.#host.planner.noteReply(turn.model, plan.tokens, usage.input);
-    const room = plan.tokens + plan.leftTokens;
-    const windowTokens = plan.leftTokens > 0 && Number.isFinite(room) ? { windowTokens: Math.floor(room) } : {};
-    await this.#host.varve.context.afterTurn(session, windowTokens);
+    if (usage) await this.#options.planner.recordReplyTokens(turn.model, plan.tokens, usage.input);
+    const budget = plan.tokens + plan.leftTokens;
+    const windowTokens = plan.leftTokens > 0 && Number.isFinite(budget) ? { windowTokens: Math.floor(budget) } : {};
+    await this.#options.varve.context.afterTurn(session, windowTokens);
   }
 
   #notStored(error: unknown): void {
-    this.#host.counters.notStored += 1;
-    this.#host.onFailure("The proxy could not write a message to the log.", error);
+    this.#options.counters.notStored += 1;
+    this.#options.onFailure("The proxy could not write a message to the transcript.", error);
   }
 
   #track<T>(promise: Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { promptRoom, readOverflow, Windows } from "./window.ts";
+import { computePromptBudget, ModelWindows, readOverflow } from "./window.ts";
 
 describe("what providers say about a prompt that is too long", () => {
   it.each([
@@ -46,28 +46,28 @@ describe("what providers say about a prompt that is too long", () => {
 
 describe("windows", () => {
   it("are learned, and the settings are not exceeded", () => {
-    const windows = new Windows(undefined);
-    expect(windows.of("m")).toBeUndefined();
+    const windows = new ModelWindows(undefined);
+    expect(windows.get("m")).toBeUndefined();
     windows.learn("m", { windowTokens: 8_000, countsAnswer: true }, 9_000);
-    expect(windows.of("m")).toEqual({ tokens: 8_000, countsAnswer: true });
-    expect(windows.of("other")).toBeUndefined();
-    const set = new Windows(4_000);
+    expect(windows.get("m")).toEqual({ tokens: 8_000, countsAnswer: true });
+    expect(windows.get("other")).toBeUndefined();
+    const set = new ModelWindows(4_000);
     set.learn("m", { windowTokens: 8_000, countsAnswer: false }, 9_000);
-    expect(set.of("m")?.tokens).toBe(4_000);
-    expect(new Windows(undefined, 5_000).of("m")?.tokens).toBe(5_000);
+    expect(set.get("m")?.tokens).toBe(4_000);
+    expect(new ModelWindows(undefined, 5_000).get("m")?.tokens).toBe(5_000);
   });
 
   it("shrink below what was refused when an error gives no number", () => {
-    const windows = new Windows(undefined);
+    const windows = new ModelWindows(undefined);
     windows.learn("m", { countsAnswer: false }, 10_000);
-    expect(windows.of("m")?.tokens).toBe(9_000);
+    expect(windows.get("m")?.tokens).toBe(9_000);
     windows.learn("m", { countsAnswer: false }, 8_000);
-    expect(windows.of("m")?.tokens).toBe(7_200);
+    expect(windows.get("m")?.tokens).toBe(7_200);
   });
 
   it("leave room for the answer, all of it where the provider counts it", () => {
-    expect(promptRoom({ tokens: 10_000, countsAnswer: false }, 1_000)).toBe(9_000);
-    expect(promptRoom({ tokens: 10_000, countsAnswer: false }, 128_000)).toBe(7_500);
-    expect(promptRoom({ tokens: 10_000, countsAnswer: true }, 6_000)).toBe(4_000);
+    expect(computePromptBudget({ tokens: 10_000, countsAnswer: false }, 1_000)).toBe(9_000);
+    expect(computePromptBudget({ tokens: 10_000, countsAnswer: false }, 128_000)).toBe(7_500);
+    expect(computePromptBudget({ tokens: 10_000, countsAnswer: true }, 6_000)).toBe(4_000);
   });
 });

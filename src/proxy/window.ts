@@ -1,62 +1,62 @@
 import { estimateTokens } from "../engine.ts";
 
-/** What is known of a model's window. */
+/** A model's context window. */
 export interface KnownWindow {
   tokens: number;
-  /** Whether the provider adds what the answer may take to the prompt before it compares. */
+  /** Whether the provider counts the maximum answer as part of the prompt. */
   countsAnswer: boolean;
 }
 
-/** What an error says about a prompt that was too long. */
+/** The numbers in a context overflow error. */
 export interface Overflow {
   windowTokens?: number;
-  /** What the provider counted for the prompt. */
+  /** The prompt tokens that the provider counted. */
   promptTokens?: number;
   countsAnswer: boolean;
 }
 
-const number = (text: string | undefined): number | undefined => {
+const parseCount = (text: string | undefined): number | undefined => {
   const value = Number((text ?? "").replaceAll(/[,_]/g, ""));
   return text !== undefined && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 };
 
 const n = "([\\d,_]+)";
-/** Each provider's phrasing with the places of its numbers. A gap has a bound, so that no text is slow to read. */
+/** The error texts of providers with their numbers. Gaps are bounded, so that matching takes linear time. */
 const phrasings: readonly (readonly [RegExp, (found: RegExpExecArray) => Overflow])[] = [
   [
     new RegExp(`exceed context limit:\\s*${n}\\s*\\+\\s*${n}\\s*>\\s*${n}`, "i"),
-    (found) => ({ promptTokens: number(found[1]), windowTokens: number(found[3]), countsAnswer: true }),
+    (found) => ({ promptTokens: parseCount(found[1]), windowTokens: parseCount(found[3]), countsAnswer: true }),
   ],
   [
     new RegExp(`prompt is too long:\\s*${n} tokens >\\s*${n}`, "i"),
-    (found) => ({ promptTokens: number(found[1]), windowTokens: number(found[2]), countsAnswer: false }),
+    (found) => ({ promptTokens: parseCount(found[1]), windowTokens: parseCount(found[2]), countsAnswer: false }),
   ],
   [
     new RegExp(`maximum context length is ${n} tokens.{0,80}?requested ${n} tokens \\(${n} in the messages`, "is"),
-    (found) => ({ windowTokens: number(found[1]), promptTokens: number(found[3]), countsAnswer: true }),
+    (found) => ({ windowTokens: parseCount(found[1]), promptTokens: parseCount(found[3]), countsAnswer: true }),
   ],
   [
     new RegExp(`maximum context length is ${n} tokens(?:.{0,80}?resulted in ${n} tokens)?`, "is"),
-    (found) => ({ windowTokens: number(found[1]), promptTokens: number(found[2]), countsAnswer: false }),
+    (found) => ({ windowTokens: parseCount(found[1]), promptTokens: parseCount(found[2]), countsAnswer: false }),
   ],
   [
     new RegExp(`request \\(${n} tokens\\) exceeds the available context size \\(${n} tokens\\)`, "i"),
-    (found) => ({ promptTokens: number(found[1]), windowTokens: number(found[2]), countsAnswer: false }),
+    (found) => ({ promptTokens: parseCount(found[1]), windowTokens: parseCount(found[2]), countsAnswer: false }),
   ],
   [
     new RegExp(`maximum prompt length is ${n}(?:.{0,60}?contains ${n} tokens)?`, "is"),
-    (found) => ({ windowTokens: number(found[1]), promptTokens: number(found[2]), countsAnswer: false }),
+    (found) => ({ windowTokens: parseCount(found[1]), promptTokens: parseCount(found[2]), countsAnswer: false }),
   ],
   [
     new RegExp(
       `input token count(?: is)? \\(?${n}\\)?.{0,60}?(?:maximum number of tokens allowed|up to) \\(?${n}`,
       "is",
     ),
-    (found) => ({ promptTokens: number(found[1]), windowTokens: number(found[2]), countsAnswer: false }),
+    (found) => ({ promptTokens: parseCount(found[1]), windowTokens: parseCount(found[2]), countsAnswer: false }),
   ],
 ];
 
-/** The numbers in an error that is known to be about the length of a prompt. */
+/** Reads the numbers in an error that is known to be a context overflow. */
 export function readOverflow(text: string): Overflow {
   for (const [pattern, read] of phrasings) {
     const found = pattern.exec(text.slice(0, 20_000));
@@ -65,27 +65,27 @@ export function readOverflow(text: string): Overflow {
   return { countsAnswer: false };
 }
 
-/** When an error gives no number, a little less than what was refused is taken for the window. */
+/** Without a number in the error, the window is assumed to be this share of the refused prompt. */
 const shareOfRefused = 0.9;
-/** Windows that are not are the word of a server that is mistaken. */
-const windowLeast = 1_000;
+/** Smaller windows in an error are implausible and ignored. */
+const windowTokensMin = 1_000;
 
-/** The windows of models: what the settings say, and what providers said when something was too long. */
-export class Windows {
+/** The context windows of models, from the settings and from overflow errors. */
+export class ModelWindows {
   readonly #set: number | undefined;
-  readonly #otherwise: number | undefined;
+  readonly #fallback: number | undefined;
   readonly #learned = new Map<string, KnownWindow>();
 
-  /** `otherwise` is taken for models of which nothing was learned. */
-  constructor(setTokens: number | undefined, otherwise?: number) {
+  /** `fallback` applies to models whose window was not learned. */
+  constructor(setTokens: number | undefined, fallback?: number) {
     this.#set = setTokens;
-    this.#otherwise = otherwise;
+    this.#fallback = fallback;
   }
 
-  of(model: string): KnownWindow | undefined {
+  get(model: string): KnownWindow | undefined {
     const learned = this.#learned.get(model);
     if (this.#set === undefined) {
-      return learned ?? (this.#otherwise === undefined ? undefined : { tokens: this.#otherwise, countsAnswer: false });
+      return learned ?? (this.#fallback === undefined ? undefined : { tokens: this.#fallback, countsAnswer: false });
     }
     return { tokens: Math.min(this.#set, learned?.tokens ?? this.#set), countsAnswer: learned?.countsAnswer ?? false };
   }
@@ -94,24 +94,24 @@ export class Windows {
     const before = this.#learned.get(model);
     const guessed = Math.floor(Math.min(before?.tokens ?? Number.POSITIVE_INFINITY, sentTokens) * shareOfRefused);
     const tokens = overflow.windowTokens ?? guessed;
-    if (tokens < windowLeast) return;
+    if (tokens < windowTokensMin) return;
     this.#learned.set(model, { tokens, countsAnswer: overflow.countsAnswer || before?.countsAnswer === true });
   }
 }
 
 const answerShare = 0.25;
-const answerShareMost = 0.75;
+const answerShareMax = 0.75;
 const answerTokensDefault = 4_096;
 
-/** What of a window is for the prompt. */
-export function promptRoom(window: KnownWindow, maxTokens: number | undefined): number {
-  const share = window.countsAnswer ? answerShareMost : answerShare;
+/** Returns the part of a window that the prompt may use. */
+export function computePromptBudget(window: KnownWindow, maxTokens: number | undefined): number {
+  const share = window.countsAnswer ? answerShareMax : answerShare;
   const answer = Math.min(maxTokens ?? answerTokensDefault, Math.floor(window.tokens * share));
   return window.tokens - answer;
 }
 
-/** The estimate of a text that is the same with every request, such as a system prompt: counted once. */
-export function rememberedEstimate(): (text: string) => number {
+/** Estimates a text that is the same in every request, such as a system prompt; counts it once. */
+export function createCachedEstimate(): (text: string) => number {
   let last = "";
   let tokens = 0;
   return (text) => {

@@ -1,45 +1,45 @@
 import type { JsonObject, JsonValue, Message, WireFormat } from "../domain/index.ts";
 import type { SseEvent } from "./sse.ts";
 
-/** One message, or one item, exactly as a provider's API takes it. */
+/** A message or item in the provider's JSON format. */
 export type Wire = JsonObject;
 
-/** What belongs together on the wire: a message, or all the items of one reply. A history is never cut inside one. */
+/** A message, or all items of one reply. A history is never cut inside a unit. */
 export interface Unit {
   wires: Wire[];
 }
 
-/** A request, as far as the proxy has to understand it. */
-export interface Opened {
+/** The parts of a request that the proxy uses. */
+export interface ParsedRequest {
   model: string;
   stream: boolean;
-  /** What the answer may take of the window, where the client says it. */
+  /** The maximum answer, if the client sets it. */
   maxTokens?: number;
-  /** The conversation, without what stands before it for good. */
+  /** The conversation without the instructions at its start. */
   units: Unit[];
-  /** What is sent beside the conversation and counts towards the window: system prompt, tools. */
+  /** What counts towards the window in addition to the conversation: system prompt and tools, as text. */
   fixedText: string;
   toolNames: ReadonlySet<string>;
-  /** Whether tools may be added: not where several answers are asked for at once, for example. */
+  /** Whether tools may be added; not if the client requests several answers at once, for example. */
   mayOffer: boolean;
 }
 
-/** A tool of the engine, as a provider is told of it. */
+/** A tool of the engine that is offered to the model. */
 export interface OfferedTool {
   name: string;
   description: string;
   schema: JsonObject;
 }
 
-/** What is sent in place of the client's own conversation. */
+/** The content that replaces the client's conversation. */
 export interface Replacement {
-  /** Stands for the older part; the first message. */
+  /** Replaces the older part; sent as the first message. */
   summary: string;
-  /** What the system prompt says about it. */
+  /** Added to the system prompt; explains the summary. */
   addition?: string;
   units: readonly Unit[];
   tools: readonly OfferedTool[];
-  /** Whether the tools may not be used any more in this reply. */
+  /** Whether the model may no longer call the tools in this reply. */
   withheld?: boolean;
 }
 
@@ -55,67 +55,67 @@ export interface AnsweredCall extends Call {
 }
 
 export interface Usage {
-  /** The whole prompt, what a cache served included. */
+  /** The tokens of the whole prompt, including cached ones. */
   input: number;
   output: number;
 }
 
-/** What a provider answered. */
+/** A provider's reply. */
 export interface Reply {
   unit: Unit;
-  /** Every call of a tool that somebody has to answer, whoever that is. */
+  /** All tool calls, of recall tools and of the client's tools. */
   calls: Call[];
   usage?: Usage;
-  /** Whether it was cut off by its length: a call at its end may be half a call. */
-  isCut: boolean;
+  /** Whether the length limit cut it off: its last call may be incomplete. */
+  isTruncated: boolean;
 }
 
-/** Puts a streamed reply together, in the shape of one that is not streamed. */
+/** Assembles a streamed reply into the form of a reply that is not streamed. */
 export interface ReplyReader {
   take(event: SseEvent): void;
-  /** What came so far; undefined when that is nothing. */
+  /** The reply so far; undefined when nothing was received. */
   body(): JsonObject | undefined;
-  /** Whether the stream said that the reply is over. */
-  isOver(): boolean;
-  /** What the stream said went wrong, where it did. */
+  /** Whether the stream reported the end of the reply. */
+  isComplete(): boolean;
+  /** The error that the stream reported, if any. */
   error(): string | undefined;
 }
 
-/** Makes one stream for the client out of the streams of several upstream replies, without the calls of our tools. */
+/** Joins the streams of several upstream replies into one for the client, without the calls of recall tools. */
 export interface StreamEditor {
-  /** Another upstream reply begins. */
+  /** Starts another upstream reply. */
   begin(): void;
-  /** What of an event goes to the client now. */
+  /** Returns the text to send to the client for an event. */
   take(event: SseEvent): string;
-  /** What ends the client's stream, when `bodies` are all the replies it was made of. */
+  /** Returns the end of the client's stream; `bodies` are all upstream replies. */
   close(bodies: readonly JsonObject[]): string;
 }
 
-/** A provider's way of writing requests and replies. */
+/** The request and reply format of a provider's API. */
 export interface Format {
   readonly id: WireFormat;
-  /** Undefined for what is no request of this format: it is forwarded as it is. */
-  open(body: JsonObject): Opened | undefined;
-  /** What makes a unit itself: the same whether it is as it was answered or as a client sends it again. */
+  /** Returns undefined for a body of another form, which is forwarded unchanged. */
+  parse(body: JsonObject): ParsedRequest | undefined;
+  /** The identity of a unit: equal for a reply as it was received and as the client sends it back. */
   identity(unit: Unit): JsonValue;
   messages(unit: Unit): Message[];
   compose(body: JsonObject, replacement: Replacement): JsonObject;
-  /** The results of calls, as the unit that follows them. */
+  /** Creates the unit with the results of calls. */
   results(answered: readonly AnsweredCall[]): Unit;
-  /** The results of some calls together with what the client sends for the others of the same reply. */
+  /** Joins our results with the client's results for other calls of the same reply. */
   join(results: Unit, next: Unit): Unit[];
   /**
-   * Where a provider may refuse a prompt inside of its stream: what an event says about that, or undefined when nothing is
-   * decided by it.
+   * For providers that may refuse a prompt inside the stream: whether an event is a refusal; undefined while it is
+   * undecided.
    */
   judge?(event: SseEvent): { refusal?: string } | undefined;
   reader(): ReplyReader;
   read(body: JsonObject): Reply | undefined;
-  /** Several upstream replies as one, without the calls of the named tools. */
+  /** Merges upstream replies into one, without the calls of the named tools. */
   merge(bodies: readonly JsonObject[], ours: ReadonlySet<string>): JsonObject;
   editor(ours: ReadonlySet<string>): StreamEditor;
-  /** An error in the provider's own shape. */
+  /** Creates an error in the provider's format. */
   error(status: number, message: string): JsonObject;
-  /** The same inside a stream. */
+  /** Creates an error event for a stream. */
   errorEvent(message: string): string;
 }

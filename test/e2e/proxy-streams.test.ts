@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/domain/index.ts";
 import { anthropicFormat } from "../../src/proxy/anthropic/format.ts";
 import { chatFormat } from "../../src/proxy/openai-chat/format.ts";
 import { responsesFormat } from "../../src/proxy/openai-responses/format.ts";
-import { sseParser } from "../../src/proxy/sse.ts";
+import { createSseParser } from "../../src/proxy/sse.ts";
 import type { Format } from "../../src/proxy/wire.ts";
 import { anthropicDialect } from "../support/model-server/anthropic.ts";
 import type { Dialect, Json, Said } from "../support/model-server/dialect.ts";
@@ -36,11 +36,11 @@ describe.each(formats)("%s", (_, format, dialect, options) => {
       const reader = format.reader();
       editor.begin();
       const events = dialect.events({ model: "m", ...options }, said, { input: 10, output: 5 }, index + 1);
-      for (const event of sseParser().push(new TextEncoder().encode(events.join("")))) {
+      for (const event of createSseParser().push(new TextEncoder().encode(events.join("")))) {
         reader.take(event);
         stream += editor.take(event);
       }
-      expect(reader.isOver()).toBe(true);
+      expect(reader.isComplete()).toBe(true);
       const body = reader.body();
       if (body) bodies.push(body);
       expect(format.read(body ?? {})?.calls.map(({ name: called }) => called)).toEqual(
@@ -49,9 +49,9 @@ describe.each(formats)("%s", (_, format, dialect, options) => {
     }
     stream += editor.close(bodies);
     const client = format.reader();
-    const seen = sseParser().push(new TextEncoder().encode(stream));
+    const seen = createSseParser().push(new TextEncoder().encode(stream));
     for (const event of seen) client.take(event);
-    expect(client.isOver()).toBe(true);
+    expect(client.isComplete()).toBe(true);
     const merged = format.merge(bodies, ours);
     const [streamed, whole] = [format.read(client.body() ?? {}), format.read(merged)];
     expect(streamed?.calls).toEqual(whole?.calls);

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parse } from "@decimalturn/toml-patch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));
@@ -77,8 +78,8 @@ function own(name: string): { file: string; text: string } {
 
 function serverIn(name: string, text: string): unknown {
   if (name === "codex") {
-    const found = /\[mcp_servers\.varve\]\ncommand = (.*)\nargs = (.*)\n/.exec(text);
-    return found && { command: JSON.parse(found[1] ?? ""), args: JSON.parse(found[2] ?? "") };
+    const { mcp_servers: servers } = parse(text) as { mcp_servers: { varve?: unknown } };
+    return structuredClone(servers.varve);
   }
   const json = JSON.parse(text) as { mcpServers?: object; mcp?: { servers: object } };
   return (json.mcpServers ?? json.mcp?.servers)?.["varve" as never];
@@ -137,6 +138,21 @@ describe.each([...Object.keys(jsonFiles), "codex"])("%s with a configuration of 
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
+  test("keeps comments, and servers that are written on one line", async () => {
+    const { file, text } = own(name);
+    const written =
+      name === "codex"
+        ? 'mcp_servers = { docs = { command = "docs" } } # mine\n'
+        : text.replace(/\}\s*$/, (end) => `// mine\n${end}`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, written);
+    expect((await setup(name, "--yes")).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toContain("mine");
+    expect(readFileSync(file, "utf8")).toContain("varve");
+    expect((await setup(name, "--remove", "--yes")).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe(written);
+  });
+
   test("puts back an entry of the same name", async () => {
     const { file, text } = own(name);
     const mine = text.replaceAll("mine", "varve").replace("mcp_servers.docs", "mcp_servers.varve");
@@ -152,7 +168,9 @@ describe.each([...Object.keys(jsonFiles), "codex"])("%s with a configuration of 
     const { file } = own(name);
     mkdirSync(dirname(file), { recursive: true });
     const broken =
-      name === "codex" ? ["[mcp_servers.docs\n", 'a = """b\n', "mcp_servers = {}\n"] : ["{", "[]", '{"a": 1 /* b */}'];
+      name === "codex"
+        ? ["[mcp_servers.docs\n", 'a = """b\n', "mcp_servers = 1\n", "a = 1\na = 2\n"]
+        : ["{", "[]", '{"a": 1 /* b }'];
     for (const text of broken) {
       writeFileSync(file, text);
       for (const rest of [[], ["--remove"]]) {

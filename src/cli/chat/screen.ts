@@ -2,10 +2,10 @@ import { styleText } from "node:util";
 import type { TurnEvent, TurnResult } from "../../engine.ts";
 import { number } from "../output.ts";
 
-/** Shows a turn as it happens. */
+/** Displays a turn while it runs. */
 export interface Screen {
   event(event: TurnEvent): void;
-  /** The end of the turn, with how much of the window it took and how long. */
+  /** Ends the display of a turn, with a line about its tokens and duration. */
   end(result: TurnResult, seconds: number): void;
 }
 
@@ -13,7 +13,7 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const frameMs = 90;
 const inputShown = 80;
 
-/** On a terminal: words as they come, tools as they are used, and a line about the context at the end. */
+/** Streams text and tool calls, and ends with a line about the context. */
 export function terminalScreen(out: NodeJS.WriteStream): Screen {
   let shown = "";
   let frame = 0;
@@ -31,7 +31,7 @@ export function terminalScreen(out: NodeJS.WriteStream): Screen {
       out.write(`\r${dim(`${frames[frame]} thinking`)}`);
     }, frameMs);
   };
-  const aside = (text: string): void => {
+  const printNote = (text: string): void => {
     clear();
     out.write(`${shown.endsWith("\n") || shown === "" ? "" : "\n"}${dim(text)}\n`);
     shown = "";
@@ -46,9 +46,10 @@ export function terminalScreen(out: NodeJS.WriteStream): Screen {
         shown += event.text;
       } else if (event.type === "tool-call") {
         const input = JSON.stringify(event.input) ?? "";
-        aside(`· ${event.name} ${input.length > inputShown ? `${input.slice(0, inputShown)}…` : input}`);
-      } else if (event.type === "tool-result" && event.isError) aside(`· ${event.name}: ${event.text.split("\n")[0]}`);
-      else if (event.type === "restarted") aside(`· begun again: ${event.because}`);
+        printNote(`· ${event.name} ${input.length > inputShown ? `${input.slice(0, inputShown)}…` : input}`);
+      } else if (event.type === "tool-result" && event.isError)
+        printNote(`· ${event.name}: ${event.text.split("\n")[0]}`);
+      else if (event.type === "restarted") printNote(`· restarted: ${event.because}`);
     },
     end(result, seconds) {
       clear();
@@ -58,9 +59,9 @@ export function terminalScreen(out: NodeJS.WriteStream): Screen {
       if (result.status === "command" || shown.trim() === "") out.write(result.reply);
       else if (late.trim() !== "") out.write(late);
       if (result.reply !== "" || shown !== "") out.write("\n");
-      if (result.status === "silent") out.write(`${dim("(nothing to say)")}\n`);
+      if (result.status === "silent") out.write(`${dim("(no reply)")}\n`);
       if (result.status === "interrupted") out.write(`${dim("(interrupted)")}\n`);
-      if (result.error) out.write(`${styleText("red", problem(result.error), { stream: out })}\n`);
+      if (result.error) out.write(`${styleText("red", formatError(result.error), { stream: out })}\n`);
       for (const note of result.notes) out.write(`${dim(`· ${note}`)}\n`);
       const line = statusLine(result, seconds);
       if (line !== "") out.write(`${dim(line)}\n`);
@@ -69,18 +70,18 @@ export function terminalScreen(out: NodeJS.WriteStream): Screen {
   };
 }
 
-/** Into a pipe or a file: the replies alone. */
+/** Prints replies only, for a pipe or a file. */
 export function plainScreen(out: NodeJS.WritableStream): Screen {
   return {
     event: () => undefined,
     end: (result) => {
       if (result.reply !== "") out.write(`${result.reply}\n`);
-      if (result.error) process.stderr.write(`varve: ${problem(result.error)}\n`);
+      if (result.error) process.stderr.write(`varve: ${formatError(result.error)}\n`);
     },
   };
 }
 
-function problem({ message, remedy }: NonNullable<TurnResult["error"]>): string {
+function formatError({ message, remedy }: NonNullable<TurnResult["error"]>): string {
   return remedy === undefined ? message : `${message}\n  → ${remedy}`;
 }
 

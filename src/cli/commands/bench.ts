@@ -43,7 +43,7 @@ async function recallCommand(flags: BenchFlags): Promise<void> {
   progress.finish("Measured");
   output.show(
     table(
-      ["DATASET", "WAY", "QUESTIONS", "R@5", "R@10", "R@20", "R@50", "NDCG@10", "MS P50", "MS P95"],
+      ["DATASET", "VARIANT", "QUESTIONS", "R@5", "R@10", "R@20", "R@50", "NDCG@10", "MS P50", "MS P95"],
       recallRows(measured),
     ),
   );
@@ -58,14 +58,14 @@ async function recallCommand(flags: BenchFlags): Promise<void> {
 
 function recallRows(measured: RecallBench): (string | number)[][] {
   const percent = (share: number | undefined) => ((share ?? 0) * 100).toFixed(1);
-  const ways = { ...measured.baselines, "as it is set": measured.datasets };
+  const variants = { ...measured.baselines, "current settings": measured.datasets };
   return Object.keys(measured.datasets).flatMap((name) =>
-    Object.entries(ways).flatMap(([way, datasets]) => {
+    Object.entries(variants).flatMap(([variant, datasets]) => {
       const figures = datasets[name];
       if (!figures) return [];
       const { questions, recall, ndcg10, msPerQuery } = figures;
       const depths = ["5", "10", "20", "50"].map((depth) => percent(recall[depth]));
-      return [[name, way, questions, ...depths, ndcg10.toFixed(3), msPerQuery.p50, msPerQuery.p95]];
+      return [[name, variant, questions, ...depths, ndcg10.toFixed(3), msPerQuery.p50, msPerQuery.p95]];
     }),
   );
 }
@@ -107,7 +107,7 @@ function contextRows(measured: ContextBench): string[][] {
 
 async function turnsCommand(flags: BenchFlags): Promise<void> {
   const output = outputFor(flags);
-  const progress = startProgress("Talking");
+  const progress = startProgress("Running turns");
   const results = await benchTurns({
     ...turnsBench,
     thinkMs: flags.think ?? turnsBench.thinkMs,
@@ -120,15 +120,15 @@ async function turnsCommand(flags: BenchFlags): Promise<void> {
   output.result({ results });
 }
 
-/** Fifty people who talk to a model that takes 300 ms, each thinking for a second or so in between. */
+/** Fifty concurrent conversations with a model that takes 300 ms, and a pause of about a second between messages. */
 const turnsBench = { conversations: 50, turns: 10, latencyMs: 300, thinkMs: 1_000 };
 
-function partsIn(text: string): SpeedPart[] {
+function parseSpeedParts(text: string): SpeedPart[] {
   const names = text.split(",").map((name) => name.trim());
   const parts = speedParts.filter((part) => names.includes(part));
   if (parts.length === names.length) return parts;
-  throw new VarveError("BAD_REQUEST", `--only ${text} names something that is not measured.`, {
-    remedy: `Send one or more of ${speedParts.join(", ")}, with commas between.`,
+  throw new VarveError("BAD_REQUEST", `--only ${text} names an unknown part of the benchmark.`, {
+    remedy: `Use one or more of ${speedParts.join(", ")}, comma-separated.`,
   });
 }
 
@@ -136,15 +136,19 @@ async function speedCommand(flags: BenchFlags): Promise<void> {
   const output = outputFor(flags);
   const sizes = flags.sizes.split(",").map((text) => Number(text.trim()));
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
-    throw new VarveError("BAD_REQUEST", `--sizes ${flags.sizes} is not a list of numbers of messages.`, {
-      remedy: "Send for example --sizes 10000,100000; each at least 100.",
-    });
+    throw new VarveError(
+      "BAD_REQUEST",
+      `--sizes ${flags.sizes} is not a comma-separated list of whole numbers from 100.`,
+      {
+        remedy: "Use for example --sizes 10000,100000.",
+      },
+    );
   }
   if (flags.large) sizes.push(1_000_000);
   const progress = startProgress("Measuring");
   const measured = await benchSpeed({
     sizes,
-    only: flags.only === undefined ? undefined : partsIn(flags.only),
+    only: flags.only === undefined ? undefined : parseSpeedParts(flags.only),
     onProgress: (name, done, total) => progress.update(done, total, `${name}, ${number(done)} of ${number(total)}`),
   });
   progress.finish("Measured");
@@ -155,6 +159,6 @@ async function speedCommand(flags: BenchFlags): Promise<void> {
     result.unit,
     result.ratio === undefined ? "" : `${(result.ratio * 100).toFixed(0)}%`,
   ]);
-  output.show(table(["WHAT", "MESSAGES", "VALUE", "UNIT", "OF THE BASELINE"], rows));
+  output.show(table(["WHAT", "MESSAGES", "VALUE", "UNIT", "% OF BASELINE"], rows));
   output.result(measured);
 }

@@ -18,9 +18,9 @@ interface Chat {
   results: TurnResult[];
 }
 
-const leaving = new Set(["/quit", "/exit"]);
+const exitCommands = new Set(["/quit", "/exit"]);
 
-/** Talks: one message from the command line, a terminal, or lines from a pipe. */
+/** Sends one message from the command line, or chats in a terminal, or answers every line of a pipe. */
 export async function chatCommand(words: string[], flags: ChatFlags): Promise<void> {
   const varve = await openVarve({ ...openOptions(flags), background: true });
   printWarnings(varve);
@@ -36,7 +36,7 @@ export async function chatCommand(words: string[], flags: ChatFlags): Promise<vo
         : plainScreen(process.stdout);
     const chat: Chat = { varve, session, screen, results: [] };
     varve.turns.start();
-    if (words.length > 0) await say(chat, words.join(" "));
+    if (words.length > 0) await sendMessage(chat, words.join(" "));
     else if (isTerminal) await converse(chat);
     else await answerLines(chat);
     output.result(words.length > 0 ? chat.results[0] : { session, turns: chat.results });
@@ -48,7 +48,7 @@ export async function chatCommand(words: string[], flags: ChatFlags): Promise<vo
 
 const silentScreen: Screen = { event: () => undefined, end: () => undefined };
 
-async function say(chat: Chat, text: string): Promise<void> {
+async function sendMessage(chat: Chat, text: string): Promise<void> {
   const { varve, session, screen } = chat;
   const began = performance.now();
   const result = await varve.turns.send({ session, text, debounceMs: 0 }, { onEvent: (event) => screen.event(event) });
@@ -56,11 +56,11 @@ async function say(chat: Chat, text: string): Promise<void> {
   chat.results.push(result);
 }
 
-/** Every line of standard input is a message; a pipe is a conversation too. */
+/** Sends every line of standard input as a message. */
 async function answerLines(chat: Chat): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
-    if (leaving.has(line.trim())) return;
-    if (line.trim() !== "") await say(chat, line);
+    if (exitCommands.has(line.trim())) return;
+    if (line.trim() !== "") await sendMessage(chat, line);
   }
 }
 
@@ -69,7 +69,7 @@ async function converse(chat: Chat): Promise<void> {
   const { home } = varve.settings;
   const dim = (text: string): string => styleText("dim", text);
   process.stdout.write(
-    `${styleText("bold", `Varve ${version}`)} ${dim(`· ${session} · /help for commands, Ctrl-D to leave`)}\n`,
+    `${styleText("bold", `Varve ${version}`)} ${dim(`· ${session} · /help for commands, Ctrl-D to exit`)}\n`,
   );
   const lines = createInterface({
     input: process.stdin,
@@ -83,16 +83,16 @@ async function converse(chat: Chat): Promise<void> {
   let isAnswering = false;
   lines.on("SIGINT", () => {
     if (!isAnswering) return lines.close();
-    // The person wants to speak: what was said so far stays.
+    // Stops the reply; the part that was received is kept in the transcript.
     varve.turns.interrupt(session);
   });
   for (;;) {
-    const text = await ask(lines);
-    if (text === undefined || leaving.has(text.trim())) break;
+    const text = await readMessage(lines);
+    if (text === undefined || exitCommands.has(text.trim())) break;
     if (text.trim() === "") continue;
     isAnswering = true;
     try {
-      await say(chat, text);
+      await sendMessage(chat, text);
     } catch (error) {
       if (!(error instanceof VarveError)) throw error;
       process.stdout.write(`${styleText("red", error.message)}\n${error.remedy ?? ""}\n`);
@@ -115,8 +115,8 @@ const commandNames = [
   "/quit",
 ];
 
-/** One message; a line that ends with a backslash goes on in the next. Undefined when the person leaves. */
-async function ask(lines: Interface): Promise<string | undefined> {
+/** Reads one message; a line that ends with a backslash continues on the next. Undefined when the input is closed. */
+async function readMessage(lines: Interface): Promise<string | undefined> {
   let text = "";
   for (;;) {
     const line = await new Promise<string | undefined>((resolve) => {

@@ -12,15 +12,15 @@ import { VarveError } from "../../domain/index.ts";
 import type { CommonOptions } from "../context.ts";
 import { outputFor, table } from "../output.ts";
 
-const shown = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+const formatValue = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
 export function listCommand(flags: CommonOptions): void {
   const output = outputFor(flags);
   const rows = listConfig(loadConfig({ home: flags.home }));
   output.show(
     table(
-      ["SETTING", "VALUE", "FROM"],
-      rows.map((row) => [row.key, shown(row.value), row.source]),
+      ["SETTING", "VALUE", "SOURCE"],
+      rows.map((row) => [row.key, formatValue(row.value), row.source]),
     ),
   );
   output.result(rows);
@@ -30,9 +30,11 @@ export function getCommand(key: string, flags: CommonOptions): void {
   const output = outputFor(flags);
   const row = listConfig(loadConfig({ home: flags.home })).find((one) => one.key === key);
   if (!row) {
-    throw new VarveError("NOT_FOUND", `There is no setting ${key}.`, { remedy: "`varve config list` shows them all." });
+    throw new VarveError("NOT_FOUND", `There is no setting ${key}.`, {
+      remedy: "Run `varve config list` to see all settings.",
+    });
   }
-  output.show(shown(row.value));
+  output.show(formatValue(row.value));
   output.result(row);
 }
 
@@ -47,9 +49,9 @@ export function setCommand(key: string, value: string, flags: CommonOptions): vo
 export function unsetCommand(key: string, flags: CommonOptions): void {
   const output = outputFor(flags);
   const home = resolveHome(flags);
-  const was = unsetConfigValue(home, key);
-  output.say(was ? `${key} is not set any more.` : `${key} was not set in the file.`);
-  output.result({ key, unset: was });
+  const wasSet = unsetConfigValue(home, key);
+  output.say(wasSet ? `${key} was removed from ${home}/config.yaml.` : `${key} is not set in ${home}/config.yaml.`);
+  output.result({ key, unset: wasSet });
 }
 
 export function checkCommand(flags: CommonOptions): void {

@@ -7,14 +7,14 @@ import {
   type TreeNode,
   type Varve,
 } from "../../engine.ts";
-import { type CommonOptions, interruptible, withVarve } from "../context.ts";
+import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
 export interface ContextFlags extends CommonOptions {
   budget?: number;
   prompt?: string;
   instructions?: string;
-  /** Absent, a number of tokens, or true for the setting's. */
+  /** A number of tokens, or true for the number of the settings. */
   keepRecent?: number | true;
 }
 
@@ -33,11 +33,11 @@ export async function showCommand(name: string, flags: ContextFlags): Promise<vo
     ]);
     output.show(
       rows.length === 0
-        ? "Nothing is summarised yet."
+        ? "There are no summaries yet."
         : table(["SUMMARY", "DEPTH", "TOKENS", "MESSAGES", "TIME"], rows),
     );
     output.show(
-      `\n${number(overview.summaryTokens)} tokens of summaries, ${number(overview.rawTokens)} tokens of messages behind them`,
+      `\n${number(overview.summaryTokens)} tokens of summaries, ${number(overview.rawTokens)} tokens of messages after them`,
     );
     output.result(overview);
   });
@@ -47,13 +47,15 @@ export async function treeCommand(name: string, flags: ContextFlags): Promise<vo
   await withVarve(flags, async (varve, output) => {
     const tree = await varve.context.tree(await varve.sessions.get(name));
     output.show(
-      tree.length === 0 ? "Nothing is summarised yet: `varve context compact SESSION --budget 8000`." : drawTree(tree),
+      tree.length === 0
+        ? "There are no summaries yet. `varve context compact SESSION --budget 8000` creates them."
+        : drawTree(tree),
     );
     output.result(tree);
   });
 }
 
-/** The DAG as lines, one a summary, the way `tree` draws folders. */
+/** Draws the summaries as a tree, one line each. */
 export function drawTree(nodes: TreeNode[], indent = ""): string {
   return nodes
     .map((node, index) => {
@@ -77,16 +79,16 @@ export async function assembleCommand(name: string, flags: ContextFlags): Promis
     });
     for (const message of view.messages)
       output.show(`${message.role}: ${getEntryText({ type: "message", message })}\n`);
-    const left = view.trace.filter((item) => !item.in).length;
+    const omitted = view.trace.filter((item) => !item.in).length;
     output.say(
-      `${number(view.messages.length)} messages, about ${number(view.estimatedTokens)} tokens; ${number(left)} items left out (--json shows the trace).`,
+      `${number(view.messages.length)} messages, about ${number(view.estimatedTokens)} tokens; ${number(omitted)} items omitted (--json shows which and why).`,
     );
     output.result(view);
   });
 }
 
 export async function compactCommand(name: string, flags: ContextFlags): Promise<void> {
-  const signal = interruptible();
+  const signal = listenForInterrupt();
   await withVarve(flags, async (varve, output) => {
     const session = await varve.sessions.get(name);
     const result = await varve.context.compact(session, {
@@ -96,17 +98,18 @@ export async function compactCommand(name: string, flags: ContextFlags): Promise
       signal,
     });
     output.say(
-      `${result.status}: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens by ${result.leafPasses} leaf and ${result.condensedPasses} condensed summaries${result.because ? ` (${result.because})` : ""}.`,
+      `${result.status}: ${number(result.tokensBefore)} → ${number(result.tokensAfter)} tokens, ${result.leafPasses} leaf and ${result.condensedPasses} condensed summaries written${result.because ? ` (${result.because})` : ""}.`,
     );
     output.result(result);
     if (result.failure !== undefined) {
-      throw new VarveError(result.failure, `The compaction stopped: ${result.because}`, {
-        remedy: "What was summarised before stays. `varve status` shows the models; run it again when they answer.",
+      throw new VarveError(result.failure, `The compaction stopped early: ${result.because}`, {
+        remedy:
+          "Summaries written before the failure are kept. Check the models with `varve status`, then run the command again.",
       });
     }
     if (result.status === "busy")
-      throw new VarveError("STORE_BUSY", "Another process compacts this conversation.", {
-        remedy: "Wait for it to end.",
+      throw new VarveError("STORE_BUSY", "Another process is compacting this conversation.", {
+        remedy: "Wait until it has finished, then run the command again if it is still needed.",
       });
   });
 }
@@ -120,10 +123,10 @@ export interface OpenFlags extends CommonOptions {
   session?: string;
 }
 
-/** What can be opened by its id; everything else names a session, or is a question. */
+/** Ids that can be opened; any other argument is the name of a session, or a question. */
 const citation = /^(?:sum_[0-9a-f]+|file_[0-9a-f]+|msg#\d+)$/;
 
-const nothingYet = "Nothing is summarised there yet: `varve context compact SESSION --budget 8000` does it.";
+const noSummaries = "This session has no summaries yet. `varve context compact SESSION --budget 8000` creates them.";
 
 export async function describeCommand(name: string, flags: OpenFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
@@ -131,7 +134,7 @@ export async function describeCommand(name: string, flags: OpenFlags): Promise<v
       ? name
       : (await varve.context.overview(await varve.sessions.get(name))).summaries[0]?.id;
     if (id === undefined) {
-      output.say(nothingYet);
+      output.say(noSummaries);
       output.result(null);
       return;
     }
@@ -163,9 +166,9 @@ function drawSummary({ summary, subtree, sources }: Extract<Description, { kind:
   const shown = sources.slice(0, 20).join(", ");
   return [
     `${summary.id}: ${summary.kind}, depth ${summary.depth}, ${when(summary.earliestAt)} – ${when(summary.latestAt)}, written by ${summary.model ?? summary.level}`,
-    `stands for ${number(subtree.messages)} messages (${number(subtree.messageTokens)} tokens) by way of ${number(subtree.summaries)} summaries\n`,
+    `covers ${number(subtree.messages)} messages (${number(subtree.messageTokens)} tokens) through ${number(subtree.summaries)} summaries\n`,
     summary.content,
-    `\nmade from: ${shown}${sources.length > 20 ? `, … ${sources.length} in all` : ""}`,
+    `\nmade from: ${shown}${sources.length > 20 ? `, … ${sources.length} in total` : ""}`,
   ].join("\n");
 }
 
@@ -173,15 +176,15 @@ function drawFile({ file, entries, lines }: Extract<Description, { kind: "file" 
   const facts = `${file.id}: ${[file.name, file.mediaType, file.kind].filter(Boolean).join(", ")}, ${number(file.bytes)} bytes, ${number(file.lines)} lines, about ${number(file.tokens)} tokens, in ${entries.join(", ")}`;
   const byModel = file.byModel === undefined ? "" : `\n\n${file.byModel.text}`;
   if (!lines)
-    return `${facts}\n\n${file.summary}${byModel}\n\n\`varve describe ${file.id} --lines 1-100\` shows it by lines, \`--all\` from the start.`;
+    return `${facts}\n\n${file.summary}${byModel}\n\n\`varve describe ${file.id} --lines 1-100\` prints lines of it, \`--all\` prints it from the start.`;
   return `${facts}\nlines ${lines.startLine}–${lines.endLine} of ${lines.totalLines}\n\n${lines.text}${lines.cut ? `\n\n(${lines.cut})` : ""}`;
 }
 
 export async function expandCommand(names: string[], flags: OpenFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const request = await toExpand(varve, names, flags);
+    const request = await resolveExpansion(varve, names, flags);
     if ("summaryIds" in request && request.summaryIds.length === 0) {
-      output.say(nothingYet);
+      output.say(noSummaries);
       output.result({ nodes: [], tokens: 0 });
       return;
     }
@@ -192,15 +195,15 @@ export async function expandCommand(names: string[], flags: OpenFlags): Promise<
       includeMessages: flags.messages,
     });
     output.show(
-      expansion.nodes.length === 0 ? "No summary stands for anything that matches." : drawExpansion(expansion.nodes),
+      expansion.nodes.length === 0 ? "No summary covers messages that match." : drawExpansion(expansion.nodes),
     );
     if (expansion.cut) output.say(`\n${expansion.cut}`);
     output.result(expansion);
   });
 }
 
-/** Ids are opened, a session's name means the summaries in its context, and other words are a question. */
-async function toExpand(
+/** Summary ids are expanded; a session stands for the summaries in its context; other words are a question. */
+async function resolveExpansion(
   varve: Varve,
   names: string[],
   flags: OpenFlags,
@@ -208,7 +211,7 @@ async function toExpand(
   if (names.every((name) => /^sum_[0-9a-f]+$/.test(name))) return { summaryIds: names };
   const [only] = names;
   if (names.length === 1 && only !== undefined && !/\s/.test(only)) {
-    const session = await sessionNamed(varve, only);
+    const session = await findSession(varve, only);
     if (session) {
       const { summaries } = await varve.context.overview(session);
       return { summaryIds: summaries.map((summary) => summary.id) };
@@ -218,7 +221,7 @@ async function toExpand(
   return { query: names.join(" "), session };
 }
 
-async function sessionNamed(varve: Varve, name: string): Promise<Session | undefined> {
+async function findSession(varve: Varve, name: string): Promise<Session | undefined> {
   try {
     return await varve.sessions.get(name);
   } catch (error) {

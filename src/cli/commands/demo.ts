@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getEntryText, openVarve, type Varve } from "../../engine.ts";
-import { question, story } from "../demo-story.ts";
+import { createStory, question } from "../demo-story.ts";
 import { number, type Output, outputFor } from "../output.ts";
 import { drawTree } from "./context.ts";
 
@@ -14,7 +14,7 @@ export interface DemoFlags {
 const budgetTokens = 3_000;
 const key = "agent:main:jsonl:direct:boat";
 
-/** A tour on a conversation made for it, in a folder of its own that is removed at the end. */
+/** Runs the tour in a temporary folder, which is removed at the end. */
 export async function demoCommand(flags: DemoFlags): Promise<void> {
   const output = outputFor(flags);
   const home = mkdtempSync(join(tmpdir(), "varve-demo-"));
@@ -25,47 +25,48 @@ export async function demoCommand(flags: DemoFlags): Promise<void> {
     await varve.close();
     if (!flags.keep) rmSync(home, { recursive: true, force: true });
   }
-  if (flags.keep) output.say(`\nIt is all still in ${home}: \`varve context tree ${key} --home ${home}\``);
+  if (flags.keep) output.say(`\nThe folder ${home} is kept. Try: \`varve context tree ${key} --home ${home}\``);
 }
 
 const bold = (text: string) => (process.stdout.isTTY ? `\x1b[1m${text}\x1b[22m` : text);
 
 async function tour(varve: Varve, output: Output, home: string): Promise<unknown> {
   const step = (title: string, command: string) => output.show(`\n${bold(title)}\n  $ ${command}\n`);
-  const messages = story();
+  const messages = createStory();
   const file = join(home, "boat.jsonl");
   writeFileSync(file, messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
 
-  step("1. A long conversation comes in", "varve import boat.jsonl");
+  step("1. Import a long conversation", "varve import boat.jsonl");
   const report = await varve.import([file], { source: "jsonl" });
   const session = await varve.sessions.get(key);
   const before = await varve.context.overview(session);
   output.show(
-    `${number(report.imported)} messages, about ${number(before.rawTokens)} tokens. Every one is kept, word for word.`,
+    `${number(report.imported)} messages, about ${number(before.rawTokens)} tokens. Every message is stored word for word.`,
   );
 
-  step(`2. It has to fit ${number(budgetTokens)} tokens`, `varve context compact ${key} --budget ${budgetTokens}`);
+  step(`2. Make it fit ${number(budgetTokens)} tokens`, `varve context compact ${key} --budget ${budgetTokens}`);
   const compacted = await varve.context.compact(session, { budgetTokens });
   output.show(
-    `${number(compacted.tokensBefore)} → ${number(compacted.tokensAfter)} tokens. The summaries, with what they stand for:\n`,
+    `${number(compacted.tokensBefore)} → ${number(compacted.tokensAfter)} tokens. The summaries, with what they cover:\n`,
   );
   const tree = await varve.context.tree(session);
   output.show(drawTree(tree));
 
-  step("3. Something is asked that was said once, weeks ago", `varve context assemble ${key} --prompt "${question}"`);
+  step(
+    "3. Ask for something that was mentioned once, weeks ago",
+    `varve context assemble ${key} --prompt "${question}"`,
+  );
   const view = await varve.context.assemble(session, { budgetTokens, prompt: question });
   const recalled = view.messages.at(-1);
   const text = recalled ? getEntryText({ type: "message", message: recalled }) : "";
   const line = text.split("\n").find((one) => one.includes("blue oar")) ?? "";
-  output.show(
-    `Of ${number(view.estimatedTokens)} tokens that the model sees, this is the line that answers it:\n\n  ${line}`,
-  );
+  output.show(`The model gets ${number(view.estimatedTokens)} tokens; this line of them has the answer:\n\n  ${line}`);
 
   const [hit] = (await varve.context.grep({ session, pattern: "blue oar", scope: "messages" })).matches;
-  step("4. The words can be found again", 'varve grep "blue oar"');
+  step("4. Find the original message", 'varve grep "blue oar"');
   output.show(`${hit?.citation}: ${hit?.snippet}`);
 
-  step("5. And what was summarised can be opened", `varve expand "${question}" --messages`);
+  step("5. Expand the summary that covers it", `varve expand "${question}" --messages`);
   const opened = await varve.context.expand({ session, query: question, includeMessages: true, tokenCap: 100_000 });
   const entries = opened.nodes.flatMap((node) => node.messages);
   const at = entries.findIndex((entry) => `msg#${entry.seq}` === hit?.citation);

@@ -21,7 +21,7 @@ export async function runExport(name: string, flags: ExportFlags): Promise<void>
     if (flags.out === undefined) return;
     target.end();
     await finished(target);
-    output.say(`${session.key} was written to ${flags.out}.`);
+    output.say(`${session.key} was exported to ${flags.out}.`);
     output.result({ session: session.key, format: flags.format, file: flags.out, characters: length });
   });
 }

@@ -1,5 +1,5 @@
 import type { GrepRequest } from "../../engine.ts";
-import { type CommonOptions, interruptible, withVarve } from "../context.ts";
+import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { when } from "../output.ts";
 
 export interface GrepFlags extends CommonOptions {
@@ -13,7 +13,7 @@ export interface GrepFlags extends CommonOptions {
 }
 
 export async function grepCommand(pattern: string, flags: GrepFlags): Promise<void> {
-  const signal = interruptible();
+  const signal = listenForInterrupt();
   await withVarve(flags, async (varve, output) => {
     const { mode, scope, sort, since, before, limit } = flags;
     const session = flags.session === undefined ? undefined : await varve.sessions.get(flags.session);
@@ -22,7 +22,7 @@ export async function grepCommand(pattern: string, flags: GrepFlags): Promise<vo
       const who = match.role === undefined ? "" : ` ${match.role}`;
       output.show(`${match.citation} ${when(match.time)}${who}: ${match.snippet}`);
     }
-    if (found.matches.length === 0) output.say("Nothing matches.");
+    if (found.matches.length === 0) output.say("No matches.");
     if (found.cut) output.say(`\n(${found.cut})`);
     output.result(found);
   });

@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import type { ImportReport, ImportRequest, Varve } from "../../engine.ts";
-import { type CommonOptions, interruptible, withVarve } from "../context.ts";
+import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { bytes, number, type Output } from "../output.ts";
 import { startProgress } from "../progress.ts";
 
@@ -12,7 +12,7 @@ export interface ImportFlags extends CommonOptions {
 const brokenShown = 20;
 
 export async function runImport(paths: string[], flags: ImportFlags): Promise<void> {
-  const signal = interruptible();
+  const signal = listenForInterrupt();
   const source = (flags.source ?? "auto") as ImportRequest["source"];
   await withVarve(flags, async (varve, output) => {
     const report = await importOnce(varve, paths, { source, agent: flags.agent, signal }, output);
@@ -25,11 +25,11 @@ export async function runImport(paths: string[], flags: ImportFlags): Promise<vo
       source,
       agent: flags.agent,
       signal,
-      onReady: () => output.say("Watching for changes; Ctrl-C stops."),
+      onReady: () => output.say("Watching for changes; press Ctrl-C to stop."),
       onImport: (next) => {
         if (next.imported + next.quarantined > 0) output.say(summary(next));
       },
-      onError: (error) => output.say(`Could not import: ${error instanceof Error ? error.message : error}`),
+      onError: (error) => output.say(`Import failed: ${error instanceof Error ? error.message : error}`),
     });
   });
 }
@@ -57,25 +57,25 @@ async function importOnce(
   } catch (error) {
     progress.finish("Stopped");
     if (!request.signal?.aborted) throw error;
-    throw new VarveError("ABORTED", "The import was stopped; what was read so far is kept.", {
-      remedy: "Run the same command again: it goes on where it stopped.",
+    throw new VarveError("ABORTED", "The import was interrupted; what was imported so far is kept.", {
+      remedy: "Run the same command again to continue where it stopped.",
     });
   }
 }
 
 function summary(report: ImportReport): string {
   const lines = [
-    `${number(report.imported)} messages imported (and ${number(report.otherEntries)} other entries) from ${number(report.files)} files into ${number(report.sessions)} sessions in ${report.seconds} s; ${number(report.duplicates)} were known.`,
+    `${number(report.imported)} messages imported (and ${number(report.otherEntries)} other entries) from ${number(report.files)} files into ${number(report.sessions)} sessions in ${report.seconds} s; ${number(report.duplicates)} were already stored.`,
   ];
   if (report.broken.length > 0) {
-    lines.push(`${report.quarantined} broken records were set aside (\`varve doctor\` shows them):`);
+    lines.push(`${report.quarantined} unreadable records were quarantined (\`varve doctor\` lists them):`);
     for (const { path, record, reason } of report.broken.slice(0, brokenShown))
       lines.push(`  ${path}:${record}: ${reason}`);
     if (report.broken.length > brokenShown) lines.push(`  … and ${report.broken.length - brokenShown} more`);
   }
   if (report.skipped.length > 0) {
     lines.push(
-      `${report.skipped.length} files of no known format were passed over: ${report.skipped.slice(0, 5).join(", ")}${report.skipped.length > 5 ? ", …" : ""}`,
+      `${report.skipped.length} files of an unknown format were skipped: ${report.skipped.slice(0, 5).join(", ")}${report.skipped.length > 5 ? ", …" : ""}`,
     );
   }
   return lines.join("\n");

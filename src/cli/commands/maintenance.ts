@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import { type EngineEvent, restoreBackup, type Status } from "../../engine.ts";
-import { type CommonOptions, interruptible, openOptions, withVarve } from "../context.ts";
+import { type CommonOptions, listenForInterrupt, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
 export async function statusCommand(flags: CommonOptions): Promise<void> {
@@ -51,28 +51,28 @@ function spendLine({ day, purpose, model, calls, inputTokens, outputTokens }: St
   return `${day} ${purpose} ${model}: ${number(calls)} calls, ${number(inputTokens)} tokens in, ${number(outputTokens)} out`;
 }
 
-/** What became of a model: its calls and failures, and why it is left alone for now. */
+/** Formats a model's calls and failures, and the reason when it is paused. */
 function modelLine(model: Status["models"][number]): string {
   const figures = `${model.name}: ${number(model.calls)} calls, ${number(model.failures)} failed`;
-  const paused = model.paused ? `, rests until ${when(model.pausedUntil)} because ${model.pausedBecause}` : "";
+  const paused = model.paused ? `, paused until ${when(model.pausedUntil)}: ${model.pausedBecause}` : "";
   const last =
     model.lastError === undefined || (model.lastOkAt ?? 0) > (model.lastErrorAt ?? 0)
       ? ""
-      : `; last: ${model.lastError}`;
+      : `; last error: ${model.lastError}`;
   return `${figures}${paused}${last}`;
 }
 
 function coverageText(search: Status["search"]): string {
   const { model, vectors, messages, memories, memoryVectors, serving, earlier } = search;
-  if (model === null) return "words only: no embedding model";
-  const behind = messages - vectors + memories - memoryVectors;
-  const kept = `${number(memoryVectors)} of ${number(memories)} memories`;
-  const embedded = `${number(vectors)} of ${number(messages)} messages and ${kept} embedded by ${model}${behind > 0 ? " (`varve index` embeds the rest)" : ""}`;
-  if (serving !== model) return `${embedded}; until then ${serving} serves`;
+  if (model === null) return "keywords only: there is no embedding model";
+  const missing = messages - vectors + memories - memoryVectors;
+  const embeddedMemories = `${number(memoryVectors)} of ${number(memories)} memories`;
+  const embedded = `${number(vectors)} of ${number(messages)} messages and ${embeddedMemories} embedded by ${model}${missing > 0 ? " (`varve index` embeds the rest)" : ""}`;
+  if (serving !== model) return `${embedded}; searches use ${serving} until then`;
   const left = earlier.map((one) => `${number(one.vectors)} of ${one.model}`).join(", ");
   return left === ""
     ? embedded
-    : `${embedded}; left of before: ${left} (\`varve maintain\` removes what is not needed)`;
+    : `${embedded}; vectors of earlier models: ${left} (\`varve maintain\` removes those that are no longer needed)`;
 }
 
 export interface DoctorFlags extends CommonOptions {
@@ -83,11 +83,11 @@ export interface DoctorFlags extends CommonOptions {
 export async function doctorCommand(flags: DoctorFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const report = await varve.doctor({ fix: flags.fix, rebuild: flags.rebuild });
-    for (const line of report.done) output.show(`did: ${line}`);
+    for (const line of report.done) output.show(`done: ${line}`);
     for (const finding of report.findings) {
       output.show(`${finding.faults.length === 0 ? "ok  " : "BAD "} ${finding.check}`);
       for (const fault of finding.faults) output.show(`       ${fault}`);
-      if (finding.faults.length > 0 && finding.fixable) output.show("       → `varve doctor --fix` mends this");
+      if (finding.faults.length > 0 && finding.fixable) output.show("       → `varve doctor --fix` repairs this");
     }
     output.result(report);
     if (!report.healthy) process.exitCode = 1;
@@ -107,18 +107,23 @@ export async function backupCommand(
 
 export async function restoreCommand(file: string, flags: CommonOptions & { yes?: boolean }): Promise<void> {
   if (!flags.yes && !process.env.CI && process.stdin.isTTY) {
-    throw new VarveError("REFUSED", "Restoring puts the backup in place of the database; stop the gateway first.", {
-      remedy: "Run it again with --yes. The database as it is now is kept beside it.",
-    });
+    throw new VarveError(
+      "REFUSED",
+      "Restoring replaces the database with the backup, and the gateway must not run meanwhile.",
+      {
+        remedy:
+          "Stop the gateway and run the command again with --yes. The current database is kept as a file next to it.",
+      },
+    );
   }
   const result = await restoreBackup(openOptions(flags), file);
   const output = outputFor(flags);
   output.say(`Restored ${number(result.messages)} messages from ${result.from}.`);
-  if (result.kept) output.say(`The database as it was before is kept as ${result.kept}.`);
+  if (result.kept) output.say(`The previous database is kept as ${result.kept}.`);
   output.result(result);
 }
 
-function wordsOf(event: EngineEvent): string {
+function describeEvent(event: EngineEvent): string {
   switch (event.type) {
     case "compaction":
       return `${event.data.status}, ${number(event.data.tokensBefore)} → ${number(event.data.tokensAfter)} tokens`;
@@ -126,7 +131,7 @@ function wordsOf(event: EngineEvent): string {
       return `${event.data.kind} failed: ${event.data.error}`;
     case "memories": {
       const decisions = Object.entries(event.data.decisions).map(([decision, count]) => `${count} ${decision}`);
-      return `memories of ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
+      return `memories extracted from ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
     }
     case "turn.ended":
       return `a turn ended: ${event.data.status}`;
@@ -135,32 +140,31 @@ function wordsOf(event: EngineEvent): string {
   }
 }
 
-/** The figures of an answer, by their names. */
-function countsOf(answer: object): Record<string, number> {
+function pickCounts(answer: object): Record<string, number> {
   return Object.fromEntries(Object.entries(answer).filter(([, value]) => typeof value === "number"));
 }
 
-/** What the gateway does in the background, for those who run none. */
+/** Does once what a gateway does continuously in the background. */
 export async function maintainCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const done: string[] = [];
     varve.onEvent((event) => {
-      const words = `${event.key}: ${wordsOf(event)}`;
+      const words = `${event.key}: ${describeEvent(event)}`;
       done.push(words);
       output.say(words);
     });
     const jobs = await varve.jobs.drain();
-    output.say(jobs === 0 ? "Nothing was waiting." : `${number(jobs)} jobs done.`);
-    const signal = interruptible();
+    output.say(jobs === 0 ? "No jobs were pending." : `${number(jobs)} jobs done.`);
+    const signal = listenForInterrupt();
     const memories = await varve.memory.maintain({ signal });
     output.say(
-      `Memories were looked through: ${Object.entries(countsOf(memories))
+      `Memories maintained: ${Object.entries(pickCounts(memories))
         .map(([what, count]) => `${count} ${what}`)
         .join(", ")}.`,
     );
     const vectors = await varve.search.prune({ signal });
     if (vectors.removed > 0) output.say(`${number(vectors.removed)} vectors of earlier models were removed.`);
-    for (const { model, because } of vectors.kept) output.say(`The vectors of ${model} stay: ${because}.`);
+    for (const { model, because } of vectors.kept) output.say(`The vectors of ${model} are kept: ${because}.`);
     const { jobs: left } = await varve.status();
     output.result({ jobs, left, done, memories, vectors });
   });

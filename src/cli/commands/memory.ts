@@ -20,19 +20,19 @@ export interface MemoryFlags extends CommonOptions {
   reject?: string;
 }
 
-/** The owner of the machine may name any scope. */
-function asked({ scope }: MemoryFlags): Requester & { scopes?: string[] } {
+/** The command line acts for the owner, who may name any scope. */
+function requesterFor({ scope }: MemoryFlags): Requester & { scopes?: string[] } {
   return scope === undefined ? {} : { principal: { ...owner, scopes: scope }, scopes: scope };
 }
 
-const said = {
-  create: "Kept as new",
-  skip: "Known already",
-  support: "Known already, better supported now",
-  supersede: "Kept; it takes the place of what was known",
-  merge: "Merged with what was known",
-  contextualize: "Kept beside what was known",
-  contradict: "Kept; it contradicts what was known",
+const decisionTexts = {
+  create: "Stored",
+  skip: "Already known",
+  support: "Already known; counted as further support",
+  supersede: "Stored; it supersedes an earlier memory",
+  merge: "Merged with an earlier memory",
+  contextualize: "Stored as an addition to an earlier memory",
+  contradict: "Stored; it contradicts an earlier memory",
 } as const;
 
 export async function addCommand(words: string[], flags: MemoryFlags): Promise<void> {
@@ -40,8 +40,16 @@ export async function addCommand(words: string[], flags: MemoryFlags): Promise<v
     const { category, importance, validFrom, force } = flags;
     const [scope] = flags.scope ?? [];
     const text = words.join(" ");
-    const done = await varve.memory.add({ ...asked(flags), text, category, importance, validFrom, force, scope });
-    output.say(`${said[done.decision]}: ${done.current.id} ${done.current.abstract}`);
+    const done = await varve.memory.add({
+      ...requesterFor(flags),
+      text,
+      category,
+      importance,
+      validFrom,
+      force,
+      scope,
+    });
+    output.say(`${decisionTexts[done.decision]}: ${done.current.id} ${done.current.abstract}`);
     output.result(done);
   });
 }
@@ -49,11 +57,11 @@ export async function addCommand(words: string[], flags: MemoryFlags): Promise<v
 export async function listCommand(flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const { category, limit, offset, asOf, history } = flags;
-    const request = { ...asked(flags), category, limit, offset, asOf, includeHistory: history };
+    const request = { ...requesterFor(flags), category, limit, offset, asOf, includeHistory: history };
     const page = await varve.memory.list(request);
-    output.show(page.memories.length === 0 ? "Nothing is remembered." : drawTable(page.memories));
+    output.show(page.memories.length === 0 ? "There are no memories." : drawTable(page.memories));
     if (page.total > page.memories.length + (offset ?? 0))
-      output.say(`\n${number(page.total)} in all; --offset shows more.`);
+      output.say(`\n${number(page.total)} in total; use --offset to see more.`);
     output.result(page);
   });
 }
@@ -74,13 +82,20 @@ export async function searchCommand(words: string[], flags: MemoryFlags): Promis
   await withVarve(flags, async (varve, output) => {
     const { category, limit, asOf, history } = flags;
     const query = words.join(" ");
-    const found = await varve.memory.recall({ ...asked(flags), query, category, limit, asOf, includeHistory: history });
+    const found = await varve.memory.recall({
+      ...requesterFor(flags),
+      query,
+      category,
+      limit,
+      asOf,
+      includeHistory: history,
+    });
     for (const { memory, score, expired } of found.hits) {
       const sources = memory.sources.map((source) => `msg#${source.seq}`).join(" ") || memory.extractor;
       output.show(`${score.toFixed(2)} ${memory.id} ${memory.category}${expired ? ", expired" : ""}, ${sources}`);
       output.show(`     ${memory.abstract}`);
     }
-    if (found.hits.length === 0) output.say("Nothing is remembered that fits.");
+    if (found.hits.length === 0) output.say("No memory matches.");
     if (found.note !== undefined) output.say(`(${found.note})`);
     output.result(found);
   });
@@ -88,15 +103,15 @@ export async function searchCommand(words: string[], flags: MemoryFlags): Promis
 
 export async function showCommand(words: string[], flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const id = await varve.memory.named(words.join(" "), asked(flags));
-    const opened = await varve.memory.get(id, asked(flags));
+    const id = await varve.memory.named(words.join(" "), requesterFor(flags));
+    const opened = await varve.memory.get(id, requesterFor(flags));
     const { memory, evidence, missing, worth } = opened;
     const facts = table(
       [memory.id, `${memory.category}, ${memory.scope}, version ${memory.version}`],
       [
         ["written by", `${memory.extractor} (${memory.trust})`],
         [
-          "believed",
+          "valid",
           `${when(memory.validFrom)} – ${memory.invalidatedAt === undefined ? "now" : when(memory.invalidatedAt)}`,
         ],
         [
@@ -115,8 +130,8 @@ export async function showCommand(words: string[], flags: MemoryFlags): Promise<
 
 export async function historyCommand(words: string[], flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const id = await varve.memory.named(words.join(" "), asked(flags));
-    const versions = await varve.memory.history(id, asked(flags));
+    const id = await varve.memory.named(words.join(" "), requesterFor(flags));
+    const versions = await varve.memory.history(id, requesterFor(flags));
     output.show(drawTable(versions));
     output.result(versions);
   });
@@ -124,9 +139,9 @@ export async function historyCommand(words: string[], flags: MemoryFlags): Promi
 
 export async function updateCommand(words: string[], flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const id = await varve.memory.named(words.join(" "), asked(flags));
+    const id = await varve.memory.named(words.join(" "), requesterFor(flags));
     const { text, importance, category } = flags;
-    const memory = await varve.memory.update(id, { text, importance, category }, asked(flags));
+    const memory = await varve.memory.update(id, { text, importance, category }, requesterFor(flags));
     output.say(`Version ${memory.version}: ${memory.id} ${memory.abstract}`);
     output.result(memory);
   });
@@ -134,26 +149,26 @@ export async function updateCommand(words: string[], flags: MemoryFlags): Promis
 
 export async function forgetCommand(words: string[], flags: MemoryFlags): Promise<void> {
   if (flags.purge && !flags.yes) {
-    throw new VarveError("REFUSED", "Purging erases a memory with all its versions; it cannot be undone.", {
-      remedy: "Run it again with --yes, or without --purge to keep its history.",
+    throw new VarveError("REFUSED", "Purging erases a memory and all its versions, and cannot be undone.", {
+      remedy: "Run the command again with --yes, or without --purge to keep the history.",
     });
   }
   await withVarve(flags, async (varve, output) => {
-    const id = await varve.memory.named(words.join(" "), asked(flags));
-    const done = await varve.memory.forget({ id }, { ...asked(flags), purge: flags.purge });
+    const id = await varve.memory.named(words.join(" "), requesterFor(flags));
+    const done = await varve.memory.forget({ id }, { ...requesterFor(flags), purge: flags.purge });
     output.say(
       done.purged
-        ? `Erased: ${done.memories.join(", ")}. The messages it came from stay in the transcript.`
+        ? `Erased: ${done.memories.join(", ")}. The messages it was extracted from remain in the transcript.`
         : `Forgotten: ${id}. \`varve memory history ${id}\` still shows it.`,
     );
-    for (const file of done.backups) output.say(`  may still hold it: ${file}`);
+    for (const file of done.backups) output.say(`  This backup may still contain it: ${file}`);
     output.result(done);
   });
 }
 
 export async function statsCommand(flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const stats = await varve.memory.stats({ ...asked(flags), category: flags.category });
+    const stats = await varve.memory.stats({ ...requesterFor(flags), category: flags.category });
     const spread = (counts: Record<string, number>) =>
       Object.entries(counts)
         .map(([name, count]) => `${name} ${number(count)}`)
@@ -162,9 +177,9 @@ export async function statsCommand(flags: MemoryFlags): Promise<void> {
       table(
         ["MEMORIES", number(stats.total)],
         [
-          ["believed now", number(stats.current)],
+          ["current", number(stats.current)],
           ["history", `${number(stats.history)} (${number(stats.forgotten)} forgotten)`],
-          ["waiting for review", number(stats.held)],
+          ["pending review", number(stats.held)],
           ["scopes", spread(stats.byScope)],
           ["categories", spread(stats.byCategory)],
           ["tiers", spread(stats.byTier)],
@@ -181,17 +196,17 @@ export async function reviewCommand(flags: MemoryFlags): Promise<void> {
     const id = flags.accept ?? flags.reject;
     if (id !== undefined) {
       const verdict = flags.accept === undefined ? "rejected" : "accepted";
-      const done = await varve.memory.decide(id, verdict, asked(flags));
+      const done = await varve.memory.decide(id, verdict, requesterFor(flags));
       output.say(
         `${id} is ${verdict}${done === undefined ? "" : `: ${done.memory ?? done.match} (${done.decision})`}.`,
       );
       output.result({ id, verdict, ...done });
       return;
     }
-    const reviews = await varve.memory.reviews(asked(flags));
+    const reviews = await varve.memory.reviews(requesterFor(flags));
     const rows = reviews.map((one) => [one.id, one.score.toFixed(2), one.candidate.category, one.candidate.abstract]);
     output.show(
-      rows.length === 0 ? "Nothing waits for a decision." : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows),
+      rows.length === 0 ? "There is nothing to review." : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows),
     );
     output.result(reviews);
   });

@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import { type Profile, type ResultKind, resultKinds, type SearchAnswer } from "../../engine.ts";
-import { type CommonOptions, interruptible, withVarve } from "../context.ts";
+import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 import { startProgress } from "../progress.ts";
 
@@ -22,9 +22,9 @@ const retrievers = { hybrid: ["lexical", "vector"], text: ["lexical"], vector: [
 
 export async function searchCommand(query: string, flags: SearchFlags): Promise<void> {
   const mode = flags.mode ?? "hybrid";
-  const kinds = flags.kind === undefined ? undefined : kindsIn(flags.kind);
-  const since = timeIn("--since", flags.since);
-  const before = timeIn("--before", flags.before);
+  const kinds = flags.kind === undefined ? undefined : parseKinds(flags.kind);
+  const since = parseTime("--since", flags.since);
+  const before = parseTime("--before", flags.before);
   await withVarve(
     flags,
     async (varve, output) => {
@@ -46,18 +46,18 @@ export async function searchCommand(query: string, flags: SearchFlags): Promise<
         output.show(`    ${result.snippet}`);
         for (const note of result.notes ?? []) output.show(`    (${note})`);
       }
-      if (flags.explain) output.show(`\n${explained(answer)}`);
-      output.say(summaryOf(answer));
+      if (flags.explain) output.show(`\n${drawScores(answer)}`);
+      output.say(describeOutcome(answer));
       output.result(answer);
     },
     mode === "text" ? {} : { willSearch: query },
   );
 }
 
-function summaryOf(answer: SearchAnswer): string {
+function describeOutcome(answer: SearchAnswer): string {
   const lines = [
     answer.results.length === 0
-      ? "Nothing was found."
+      ? "Nothing found."
       : `${number(answer.results.length)} results, ${answer.mode}, confidence ${answer.confidence}.`,
   ];
   const { time } = answer.understood;
@@ -66,8 +66,8 @@ function summaryOf(answer: SearchAnswer): string {
   return lines.join("\n");
 }
 
-/** A row for every result, a column for every stage: the score as it went. */
-function explained(answer: SearchAnswer): string {
+/** Draws a row for each result and a column for each ranking stage, and the duration of each step. */
+function drawScores(answer: SearchAnswer): string {
   const stages = [...new Set(answer.results.flatMap((result) => Object.keys(result.stages ?? {})))];
   const rows = answer.results.map((result) => [
     result.citation,
@@ -78,33 +78,33 @@ function explained(answer: SearchAnswer): string {
   return `${table(["RESULT", "FOUND BY", ...stages.map((stage) => stage.toUpperCase())], rows)}\n\n${table(["STEP", "MS", "CANDIDATES"], steps)}`;
 }
 
-function kindsIn(text: string): ResultKind[] {
+function parseKinds(text: string): ResultKind[] {
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !resultKinds.some((kind) => kind === name));
   if (unknown !== undefined) {
-    throw new VarveError("BAD_REQUEST", `--kind ${text}: "${unknown}" is not a kind that can be searched.`, {
-      remedy: `Send one or more of ${resultKinds.join(", ")}, with commas between.`,
+    throw new VarveError("BAD_REQUEST", `--kind ${text}: "${unknown}" is not a kind of result.`, {
+      remedy: `Use one or more of ${resultKinds.join(", ")}, comma-separated.`,
     });
   }
   return names as ResultKind[];
 }
 
-function timeIn(option: string, text: string | undefined): number | undefined {
+function parseTime(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = Date.parse(text);
   if (Number.isNaN(time)) {
-    throw new VarveError("BAD_REQUEST", `${option} ${text} is not a time.`, {
-      remedy: "Send a date such as 2026-03-15 or a time such as 2026-03-15T09:30:00Z.",
+    throw new VarveError("BAD_REQUEST", `${option} ${text} is not a date or time.`, {
+      remedy: "Use a date such as 2026-03-15 or a time such as 2026-03-15T09:30:00Z.",
     });
   }
   return time;
 }
 
 export async function indexCommand(flags: CommonOptions): Promise<void> {
-  const signal = interruptible();
+  const signal = listenForInterrupt();
   await withVarve(flags, async (varve, output) => {
-    const read = await varve.search.sync({ signal });
-    for (const note of read.notes) output.say(`note: ${note}`);
+    const files = await varve.search.sync({ signal });
+    for (const note of files.notes) output.say(`note: ${note}`);
     const before = await varve.search.coverage();
     const progress = startProgress("Embedding");
     const done = await varve.search.index({
@@ -118,8 +118,10 @@ export async function indexCommand(flags: CommonOptions): Promise<void> {
       `${done.status}${because}: ${number(done.embedded)} texts embedded, ${number(after.vectors)} of ${number(after.messages)} messages have a vector.`,
     );
     if (done.cutTexts > 0) {
-      output.say(`${number(done.cutTexts)} texts were longer than what is embedded of one; words find all of them.`);
+      output.say(
+        `${number(done.cutTexts)} texts are longer than the model's input; the rest of them is found by keywords only.`,
+      );
     }
-    output.result({ ...done, ...after, files: read });
+    output.result({ ...done, ...after, files });
   });
 }

@@ -22,10 +22,10 @@ export async function listCommand(flags: ListFlags): Promise<void> {
     const rows = page.sessions.map((one) => [one.key, one.messageCount, when(one.updatedAt), one.displayName ?? ""]);
     output.show(
       rows.length === 0
-        ? "There are no sessions yet. `varve import PATH` brings some in."
+        ? "There are no sessions yet. `varve import PATH` imports transcripts."
         : table(["SESSION", "MESSAGES", "LAST USED", "TITLE"], rows),
     );
-    if (page.next) output.say(`\nThere are more: --after ${page.next}`);
+    if (page.next) output.say(`\nFor the next page, add --after ${page.next}`);
     output.result(page);
   });
 }
@@ -48,7 +48,7 @@ export async function showCommand(name: string, flags: ShowFlags): Promise<void>
     output.show(`session ids: ${history.map((one) => one.sessionId + (one.archived ? " (archived)" : "")).join(", ")}`);
     if (branches.length > 1) output.show(`branches: ${branches.length}`);
     if (checkpoints.length > 0) output.show(`checkpoints: ${checkpoints.map((one) => one.name).join(", ")}`);
-    if (page.before !== undefined) output.show(`\n… earlier: --before ${page.before}`);
+    if (page.before !== undefined) output.show(`\n… for earlier messages, add --before ${page.before}`);
     for (const entry of page.entries) {
       const speaker = entry.type === "message" ? (entry.message.name ?? entry.message.role) : entry.type;
       const text = getEntryText(entry).replace(/\s+/g, " ").trim();
@@ -73,7 +73,9 @@ function describe(session: Session): string {
 export async function renewCommand(name: string, kind: "new" | "reset", flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const session = await varve.sessions.renew(await varve.sessions.get(name), kind);
-    output.say(`${session.key} goes on as ${session.sessionId}. \`varve sessions restore ${session.key}\` undoes it.`);
+    output.say(
+      `${session.key} continues as ${session.sessionId}. \`varve sessions restore ${session.key}\` undoes this.`,
+    );
     output.result(session);
   });
 }
@@ -81,7 +83,7 @@ export async function renewCommand(name: string, kind: "new" | "reset", flags: C
 export async function restoreCommand(name: string, sessionId: string | undefined, flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const session = await varve.sessions.restore(await varve.sessions.get(name), sessionId);
-    output.say(`${session.key} is ${session.sessionId} again.`);
+    output.say(`${session.key} continues as ${session.sessionId} again.`);
     output.result(session);
   });
 }
@@ -95,7 +97,7 @@ export async function forkCommand(name: string, flags: ForkFlags): Promise<void>
   await withVarve(flags, async (varve, output) => {
     const forked = await varve.sessions.fork(await varve.sessions.get(name), { key: flags.key, atEntry: flags.at });
     output.say(
-      `${forked.session.key} was forked${forked.isolated ? `, with isolated context: ${forked.reason}` : ""}.`,
+      `${forked.session.key} was created${forked.isolated ? ` without the parent's context: ${forked.reason}` : ""}.`,
     );
     output.result(forked);
   });
@@ -111,14 +113,14 @@ export async function deleteCommand(name: string, flags: DeleteFlags): Promise<v
     if (!flags.yes) {
       throw new VarveError(
         "REFUSED",
-        `Deleting ${session.key} erases its ${number(session.messageCount)} messages for good.`,
+        `Deleting ${session.key} erases its ${number(session.messageCount)} messages permanently.`,
         {
-          remedy: "Run it again with --yes when that is what you want; `varve backup` first keeps a copy.",
+          remedy: "Run the command again with --yes to confirm; run `varve backup` before to keep a copy.",
         },
       );
     }
-    const gone = await varve.sessions.delete(session);
-    output.say(`${session.key} is gone: ${number(gone.entries)} entries.`);
-    output.result({ key: session.key, ...gone });
+    const deleted = await varve.sessions.delete(session);
+    output.say(`${session.key} was deleted with ${number(deleted.entries)} entries.`);
+    output.result({ key: session.key, ...deleted });
   });
 }

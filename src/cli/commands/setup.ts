@@ -12,7 +12,7 @@ export interface SetupFlags extends CommonOptions {
   yes?: boolean;
 }
 
-/** Shows what it would change in another program's configuration, asks, and does it. */
+/** Shows the changes to another program's configuration, asks for confirmation, and makes them. */
 export async function setupCommand(name: SetupName, flags: SetupFlags): Promise<void> {
   const output = outputFor(flags);
   const remove = flags.remove ?? false;
@@ -26,7 +26,7 @@ export async function setupCommand(name: SetupName, flags: SetupFlags): Promise<
   const setup = planSetup(name, setting, remove);
   const paths = setup.changes.map((change) => change.path);
   if (setup.changes.length === 0) {
-    output.say(remove ? `Varve is not set up in ${setup.label}.` : `Varve is set up in ${setup.label} already.`);
+    output.say(remove ? `Varve is not set up in ${setup.label}.` : `Varve is already set up in ${setup.label}.`);
     return output.result({ target: name, changed: [], backups: [] });
   }
   const diff = printDiff(setup.changes);
@@ -35,34 +35,34 @@ export async function setupCommand(name: SetupName, flags: SetupFlags): Promise<
     return output.result({ target: name, changed: [], backups: [], wouldChange: paths, diff });
   }
   output.say(diff);
-  if (!flags.yes) await ask(setup, remove);
+  if (!flags.yes) await confirmChanges(setup, remove);
   const backups = setup.apply(Date.now());
-  sayDone(output, setup, backups, remove);
+  printOutcome(output, setup, backups, remove);
   output.result({ target: name, changed: paths, backups });
 }
 
-async function ask({ label }: Setup, remove: boolean): Promise<void> {
+async function confirmChanges({ label }: Setup, remove: boolean): Promise<void> {
   const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
   if (!isTerminal) {
-    throw new VarveError("REFUSED", "Nothing was changed: there is no terminal to ask at.", {
-      remedy: "Look at the changes above and run the same command with --yes.",
+    throw new VarveError("REFUSED", "Nothing was changed: confirmation needs a terminal, and there is none.", {
+      remedy: "Check the changes above and run the same command with --yes.",
     });
   }
-  const message = remove ? `Take Varve out of ${label}?` : `Set Varve up in ${label}?`;
+  const message = remove ? `Remove Varve from ${label}?` : `Set up Varve in ${label}?`;
   const answer = await confirm({ message });
   if (isCancel(answer) || !answer) throw new VarveError("REFUSED", "Nothing was changed.");
 }
 
-function sayDone(output: Output, setup: Setup, backups: string[], remove: boolean): void {
+function printOutcome(output: Output, setup: Setup, backups: string[], remove: boolean): void {
   const lines = [
-    `\n${remove ? `Varve is taken out of ${setup.label}` : `Varve is set up in ${setup.label}`}.`,
-    ...backups.map((path) => `What was there before is kept at ${path}`),
+    `\n${remove ? `Varve was removed from ${setup.label}` : `Varve is set up in ${setup.label}`}.`,
+    ...backups.map((path) => `The previous file is kept as ${path}`),
     ...setup.notes,
   ];
   output.say(lines.join("\n"));
 }
 
-/** What the calls that are written need, so that they mean the same memory as this command. */
+/** The flags for the commands that setup writes, so that they use the same home, database and agent as this one. */
 function callFlags({ home, database, agent }: SetupFlags): string[] {
   return [
     ...(home === undefined ? [] : ["--home", resolveHome({ home })]),

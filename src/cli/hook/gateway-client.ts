@@ -1,43 +1,42 @@
 /**
- * A client of the gateway that loads next to nothing: a hook has to answer before the person notices it, and Node's own
- * HTTP takes longer to load than everything else together. One request and one answer in HTTP 1.0, which has no chunks
- * and ends with the connection, need no more than a socket.
+ * A minimal HTTP client for the gateway. A hook delays the user's prompt, and Node's own HTTP module takes longer to load
+ * than everything else together. HTTP 1.0 has no chunks and ends with the connection, so a plain socket is enough.
  */
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
-export interface Place {
+export interface GatewayAddress {
   url: URL;
   token: string;
 }
 
-export type Asked =
+export type GatewayAnswer =
   | { status: "answered"; output: unknown }
-  /** There is no gateway, or none that this hook may use: the engine is opened in its place. */
+  /** There is no gateway, or this hook may not use it: the caller opens the engine instead. */
   | { status: "absent"; because: string };
 
 const answerBytesMax = 1024 * 1024;
 
-/** Where the gateway of a home is, and the token of this machine; undefined when it does not run. */
-export function findGateway(home: string): Place | undefined {
-  const text = readIfThere(join(home, "gateway.json"));
-  const token = readIfThere(join(home, "gateway-token"))?.trim();
-  // What stands in a header must not begin another one.
+/** Reads the address and the token of the gateway that runs for a home; undefined when none runs. */
+export function findGateway(home: string): GatewayAddress | undefined {
+  const text = readFileIfExists(join(home, "gateway.json"));
+  const token = readFileIfExists(join(home, "gateway-token"))?.trim();
+  // The token is sent in a header, so it must not contain a line break.
   if (text === undefined || token === undefined || !/^[\x21-\x7e]+$/.test(token)) return undefined;
   const { url, pid } = JSON.parse(text) as { url?: unknown; pid?: unknown };
-  // A port may belong to another program once its gateway is gone, and the token is not for that one.
+  // After the gateway has stopped, another program may use its port and must not get the token.
   if (typeof url !== "string" || typeof pid !== "number" || !isAlive(pid)) return undefined;
   return { url: new URL(url), token };
 }
 
-export function askGateway({ url, token }: Place, path: string, body: string): Promise<Asked> {
+export function askGateway({ url, token }: GatewayAddress, path: string, body: string): Promise<GatewayAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: url.hostname.replaceAll(/[[\]]/g, ""), port: Number(url.port || 80) });
     const chunks: Buffer[] = [];
     let bytes = 0;
     socket.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "ECONNREFUSED") resolve({ status: "absent", because: "nobody listens" });
+      if (error.code === "ECONNREFUSED") resolve({ status: "absent", because: "nothing listens on its port" });
       else reject(error);
     });
     socket.on("data", (chunk: Buffer) => {
@@ -63,16 +62,19 @@ export function askGateway({ url, token }: Place, path: string, body: string): P
   });
 }
 
-function readAnswer(text: string): Asked {
+function readAnswer(text: string): GatewayAnswer {
   const status = Number(/^HTTP\/1\.[01] (\d{3}) /.exec(text)?.[1]);
-  // Another token or an older gateway: it cannot be asked, and the store still can.
-  if ([401, 403, 404, 405].includes(status)) return { status: "absent", because: `it answers ${status}` };
-  if (status !== 200) throw new Error(`the gateway answers ${Number.isNaN(status) ? "something else" : status}`);
+  // A gateway with another token or an older version cannot answer, but the store can still be opened.
+  if ([401, 403, 404, 405].includes(status)) return { status: "absent", because: `it answers with status ${status}` };
+  if (status !== 200)
+    throw new Error(
+      `the gateway answers ${Number.isNaN(status) ? "with something other than HTTP" : `with status ${status}`}`,
+    );
   const answer = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4)) as { output?: unknown };
   return { status: "answered", output: answer.output ?? undefined };
 }
 
-function readIfThere(file: string): string | undefined {
+function readFileIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The program behind `varve hook` alone: `bin/varve.js` comes here first, so that a hook loads next to nothing. */
+/** The entry point of `varve hook`, separate from the other commands so that a hook loads very little code. */
 import { parseArgs } from "node:util";
 import { runHook } from "./run-hook.ts";
 
@@ -7,7 +7,7 @@ const { positionals, values } = parseArgs({
   args: process.argv.slice(3),
   options: { home: option, database: option, agent: option, deadline: option, json: { type: "boolean" } },
   allowPositionals: true,
-  // A flag of a newer plugin must not break an older program.
+  // A newer plugin may pass flags that this version does not know.
   strict: false,
 });
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,32 +1,39 @@
 /**
- * `varve hook EVENT`. Whatever happens, Claude Code is never held up or broken: the hook ends in time, with exit code 0,
- * and prints nothing unless it has something to say. What went wrong is a line in `logs/hook.log`.
+ * Runs `varve hook EVENT`. A hook must never delay or break Claude Code: it exits with code 0 within its time limit and
+ * prints nothing unless it has an answer. Failures are logged in `logs/hook.log`.
  */
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { HookFlags } from "./flags.ts";
+import type { HookFlags } from "./answer-with-engine.ts";
 import { askGateway, findGateway } from "./gateway-client.ts";
 
 const deadlineMs = 1_500;
-/** Claude Code itself waits about so long for the last hook of a session. */
+/** Claude Code waits about this long for the last hook of a session. */
 const endDeadlineMs = 1_000;
 const inputBytesMax = 16 * 1024 * 1024;
 const promptMax = 20_000;
 const logBytesMax = 1024 * 1024;
-/** What a hook has to know; the rest, such as the reply that the transcript holds too, stays here. */
-const passedOn = ["session_id", "transcript_path", "agent_transcript_path", "agent_id", "cwd", "source"] as const;
+/** The only input fields that are sent on; others, such as the reply, are in the transcript anyway. */
+const forwardedFields = [
+  "session_id",
+  "transcript_path",
+  "agent_transcript_path",
+  "agent_id",
+  "cwd",
+  "source",
+] as const;
 
 export async function runHook(event: string, flags: HookFlags): Promise<void> {
   const started = performance.now();
-  const home = homeOf(flags.home);
+  const home = resolveHookHome(flags.home);
   const log = (record: Record<string, unknown>): void => {
     const ms = Math.round(performance.now() - started);
     writeLog(home, { time: new Date().toISOString(), event, ms, ...record });
   };
   setTimeout(
     () => {
-      log({ error: "it took too long and was given up" });
+      log({ error: "the hook took too long and was stopped" });
       process.exit(0);
     },
     flags.deadline ?? (event === "SessionEnd" ? endDeadlineMs : deadlineMs),
@@ -37,26 +44,26 @@ export async function runHook(event: string, flags: HookFlags): Promise<void> {
   } catch (error) {
     log({ error: error instanceof Error ? error.message : String(error) });
   }
-  // Nothing that is still open, such as a model in a thread, may hold Claude Code up.
+  // Exits even if something is still open, such as a model in a worker thread.
   process.exit(0);
 }
 
 async function answer(event: string, home: string, flags: HookFlags): Promise<unknown> {
-  const input = inputOf(event, await readInput());
-  const place = flags.database === undefined ? findGateway(home) : undefined;
-  if (place) {
+  const input = selectInput(event, await readInput());
+  const gateway = flags.database === undefined ? findGateway(home) : undefined;
+  if (gateway) {
     const query = flags.agent === undefined ? "" : `?agent=${encodeURIComponent(flags.agent)}`;
-    const asked = await askGateway(place, `/api/hooks/claude-code${query}`, JSON.stringify(input));
-    if (asked.status === "answered") return asked.output;
+    const reply = await askGateway(gateway, `/api/hooks/claude-code${query}`, JSON.stringify(input));
+    if (reply.status === "answered") return reply.output;
   }
-  const { answerHere } = await import("./answer-here.ts");
-  return answerHere(input, { ...flags, home });
+  const { answerWithEngine } = await import("./answer-with-engine.ts");
+  return answerWithEngine(input, { ...flags, home });
 }
 
-function inputOf(event: string, text: string): Record<string, unknown> {
+function selectInput(event: string, text: string): Record<string, unknown> {
   const given = JSON.parse(text) as Record<string, unknown>;
   const input: Record<string, unknown> = { hook_event_name: event };
-  for (const name of passedOn) {
+  for (const name of forwardedFields) {
     if (typeof given[name] === "string" && given[name] !== "") input[name] = given[name];
   }
   if (event === "UserPromptSubmit" && typeof given.prompt === "string") {
@@ -85,8 +92,8 @@ function print(text: string): Promise<void> {
   });
 }
 
-/** The same folder as everywhere; the room of the settings is too much to load for it. */
-function homeOf(given: string | undefined): string {
+/** The same result as `resolveHome` of the settings, whose module takes too long to load in a hook. */
+function resolveHookHome(given: string | undefined): string {
   const home = given ?? (process.env.VARVE_HOME || join(homedir(), ".varve"));
   return resolve(home.replace(/^~(?=$|[\\/])/, homedir()));
 }
@@ -99,7 +106,7 @@ function writeLog(home: string, record: Record<string, unknown>): void {
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax) renameSync(file, `${file}.1`);
     appendFileSync(file, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   } catch (error) {
-    // The last resort: Claude Code shows it in its debug log and goes on.
+    // Claude Code shows standard error in its debug log.
     process.stderr.write(`varve: ${error instanceof Error ? error.message : String(error)}\n`);
   }
 }

@@ -1,13 +1,13 @@
-/** What a model would see of a session, and what is done about it. */
+/** Routes to inspect, assemble and compact a session's context, and to commit turns. */
 import { z } from "@hono/zod-openapi";
 import { hasRight } from "../../authorization/index.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
-import { findSessionFor } from "../session-of.ts";
+import { requireSession } from "../session-access.ts";
 
-import { named } from "./sessions.ts";
+import { toSessionFields } from "./sessions.ts";
 
 const tags = ["context"];
 const query = fields({ agent: agentQuery });
@@ -36,14 +36,14 @@ export const summarySchema = z
 const overviewSchema = z.object({
   summaries: z.array(summarySchema),
   summaryTokens: z.number(),
-  rawTokens: z.number().describe("The tokens of the messages behind the summaries."),
+  rawTokens: z.number().describe("The tokens of the messages after the summaries."),
   coveredSeq: z.number(),
 });
 const overview = createRoute({
   method: "get",
   path: "/api/sessions/{key}/context",
   tags,
-  summary: "The summaries that stand in the context, and what lies behind them",
+  summary: "Get the summaries in the context and the size of the messages after them",
   request: { params: sessionParam, query },
   responses: { 200: jsonContent(overviewSchema, "The context."), ...failures },
 });
@@ -53,7 +53,7 @@ const tree = createRoute({
   method: "get",
   path: "/api/sessions/{key}/context/tree",
   tags,
-  summary: "The summaries with everything below them",
+  summary: "Get the summaries as a tree",
   request: { params: sessionParam, query },
   responses: { 200: jsonContent(treeSchema, "The tree; children are nodes of the same form."), ...failures },
 });
@@ -68,25 +68,30 @@ const assemble = createRoute({
   method: "get",
   path: "/api/sessions/{key}/context/assembled",
   tags,
-  summary: "The messages as a model would get them, with a trace of what is in, what is out, and why",
+  summary: "Assemble the messages as a model would get them, with a trace of what was included or omitted and why",
   request: {
     params: sessionParam,
     query: fields({
       agent: agentQuery,
-      budget: tokens.min(256).optional().describe("Tokens at most; what the settings' window leaves when absent."),
-      prompt: text(promptMax).optional().describe("What the model is about to be asked."),
+      budget: tokens
+        .min(256)
+        .optional()
+        .describe("The token budget; default: what the context window of the settings leaves."),
+      prompt: text(promptMax).optional().describe("The user's next message; related messages are recalled for it."),
       provider: z
         .enum(["anthropic", "openai", "google", "mistral"])
         .optional()
-        .describe("Whose rules the messages keep."),
+        .describe("The provider whose message format rules apply."),
       model: text(200).optional(),
       record: z
         .enum(["0", "1"])
         .optional()
-        .describe("1 writes down which memories came along, so that they stay in view; a look leaves no trace."),
+        .describe(
+          "1 records which memories were included, so that they stay in the context of later turns; default: 0.",
+        ),
     }),
   },
-  responses: { 200: jsonContent(viewSchema, "The view."), ...failures },
+  responses: { 200: jsonContent(viewSchema, "The assembled context."), ...failures },
 });
 
 const resultSchema = z.object({
@@ -103,7 +108,7 @@ const compact = createRoute({
   method: "post",
   path: "/api/sessions/{key}/context/compact",
   tags,
-  summary: "Summarise what is old: to a budget, or everything but what is recent",
+  summary: "Summarise old messages until the context fits a budget, or all but the recent ones",
   request: {
     params: sessionParam,
     query,
@@ -116,7 +121,7 @@ const compact = createRoute({
       false,
     ),
   },
-  responses: { 200: jsonContent(resultSchema, "What was done."), ...failures },
+  responses: { 200: jsonContent(resultSchema, "The outcome."), ...failures },
 });
 
 const committedSchema = z.object({
@@ -129,27 +134,27 @@ const commit = createRoute({
   method: "post",
   path: "/api/sessions/{key}/turns",
   tags,
-  summary: "Write a whole turn, once, however often it is sent with the same key",
+  summary: "Store all messages of a turn atomically; sent again with the same key, it is stored once",
   request: {
     params: sessionParam,
     query,
     body: jsonBody(
       fields({
-        key: text(512).describe("Names this turn and no other."),
+        key: text(512).describe("The idempotency key of this turn."),
         messages: z.array(messageSchema).min(1).max(turnMessagesMax),
         windowTokens: z.number().int().min(1).optional(),
-        observedTokens: z.number().int().min(1).optional().describe("What the provider counted for the prompt."),
-        estimatedTokens: z.number().int().min(1).optional().describe("What had been estimated for the same prompt."),
+        observedTokens: z.number().int().min(1).optional().describe("The prompt tokens that the provider counted."),
+        estimatedTokens: z.number().int().min(1).optional().describe("The estimate for the same prompt."),
         model: text(200).optional(),
       }),
     ),
   },
-  responses: { 200: jsonContent(committedSchema, "What became of it."), ...failures },
+  responses: { 200: jsonContent(committedSchema, "Whether the turn was stored or was a duplicate."), ...failures },
 });
 
-export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayHost): void {
+export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, overview, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -158,7 +163,7 @@ export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
     return reply(c, overviewSchema, await varve.context.overview(session));
   });
   addRoute(app, tree, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -168,12 +173,12 @@ export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
   });
   addRoute(app, assemble, async (c) => {
     const { agent, budget, record, ...options } = c.req.valid("query");
-    const session = await findSessionFor(varve, c.get("principal"), c.req.valid("param").key, agent);
+    const session = await requireSession(varve, c.get("principal"), c.req.valid("param").key, agent);
     const seen = { budgetTokens: budget, record: record === "1" && hasRight(c.get("principal"), "write") };
     return reply(c, viewSchema, await varve.context.assemble(session, { ...options, ...seen }));
   });
   addRoute(app, compact, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -183,7 +188,7 @@ export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
     return reply(c, resultSchema, await varve.context.compact(session, { ...c.req.valid("json"), signal }));
   });
   addRoute(app, commit, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -195,7 +200,7 @@ export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
       const entries = result.entries
         .filter((entry) => entry.status !== "duplicate")
         .map(({ id, seq }) => ({ id, seq }));
-      bus.publish({ type: "messages.appended", ...named(session), data: { entries } });
+      bus.publish({ type: "messages.appended", ...toSessionFields(session), data: { entries } });
     }
     return reply(c, committedSchema, result);
   });

@@ -8,12 +8,12 @@ const documentSchema = z.looseObject({ openapi: z.string() });
 const document = createRoute({
   method: "get",
   path: "/api/openapi.json",
-  tags: ["care"],
-  summary: "This document",
+  tags: ["maintenance"],
+  summary: "Get this OpenAPI document",
   responses: { 200: jsonContent(documentSchema, "The OpenAPI document."), ...failures },
 });
 
-/** The document of all routes that were added to the app before it is first asked for. */
+/** Adds the OpenAPI document. It is created on the first request and covers all routes added by then. */
 export function addDocumentRoute(app: GatewayApp): void {
   app.openAPIRegistry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
   let made: Record<string, unknown> | undefined;
@@ -24,8 +24,8 @@ export function addDocumentRoute(app: GatewayApp): void {
         title: "Varve",
         version,
         description:
-          "GET needs a token with the right to read, everything else the right to write; operations marked " +
-          "`x-varve-right: admin` need a token with that right.",
+          "Requests need an access token: GET with the right read, all others with the right write; operations marked " +
+          "`x-varve-right: admin` need the right admin.",
       },
       security: [{ token: [] }],
     }) as unknown as Record<string, unknown>;

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures } from "../routing.ts";
 import { agentQuery, fields, sessionParam } from "../schemas.ts";
-import { findSessionFor } from "../session-of.ts";
+import { requireSession } from "../session-access.ts";
 
 const formats = {
   jsonl: { type: "application/x-ndjson; charset=utf-8", ending: "jsonl" },
@@ -10,14 +10,14 @@ const formats = {
   html: { type: "text/html; charset=utf-8", ending: "html" },
 } as const;
 
-/** An export is shown without scripts and as if it came from nowhere: whatever was said in it cannot act here. */
+/** Messages may contain HTML: in the sandbox no script runs and the page has no access to the gateway's origin. */
 const exportPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 const exportRoute = createRoute({
   method: "get",
   path: "/api/sessions/{key}/export",
   tags: ["messages"],
-  summary: "The whole conversation: JSON lines with everything, or Markdown or HTML to read",
+  summary: "Export the conversation as JSON lines (complete), Markdown or HTML",
   request: {
     params: sessionParam,
     query: fields({ agent: agentQuery, format: z.enum(["jsonl", "markdown", "html"]).default("jsonl") }),
@@ -35,24 +35,26 @@ const exportRoute = createRoute({
   },
 });
 
-export function addExportRoute(app: GatewayApp, { varve, log }: GatewayHost): void {
+export function addExportRoute(app: GatewayApp, { varve, log }: GatewayContext): void {
   addRoute(app, exportRoute, async (c) => {
     const { agent, format } = c.req.valid("query");
-    const session = await findSessionFor(varve, c.get("principal"), c.req.valid("param").key, agent);
+    const session = await requireSession(varve, c.get("principal"), c.req.valid("param").key, agent);
     const pieces = varve.transcripts.export(session, format);
-    // The first piece is read before anything is answered, so that a failure there is still an error with a status.
+    // The first piece is read before the answer starts, so that a failure there still gets an error status.
     const first = await pieces.next();
     const { type, ending } = formats[format];
     const name = session.sessionId.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 100);
     c.header("Content-Type", type);
     c.header("Content-Disposition", `attachment; filename="varve-${name}.${ending}"`);
     c.header("Content-Security-Policy", exportPolicy);
-    return c.body(streamOf(first, pieces, (error) => log({ event: "error", method: "GET", path: c.req.path, error })));
+    return c.body(
+      createByteStream(first, pieces, (error) => log({ event: "error", method: "GET", path: c.req.path, error })),
+    );
   });
 }
 
-/** A failure on the way breaks the connection: a cut export must not look like a whole one. */
-function streamOf(
+/** A failure breaks the connection off, so that an incomplete export does not look complete. */
+function createByteStream(
   first: IteratorResult<string>,
   pieces: AsyncGenerator<string>,
   onError: (error: unknown) => void,

@@ -1,27 +1,27 @@
-/** What is outside of `/api`: health, the page at `/`, and the login of browsers. */
+/** The routes outside `/api`: health, the page at `/`, and the login of browsers. */
 import { setCookie } from "hono/cookie";
 import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { answerError } from "../errors.ts";
 import { authenticateRequest, cookieName } from "../guards.ts";
-import { badLinkPage, pagePolicy, strangerPage, welcomePage } from "../page.ts";
+import { badLinkPage, loginPage, pagePolicy, welcomePage } from "../page.ts";
 import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
-const healthKeptMs = 1000;
+const healthCacheMs = 1000;
 
-export function addFrontRoutes(app: GatewayApp, host: GatewayHost): void {
-  const isUp = healthCheck(host);
+export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
+  const isUp = healthCheck(gateway);
   app.get("/health", async (c) => ((await isUp()) ? c.json({ status: "up" }) : c.json({ status: "down" }, 503)));
 
   app.get("/", async (c) => {
     c.header("Content-Security-Policy", pagePolicy);
-    const principal = visitor(host, c);
-    return c.html(principal ? welcomePage(await numbersFor(host, principal)) : strangerPage());
+    const principal = identifyVisitor(gateway, c);
+    return c.html(principal ? welcomePage(await loadNumbers(gateway, principal)) : loginPage());
   });
 
   app.get("/auth", (c) => {
-    const login = host.logins.redeem(c.req.query("code") ?? "");
+    const login = gateway.logins.redeem(c.req.query("code") ?? "");
     if (login) {
       setCookie(c, cookieName, login.secret, {
         httpOnly: true,
@@ -31,23 +31,27 @@ export function addFrontRoutes(app: GatewayApp, host: GatewayHost): void {
       });
       return c.redirect("/", 303);
     }
-    const limited = host.limiter.take(`address ${c.env.incoming.socket.remoteAddress ?? "unknown"}`);
+    const limited = gateway.limiter.take(`address ${c.env.incoming.socket.remoteAddress ?? "unknown"}`);
     if (c.req.header("accept")?.includes("text/html") && !limited) {
       c.header("Content-Security-Policy", pagePolicy);
       return c.html(badLinkPage(), 401);
     }
-    const error = new VarveError("UNAUTHORIZED", "The login link was used already, is too old, or was never made.", {
-      remedy: "Start the gateway again with `varve start` for a new one.",
-    });
+    const error = new VarveError(
+      "UNAUTHORIZED",
+      "The login link is invalid: it was used already or is older than a minute.",
+      {
+        remedy: "Start the gateway again with `varve start` to get a new one.",
+      },
+    );
     return answerError(
       c,
-      limited ? new VarveError("RATE_LIMITED", "Too many logins failed.", { details: limited }) : error,
+      limited ? new VarveError("RATE_LIMITED", "There were too many failed logins.", { details: limited }) : error,
     );
   });
 }
 
-/** One look into an index, at most once a second: nobody can load the store by asking after its health. */
-function healthCheck({ varve, clock, deadlines }: GatewayHost): () => Promise<boolean> {
+/** Checks the store at most once a second, so that health checks put no load on it. */
+function healthCheck({ varve, clock, deadlines }: GatewayContext): () => Promise<boolean> {
   let last: { at: number; up: Promise<boolean> } | undefined;
   const look = async (): Promise<boolean> => {
     const { promise: late, resolve } = Promise.withResolvers<false>();
@@ -62,15 +66,18 @@ function healthCheck({ varve, clock, deadlines }: GatewayHost): () => Promise<bo
   };
   return () => {
     const now = clock.now();
-    if (!last || Math.abs(now - last.at) >= healthKeptMs) last = { at: now, up: look() };
+    if (!last || Math.abs(now - last.at) >= healthCacheMs) last = { at: now, up: look() };
     return last.up;
   };
 }
 
-/** Who looks at the page; a cookie that is no longer good makes a stranger, not an error. */
-function visitor(host: GatewayHost, c: Parameters<typeof authenticateRequest>[1]): TokenPrincipal | undefined {
+/** Returns the principal that opens the page; an invalid cookie means undefined, not an error. */
+function identifyVisitor(
+  gateway: GatewayContext,
+  c: Parameters<typeof authenticateRequest>[1],
+): TokenPrincipal | undefined {
   try {
-    const principal = authenticateRequest(host, c);
+    const principal = authenticateRequest(gateway, c);
     return principal && hasRight(principal, "read") && boundAgent(principal) === undefined ? principal : undefined;
   } catch (error) {
     if (error instanceof VarveError && (error.code === "UNAUTHORIZED" || error.code === "FORBIDDEN")) return undefined;
@@ -78,7 +85,10 @@ function visitor(host: GatewayHost, c: Parameters<typeof authenticateRequest>[1]
   }
 }
 
-async function numbersFor({ varve }: GatewayHost, principal: TokenPrincipal): Promise<Record<string, string | number>> {
+async function loadNumbers(
+  { varve }: GatewayContext,
+  principal: TokenPrincipal,
+): Promise<Record<string, string | number>> {
   const status = await varve.status();
   return {
     Version: status.version,

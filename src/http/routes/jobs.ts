@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery } from "../schemas.ts";
-import { agentFor } from "../session-of.ts";
+import { resolveAgent } from "../session-access.ts";
 
 const jobsSchema = z.object({
   jobs: z.array(
@@ -11,8 +11,8 @@ const jobsSchema = z.object({
         id: z.string(),
         agent: z.string(),
         kind: z.string(),
-        key: z.string().describe("What it is for, most often a session's key."),
-        state: z.string().describe("waiting, running, or failed when it was given up."),
+        key: z.string().describe("The object of the job, usually a session's key."),
+        state: z.string().describe("waiting, running, or failed after the last retry."),
         attempts: z.number(),
         runAt: z.number(),
         error: z.string().optional(),
@@ -26,8 +26,8 @@ const jobsSchema = z.object({
 const list = createRoute({
   method: "get",
   path: "/api/jobs",
-  tags: ["care"],
-  summary: "Background work of an agent: what waits, runs or was given up, the next one first",
+  tags: ["maintenance"],
+  summary: "List an agent's background jobs: waiting, running or failed; the next one first",
   request: {
     query: fields({
       agent: agentQuery,
@@ -38,10 +38,10 @@ const list = createRoute({
   responses: { 200: jsonContent(jobsSchema, "The jobs."), ...failures },
 });
 
-export function addJobRoutes(app: GatewayApp, { varve }: GatewayHost): void {
+export function addJobRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, list, async (c) => {
     const { agent, ...options } = c.req.valid("query");
-    const jobs = await varve.jobs.list({ ...options, agent: agentFor(c.get("principal"), agent) });
+    const jobs = await varve.jobs.list({ ...options, agent: resolveAgent(c.get("principal"), agent) });
     return reply(c, jobsSchema, { jobs });
   });
 }

@@ -1,13 +1,13 @@
-/** The state of the whole, and what administrators do about it. */
+/** Routes for status, checks, backups and settings. */
 import { z } from "@hono/zod-openapi";
 import { hasRight } from "../../authorization/index.ts";
 import { listConfig } from "../../config/index.ts";
 import type { Varve } from "../../engine.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, adminOnly, createRoute, failures, jsonContent, reply } from "../routing.ts";
 import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
-const tags = ["care"];
+const tags = ["maintenance"];
 
 const statusSchema = z
   .object({
@@ -56,7 +56,7 @@ const statusSchema = z
         outputTokens: z.number(),
       }),
     ),
-    inbox: z.record(z.string(), z.number()).describe("Messages that were accepted: waiting, running, done."),
+    inbox: z.record(z.string(), z.number()).describe("Accepted messages by state: waiting, running, done."),
     failedJobs: z.array(
       z.object({ kind: z.string(), key: z.string(), error: z.string(), attempts: z.number(), time: z.number() }),
     ),
@@ -68,7 +68,7 @@ const statusSchema = z
       vectors: z.number(),
       memories: z.number(),
       memoryVectors: z.number(),
-      serving: z.string().nullable().describe("The space whose vectors a search compares."),
+      serving: z.string().nullable().describe("The embedding model whose vectors searches use."),
       earlier: z.array(z.object({ model: z.string(), vectors: z.number() })),
     }),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
@@ -86,14 +86,14 @@ const statusSchema = z
   .required({ version: true, engine: true, schemaVersion: true })
   .openapi("Status", {
     description:
-      "The numbers are of all agents, so a token that is bound to one does not get them; paths are for administrators.",
+      "The counts cover all agents, so a token that is bound to one agent does not get them; paths need the right admin.",
   });
 const status = createRoute({
   method: "get",
   path: "/api/status",
   tags,
-  summary: "What there is, in numbers",
-  responses: { 200: jsonContent(statusSchema, "The state."), ...failures },
+  summary: "Get storage status: counts, sizes, embedding coverage, jobs and models",
+  responses: { 200: jsonContent(statusSchema, "The status."), ...failures },
 });
 
 const doctorSchema = z.object({
@@ -107,9 +107,9 @@ const doctor = createRoute({
   method: "get",
   path: "/api/doctor",
   tags,
-  summary: "Look for everything that can be wrong; changes nothing",
+  summary: "Check the database for faults; changes nothing",
   ...adminOnly,
-  responses: { 200: jsonContent(doctorSchema, "What was found."), ...failures },
+  responses: { 200: jsonContent(doctorSchema, "The result of each check."), ...failures },
 });
 
 const backupSchema = z.object({ file: z.string(), bytes: z.number() });
@@ -117,7 +117,7 @@ const backup = createRoute({
   method: "post",
   path: "/api/backup",
   tags,
-  summary: "Take a backup into the home's folder of backups, while everything goes on",
+  summary: "Back up the database to the backups folder while it is in use",
   ...adminOnly,
   responses: { 201: jsonContent(backupSchema, "The backup."), ...failures },
 });
@@ -139,17 +139,17 @@ const config = createRoute({
   method: "get",
   path: "/api/config",
   tags,
-  summary: "Every setting with its value and where it came from; secrets are masked",
+  summary: "List every setting with its value and its source; secrets are masked",
   ...adminOnly,
   responses: { 200: jsonContent(configSchema, "The settings."), ...failures },
 });
 
-export function addMaintenanceRoutes(app: GatewayApp, host: GatewayHost): void {
-  const { varve } = host;
+export function addMaintenanceRoutes(app: GatewayApp, gateway: GatewayContext): void {
+  const { varve } = gateway;
   addRoute(app, status, async (c) => {
     const state = statusFor(c.get("principal"), await varve.status());
-    const isAll = host.proxyCounters !== undefined && boundAgent(c.get("principal")) === undefined;
-    return reply(c, statusSchema, { ...state, ...(isAll ? { proxy: host.proxyCounters } : {}) });
+    const isAll = gateway.proxyCounters !== undefined && boundAgent(c.get("principal")) === undefined;
+    return reply(c, statusSchema, { ...state, ...(isAll ? { proxy: gateway.proxyCounters } : {}) });
   });
   addRoute(app, doctor, async (c) => reply(c, doctorSchema, await varve.doctor()));
   addRoute(app, backup, async (c) => reply(c, backupSchema, await varve.backup(), 201));
@@ -160,7 +160,7 @@ function statusFor(principal: TokenPrincipal, all: Awaited<ReturnType<Varve["sta
   const { version, engine, schemaVersion } = all;
   if (boundAgent(principal) !== undefined) return { version, engine, schemaVersion };
   if (hasRight(principal, "admin")) return all;
-  // Keys of sessions and words of errors may be another's; whoever may read everything is an administrator.
+  // Session keys and error messages may belong to other users, so they need the right admin too.
   const { home: _home, database: _database, lastBackup: _lastBackup, ...rest } = all;
   const { failedJobs: _jobs, summaryFaults: _faults, ...numbers } = rest;
   return numbers;

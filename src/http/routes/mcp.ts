@@ -1,35 +1,35 @@
 import { hasRight } from "../../authorization/index.ts";
 import { keyLengthMax, VarveError } from "../../domain/index.ts";
-import type { McpDoor, McpOptions } from "../../mcp/index.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { McpEndpoint, McpOptions } from "../../mcp/index.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
-/** The tools over MCP. The package behind it is large, so it is loaded when somebody first asks. */
-export function addMcpRoute(app: GatewayApp, host: GatewayHost): void {
-  let opened: Promise<McpDoor> | undefined;
-  const open = async (): Promise<McpDoor> => {
-    const { createMcpDoor } = await import("../../mcp/index.ts");
-    const door = createMcpDoor(host.varve, (error) =>
-      host.log({ event: "error", method: "POST", path: "/mcp", error }),
+/** Serves the tools over MCP. The MCP package is large, so it is loaded on the first request. */
+export function addMcpRoute(app: GatewayApp, gateway: GatewayContext): void {
+  let opened: Promise<McpEndpoint> | undefined;
+  const open = async (): Promise<McpEndpoint> => {
+    const { createMcpEndpoint } = await import("../../mcp/index.ts");
+    const endpoint = createMcpEndpoint(gateway.varve, (error) =>
+      gateway.log({ event: "error", method: "POST", path: "/mcp", error }),
     );
-    host.closers.push(() => door.close());
-    return door;
+    gateway.closers.push(() => endpoint.close());
+    return endpoint;
   };
   app.post("/mcp", async (c) => {
-    const options = settingFor(c.get("principal"), c.req.header("x-varve-session"), c.req.header("x-varve-grant"));
+    const options = resolveOptions(c.get("principal"), c.req.header("x-varve-session"), c.req.header("x-varve-grant"));
     opened ??= open();
-    const door = await opened;
-    const answer = await door.handle(c.req.raw, options);
-    // Made anew so that the headers of the guards are on it.
+    const endpoint = await opened;
+    const answer = await endpoint.handle(c.req.raw, options);
+    // A new response, so that it gets the headers that the guards set.
     return c.newResponse(answer.body, answer);
   });
 }
 
-/** In which setting the tools are used: a session or a grant that the client names, within what its token may see. */
-function settingFor(principal: TokenPrincipal, session: string | undefined, grant: string | undefined): McpOptions {
+/** Returns the options of the tools: the session or grant that the client names, and the limits of its token. */
+function resolveOptions(principal: TokenPrincipal, session: string | undefined, grant: string | undefined): McpOptions {
   if (session !== undefined && grant !== undefined) {
-    throw new VarveError("BAD_REQUEST", "Both X-Varve-Session and X-Varve-Grant are sent.", {
-      remedy: "A delegated reader sends its grant alone.",
+    throw new VarveError("BAD_REQUEST", "The request has both X-Varve-Session and X-Varve-Grant.", {
+      remedy: "Send only one of them: a delegated reader sends X-Varve-Grant.",
     });
   }
   if ((session ?? grant ?? "x").length > keyLengthMax || session === "" || grant === "") {
@@ -37,7 +37,7 @@ function settingFor(principal: TokenPrincipal, session: string | undefined, gran
       "BAD_REQUEST",
       `X-Varve-Session or X-Varve-Grant is empty or longer than ${keyLengthMax} characters.`,
       {
-        remedy: "Send a session key or a session id, or the id of a grant; or leave the header out.",
+        remedy: "Send a session key, a session id or the id of a grant, or omit the header.",
       },
     );
   }

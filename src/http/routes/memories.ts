@@ -1,12 +1,12 @@
-/** What is remembered: facts with evidence, versions and scopes. */
+/** Routes for memories: facts with evidence, versions and scopes. */
 import { z } from "@hono/zod-openapi";
 import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { categoryNames, type Requester } from "../../engine.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, errorSchema, fields, limitQuery, text } from "../schemas.ts";
-import { agentFor } from "../session-of.ts";
+import { resolveAgent } from "../session-access.ts";
 import type { TokenPrincipal } from "../tokens.ts";
 import { appliedSchema, hitSchema, memorySchema, openedSchema, reviewSchema, statsSchema } from "./memory-schemas.ts";
 
@@ -20,20 +20,20 @@ const instant = z.iso.datetime({ offset: true }).or(z.iso.date());
 const time = instant
   .transform((value) => Date.parse(value))
   .optional()
-  .openapi({ description: "A date such as 2026-05-01, or a time with its zone." });
+  .openapi({ description: "A date such as 2026-05-01, or a time with a time zone." });
 const filter = {
   agent: agentQuery,
   scope: scope.optional(),
   category,
   asOf: time,
-  history: flag.openapi({ description: "1 for what is believed no longer as well." }),
+  history: flag.openapi({ description: "1 to include superseded and forgotten memories." }),
 };
 
 const list = createRoute({
   method: "get",
   path: "/api/memories",
   tags,
-  summary: "What is remembered, the newest first",
+  summary: "List memories, newest first",
   request: { query: fields({ ...filter, limit: limitQuery, offset: z.coerce.number().int().min(0).optional() }) },
   responses: {
     200: jsonContent(z.object({ memories: z.array(memorySchema), total: z.number() }), "The memories."),
@@ -45,7 +45,7 @@ const add = createRoute({
   method: "post",
   path: "/api/memories",
   tags,
-  summary: "Keep a fact; what is known already is not kept twice",
+  summary: "Store a fact; a near-duplicate of a known one is not stored again",
   request: {
     query: fields({ agent: agentQuery }),
     body: jsonBody(
@@ -59,14 +59,14 @@ const add = createRoute({
       }),
     ),
   },
-  responses: { 200: jsonContent(appliedSchema, "What became of it."), ...failures },
+  responses: { 200: jsonContent(appliedSchema, "The decision and the resulting memory."), ...failures },
 });
 
 const search = createRoute({
   method: "get",
   path: "/api/memories/search",
   tags,
-  summary: "What is remembered about something, the best first",
+  summary: "Search memories, best first",
   request: {
     query: fields({
       ...filter,
@@ -87,7 +87,7 @@ const stats = createRoute({
   method: "get",
   path: "/api/memories/stats",
   tags,
-  summary: "How much is remembered, and where",
+  summary: "Count memories by scope, category and tier",
   request: { query: fields({ agent: agentQuery, scope: scope.optional(), category }) },
   responses: { 200: jsonContent(statsSchema, "The counts."), ...failures },
 });
@@ -96,24 +96,24 @@ const reviews = createRoute({
   method: "get",
   path: "/api/memories/review",
   tags,
-  summary: "Candidates that wait for a person to decide",
+  summary: "List extracted facts that need a person's decision",
   request: { query: fields({ agent: agentQuery, scope: scope.optional() }) },
-  responses: { 200: jsonContent(z.object({ reviews: z.array(reviewSchema) }), "What waits."), ...failures },
+  responses: { 200: jsonContent(z.object({ reviews: z.array(reviewSchema) }), "The pending reviews."), ...failures },
 });
 
 const decide = createRoute({
   method: "post",
   path: "/api/memories/review/{id}",
   tags,
-  summary: "Take a candidate in, or turn it away",
+  summary: "Accept or reject an extracted fact",
   request: {
     params: idParam,
     query: fields({ agent: agentQuery }),
     body: jsonBody(fields({ verdict: z.enum(["accepted", "rejected"]) })),
   },
   responses: {
-    200: jsonContent(z.object({ id: z.string(), verdict: z.string(), memory: z.string().optional() }), "Decided."),
-    404: jsonContent(errorSchema, "Nothing waits under this id."),
+    200: jsonContent(z.object({ id: z.string(), verdict: z.string(), memory: z.string().optional() }), "The decision."),
+    404: jsonContent(errorSchema, "There is no pending review with this id."),
     ...failures,
   },
 });
@@ -122,7 +122,7 @@ const show = createRoute({
   method: "get",
   path: "/api/memories/{id}",
   tags,
-  summary: "A memory, the words it rests on, and what it is worth",
+  summary: "Get a memory with its evidence and its current weight",
   request: { params: idParam, query: fields({ agent: agentQuery }) },
   responses: { 200: jsonContent(openedSchema, "The memory."), ...failures },
 });
@@ -131,7 +131,7 @@ const update = createRoute({
   method: "patch",
   path: "/api/memories/{id}",
   tags,
-  summary: "Change a memory by another version",
+  summary: "Change a memory by storing a new version",
   request: {
     params: idParam,
     query: fields({ agent: agentQuery }),
@@ -148,7 +148,7 @@ const history = createRoute({
   method: "get",
   path: "/api/memories/{id}/history",
   tags,
-  summary: "Every version of a memory, the oldest first",
+  summary: "List every version of a memory, oldest first",
   request: { params: idParam, query: fields({ agent: agentQuery }) },
   responses: { 200: jsonContent(z.object({ versions: z.array(memorySchema) }), "The versions."), ...failures },
 });
@@ -158,62 +158,72 @@ const forget = createRoute({
   method: "post",
   path: "/api/memories/{id}/forget",
   tags,
-  summary: "Stop believing a memory; its history stays unless an administrator purges it",
+  summary: "Forget a memory; its history is kept unless an administrator purges it",
   request: {
     params: idParam,
     query: fields({ agent: agentQuery }),
     body: jsonBody(fields({ purge: z.boolean().optional() }), false),
   },
-  responses: { 200: jsonContent(forgottenSchema, "What was forgotten."), ...failures },
+  responses: { 200: jsonContent(forgottenSchema, "The forgotten memories."), ...failures },
 });
 
-export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayHost): void {
+export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   const { memory } = varve;
   addRoute(app, list, async (c) => {
     const { agent, scope: one, history: all, ...rest } = c.req.valid("query");
-    const request = { ...rest, ...only(one), includeHistory: all === "1", ...requester(c.get("principal"), agent) };
+    const request = {
+      ...rest,
+      ...toScopes(one),
+      includeHistory: all === "1",
+      ...createRequester(c.get("principal"), agent),
+    };
     return reply(c, list.responses[200].content["application/json"].schema, await memory.list(request));
   });
   addRoute(app, add, async (c) => {
     const { validFrom, ...wanted } = c.req.valid("json");
     const since = validFrom === undefined ? {} : { validFrom: Date.parse(validFrom) };
-    const asked = requester(c.get("principal"), c.req.valid("query").agent);
+    const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
     return reply(c, appliedSchema, await memory.add({ ...wanted, ...since, ...asked }));
   });
   addRoute(app, search, async (c) => {
     const { agent, scope: one, history: all, ...rest } = c.req.valid("query");
-    const request = { ...rest, ...only(one), includeHistory: all === "1", ...requester(c.get("principal"), agent) };
+    const request = {
+      ...rest,
+      ...toScopes(one),
+      includeHistory: all === "1",
+      ...createRequester(c.get("principal"), agent),
+    };
     const found = await memory.recall({ ...request, signal: c.req.raw.signal });
     return reply(c, search.responses[200].content["application/json"].schema, found);
   });
   addRoute(app, stats, async (c) => {
     const { agent, scope: one, category: kind } = c.req.valid("query");
-    const request = { category: kind, ...only(one), ...requester(c.get("principal"), agent) };
+    const request = { category: kind, ...toScopes(one), ...createRequester(c.get("principal"), agent) };
     return reply(c, statsSchema, await memory.stats(request));
   });
   addRoute(app, reviews, async (c) => {
     const { agent, scope: one } = c.req.valid("query");
-    const found = await memory.reviews({ ...only(one), ...requester(c.get("principal"), agent) });
+    const found = await memory.reviews({ ...toScopes(one), ...createRequester(c.get("principal"), agent) });
     return reply(c, reviews.responses[200].content["application/json"].schema, { reviews: found });
   });
   addRoute(app, decide, async (c) => {
     const { id } = c.req.valid("param");
     const { verdict } = c.req.valid("json");
-    const done = await memory.decide(id, verdict, requester(c.get("principal"), c.req.valid("query").agent));
+    const done = await memory.decide(id, verdict, createRequester(c.get("principal"), c.req.valid("query").agent));
     const kept = done?.memory ?? done?.match;
     const answer = { id, verdict, ...(kept === undefined ? {} : { memory: kept }) };
     return reply(c, decide.responses[200].content["application/json"].schema, answer);
   });
   addRoute(app, show, async (c) => {
-    const asked = requester(c.get("principal"), c.req.valid("query").agent);
+    const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
     return reply(c, openedSchema, await memory.get(c.req.valid("param").id, asked));
   });
   addRoute(app, update, async (c) => {
-    const asked = requester(c.get("principal"), c.req.valid("query").agent);
+    const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
     return reply(c, memorySchema, await memory.update(c.req.valid("param").id, c.req.valid("json"), asked));
   });
   addRoute(app, history, async (c) => {
-    const asked = requester(c.get("principal"), c.req.valid("query").agent);
+    const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
     const versions = await memory.history(c.req.valid("param").id, asked);
     return reply(c, history.responses[200].content["application/json"].schema, { versions });
   });
@@ -221,21 +231,20 @@ export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayHost): void {
     const principal = c.get("principal");
     const { purge } = c.req.valid("json");
     if (purge && !hasRight(principal, "admin")) {
-      throw new VarveError("FORBIDDEN", "Purging erases a memory for good and needs the right admin.", {
-        remedy: "Leave purge out: the memory is not recalled any more and its history stays.",
+      throw new VarveError("FORBIDDEN", "Purging erases a memory permanently and needs the right admin.", {
+        remedy: "Omit purge: the memory is no longer recalled, and its history is kept.",
       });
     }
-    const asked = requester(principal, c.req.valid("query").agent);
+    const asked = createRequester(principal, c.req.valid("query").agent);
     const done = await memory.forget({ id: c.req.valid("param").id }, { ...asked, purge });
     return reply(c, forgottenSchema, { ...done, backups: hasRight(principal, "admin") ? done.backups : [] });
   });
 }
 
-/** Who asks, and about which agent. */
-function requester(principal: TokenPrincipal, named: string | undefined): Requester {
-  return { principal, agent: agentFor(principal, named) };
+function createRequester(principal: TokenPrincipal, agent: string | undefined): Requester {
+  return { principal, agent: resolveAgent(principal, agent) };
 }
 
-function only(scope: string | undefined): { scopes?: string[] } {
+function toScopes(scope: string | undefined): { scopes?: string[] } {
   return scope === undefined ? {} : { scopes: [scope] };
 }

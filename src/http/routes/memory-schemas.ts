@@ -4,7 +4,7 @@ import { categoryNames } from "../../engine.ts";
 export const memorySchema = z
   .object({
     id: z.string(),
-    root: z.string().describe("The id of its first version."),
+    root: z.string().describe("The id of the first version."),
     version: z.number(),
     agent: z.string(),
     scope: z.string(),

@@ -1,27 +1,27 @@
 import { z } from "@hono/zod-openapi";
 import type { Entry } from "../../domain/index.ts";
 import type { Varve } from "../../engine.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
-import { findSessionFor } from "../session-of.ts";
-import { named } from "./sessions.ts";
+import { requireSession } from "../session-access.ts";
+import { toSessionFields } from "./sessions.ts";
 
 const tags = ["messages"];
 const query = fields({ agent: agentQuery });
-/** What one append takes; more would hold the store's write lock for too long. */
+/** A larger batch would hold the store's write lock for too long. */
 const batchMax = 10_000;
 const pagesMax = 20;
 const pageMin = 100;
 
 const entrySchema = z
   .object({
-    type: z.string().describe("message, or what else a transcript holds: session, compaction, reset, …"),
+    type: z.string().describe("message, or another kind of entry: session, compaction, reset, …"),
     id: z.string(),
     parentId: z.string().nullable(),
     time: z.number(),
-    seq: z.number().describe("Its number in the store; `msg#<seq>` is its citation."),
+    seq: z.number().describe("The sequence number; `msg#<seq>` is the citation."),
     sessionId: z.string(),
     tokens: z.number(),
     message: z.object({ role: z.string() }).optional(),
@@ -30,20 +30,23 @@ const entrySchema = z
 
 const pageSchema = z.object({
   entries: z.array(entrySchema),
-  before: z.number().optional().describe("Pass as `before` for the page before; absent at the beginning."),
+  before: z
+    .number()
+    .optional()
+    .describe("Pass as `before` to get the previous page; absent at the start of the conversation."),
 });
 const read = createRoute({
   method: "get",
   path: "/api/sessions/{key}/messages",
   tags,
-  summary: "The last messages of the active branch, oldest first",
+  summary: "Get the last messages of the active branch, oldest first",
   request: {
     params: sessionParam,
     query: fields({
       agent: agentQuery,
       limit: limitQuery,
-      before: z.coerce.number().int().min(1).optional().describe("The `before` of the page that was read."),
-      all: z.enum(["0", "1"]).optional().describe("1 for everything on the branch, not only messages."),
+      before: z.coerce.number().int().min(1).optional().describe("The `before` of the page that was read last."),
+      all: z.enum(["0", "1"]).optional().describe("1 to get all entries of the branch, not only messages."),
     }),
   },
   responses: { 200: jsonContent(pageSchema, "One page."), ...failures },
@@ -58,20 +61,20 @@ const append = createRoute({
   method: "post",
   path: "/api/sessions/{key}/messages",
   tags,
-  summary: "Append messages: all of them or none, durable when it answers; an id that is known is left alone",
+  summary: "Append messages atomically; they are durable when this answers, and known ids are skipped",
   request: {
     params: sessionParam,
     query,
     body: jsonBody(fields({ messages: z.array(messageSchema).min(1).max(batchMax) })),
   },
-  responses: { 200: jsonContent(appendedSchema, "What became of each message."), ...failures },
+  responses: { 200: jsonContent(appendedSchema, "The outcome for each message."), ...failures },
 });
 
 const show = createRoute({
   method: "get",
   path: "/api/sessions/{key}/entries/{id}",
   tags,
-  summary: "One entry, by its id or its citation msg#N (the # URL-encoded as %23)",
+  summary: "Get one entry by its id or its citation msg#N (with # encoded as %23)",
   request: { params: sessionParam.extend({ id: text(512).openapi({ example: "msg#1" }) }), query },
   responses: { 200: jsonContent(entrySchema, "The entry."), ...failures },
 });
@@ -91,15 +94,15 @@ const branches = createRoute({
   method: "get",
   path: "/api/sessions/{key}/branches",
   tags,
-  summary: "The branches of the conversation, with the active one marked",
+  summary: "List the branches of the conversation",
   request: { params: sessionParam, query },
   responses: { 200: jsonContent(branchesSchema, "The branches."), ...failures },
 });
 
-export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayHost): void {
+export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, read, async (c) => {
     const { agent, all, limit = 50, before } = c.req.valid("query");
-    const session = await findSessionFor(varve, c.get("principal"), c.req.valid("param").key, agent);
+    const session = await requireSession(varve, c.get("principal"), c.req.valid("param").key, agent);
     const page =
       all === "1"
         ? await varve.transcripts.read(session, { limit, before })
@@ -108,7 +111,7 @@ export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
   });
 
   addRoute(app, append, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -116,18 +119,19 @@ export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
     );
     const result = await varve.context.ingest(session, c.req.valid("json").messages);
     const fresh = result.entries.filter((entry) => entry.status !== "duplicate").map(({ id, seq }) => ({ id, seq }));
-    if (fresh.length > 0) bus.publish({ type: "messages.appended", ...named(session), data: { entries: fresh } });
+    if (fresh.length > 0)
+      bus.publish({ type: "messages.appended", ...toSessionFields(session), data: { entries: fresh } });
     return reply(c, appendedSchema, result);
   });
 
   addRoute(app, show, async (c) => {
     const { key, id } = c.req.valid("param");
-    const session = await findSessionFor(varve, c.get("principal"), key, c.req.valid("query").agent);
+    const session = await requireSession(varve, c.get("principal"), key, c.req.valid("query").agent);
     return reply(c, entrySchema, await varve.transcripts.entry(session, id));
   });
 
   addRoute(app, branches, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -139,7 +143,7 @@ export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
 
 type Session = Parameters<Varve["transcripts"]["read"]>[0];
 
-/** Reads back until there are enough messages; past many other entries in a row it stops early, with its cursor. */
+/** Reads backwards until there are enough messages; stops after 20 pages and returns the cursor to continue from. */
 async function readMessages(
   varve: Varve,
   session: Session,

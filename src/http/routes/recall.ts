@@ -1,11 +1,11 @@
-/** Finding and opening what is no longer in view: summaries, large content, patterns, questions. */
+/** Routes to find and open what is no longer in the context: grep, summaries, large files, questions. */
 import { z } from "@hono/zod-openapi";
 import { VarveError } from "../../domain/index.ts";
 import type { SearchScope, Varve } from "../../engine.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
-import { agentFor, findSessionFor } from "../session-of.ts";
+import { requireSession, resolveAgent } from "../session-access.ts";
 import type { TokenPrincipal } from "../tokens.ts";
 import { summarySchema } from "./context.ts";
 
@@ -26,20 +26,20 @@ const grepSchema = z.object({
     }),
   ),
   searched: z.object({ messages: z.number(), summaries: z.number(), files: z.number() }),
-  cut: z.string().optional().describe("What was left out; absent when nothing was."),
+  cut: z.string().optional().describe("What was omitted and why; absent when nothing was."),
 });
 const grep = createRoute({
   method: "get",
   path: "/api/grep",
   tags,
-  summary: "Every message, summary or large content that a pattern matches",
+  summary: "Find every message, summary or large file that matches a pattern",
   request: {
     query: fields({
       agent: agentQuery,
       pattern: text(1_000).openapi({ example: "flight.*Friday" }),
       mode: z.enum(["regex", "full_text"]).optional(),
       scope: z.enum(["messages", "summaries", "files", "both"]).optional(),
-      session: text(512).optional().describe("Only this session; all of the agent's when absent."),
+      session: text(512).optional().describe("Only this session; default: all sessions of the agent."),
       since: timeQuery,
       before: timeQuery,
       limit: whole.max(200).optional(),
@@ -58,7 +58,7 @@ const summary = createRoute({
   method: "get",
   path: "/api/summaries/{id}",
   tags,
-  summary: "A summary, what it was made from and what it went into",
+  summary: "Get a summary with its sources and parents",
   request: { params: idParam, query: fields({ agent: agentQuery }) },
   responses: { 200: jsonContent(describedSchema, "The summary."), ...failures },
 });
@@ -68,17 +68,17 @@ const expand = createRoute({
   method: "get",
   path: "/api/summaries/{id}/expanded",
   tags,
-  summary: "A summary opened down to its sources",
+  summary: "Expand a summary into its sources",
   request: {
     params: idParam,
     query: fields({
       agent: agentQuery,
       depth: z.coerce.number().int().min(0).max(50).optional(),
       tokens: whole.max(10_000_000).optional(),
-      messages: flag.describe("1 to go down to the messages."),
+      messages: flag.describe("1 to include the original messages."),
     }),
   },
-  responses: { 200: jsonContent(expansionSchema, "The nodes, with what was cut."), ...failures },
+  responses: { 200: jsonContent(expansionSchema, "The nodes, and what was omitted."), ...failures },
 });
 
 const fileSchema = z.object({
@@ -93,7 +93,7 @@ const fileSchema = z.object({
     tokens: z.number(),
     byModel: z.object({ text: z.string(), model: z.string().nullable() }).optional(),
   }),
-  entries: z.array(z.string()).describe("Citations of the messages that hold it."),
+  entries: z.array(z.string()).describe("Citations of the messages that contain it."),
   lines: z
     .object({
       startLine: z.number(),
@@ -108,14 +108,14 @@ const file = createRoute({
   method: "get",
   path: "/api/files/{id}",
   tags,
-  summary: "Large content: what it is, and lines of it",
+  summary: "Get a large file's description and lines",
   request: {
     params: idParam,
     query: fields({
       agent: agentQuery,
       from: whole.optional().describe("The first line."),
       to: whole.optional().describe("The last line."),
-      tokens: whole.max(10_000_000).optional().describe("How much of it at most."),
+      tokens: whole.max(10_000_000).optional().describe("The maximum number of tokens to return."),
     }),
   },
   responses: { 200: jsonContent(fileSchema, "The file."), ...failures },
@@ -132,7 +132,7 @@ const ask = createRoute({
   method: "post",
   path: "/api/ask",
   tags,
-  summary: "A question answered from the history, with citations; passages where there is no model",
+  summary: "Answer a question from the history, with citations; without a model, return the passages found",
   request: {
     query: fields({ agent: agentQuery }),
     body: jsonBody(
@@ -149,7 +149,7 @@ const ask = createRoute({
   responses: { 200: jsonContent(answerSchema, "The answer."), ...failures },
 });
 
-export function addRecallRoutes(app: GatewayApp, { varve }: GatewayHost): void {
+export function addRecallRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, grep, async (c) => {
     const { agent, session, ...request } = c.req.valid("query");
     const scope = await resolveScope(varve, c.get("principal"), agent, session);
@@ -157,23 +157,23 @@ export function addRecallRoutes(app: GatewayApp, { varve }: GatewayHost): void {
   });
   addRoute(app, summary, async (c) => {
     const scope = await resolveScope(varve, c.get("principal"), c.req.valid("query").agent);
-    const found = await varve.context.describe(checked(c.req.valid("param").id, /^sum_/), scope);
-    if (found.kind !== "summary") throw noSummary(c.req.valid("param").id);
+    const found = await varve.context.describe(requireId(c.req.valid("param").id, /^sum_/), scope);
+    if (found.kind !== "summary") throw createNotFoundError(c.req.valid("param").id);
     return reply(c, describedSchema, found);
   });
   addRoute(app, expand, async (c) => {
     const { agent, depth, tokens, messages } = c.req.valid("query");
     const scope = await resolveScope(varve, c.get("principal"), agent);
     const request = { maxDepth: depth, tokenCap: tokens, includeMessages: messages === "1" };
-    const summaryIds = [checked(c.req.valid("param").id, /^sum_/)];
+    const summaryIds = [requireId(c.req.valid("param").id, /^sum_/)];
     return reply(c, expansionSchema, await varve.context.expand({ ...request, ...scope, summaryIds }));
   });
   addRoute(app, file, async (c) => {
     const { agent, from, to, tokens } = c.req.valid("query");
     const scope = await resolveScope(varve, c.get("principal"), agent);
-    const id = checked(c.req.valid("param").id, /^file_/);
+    const id = requireId(c.req.valid("param").id, /^file_/);
     const found = await varve.context.describe(id, { ...scope, startLine: from, endLine: to, tokenCap: tokens });
-    if (found.kind !== "file") throw noSummary(id);
+    if (found.kind !== "file") throw createNotFoundError(id);
     return reply(c, fileSchema, found);
   });
   addRoute(app, ask, async (c) => {
@@ -183,24 +183,24 @@ export function addRecallRoutes(app: GatewayApp, { varve }: GatewayHost): void {
   });
 }
 
-/** What a request may see: one session that it names, or everything of its agent. */
+/** Returns the session that a request names, or all sessions of its agent. */
 async function resolveScope(
   varve: Varve,
   principal: TokenPrincipal,
   agent?: string,
   session?: string,
 ): Promise<SearchScope> {
-  if (session !== undefined) return { principal, session: await findSessionFor(varve, principal, session, agent) };
-  return { principal, agent: agentFor(principal, agent) };
+  if (session !== undefined) return { principal, session: await requireSession(varve, principal, session, agent) };
+  return { principal, agent: resolveAgent(principal, agent) };
 }
 
-function checked(id: string, form: RegExp): string {
+function requireId(id: string, form: RegExp): string {
   if (form.test(id)) return id;
-  throw noSummary(id);
+  throw createNotFoundError(id);
 }
 
-function noSummary(id: string): VarveError {
-  return new VarveError("NOT_FOUND", `There is no ${JSON.stringify(id)} of this kind.`, {
-    remedy: "Summaries are sum_…, large content is file_…; GET /api/grep finds both.",
+function createNotFoundError(id: string): VarveError {
+  return new VarveError("NOT_FOUND", `There is no summary or file ${JSON.stringify(id)}.`, {
+    remedy: "Use the id of a summary (sum_…) or of a large file (file_…); GET /api/grep finds both.",
   });
 }

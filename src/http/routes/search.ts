@@ -1,10 +1,9 @@
-/** Finding anything by its words and its meaning. */
 import { z } from "@hono/zod-openapi";
 import { resultKinds } from "../../engine.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
-import { agentFor, findSessionFor } from "../session-of.ts";
+import { requireSession, resolveAgent } from "../session-access.ts";
 
 const answerSchema = z.object({
   query: z.string(),
@@ -24,26 +23,26 @@ const answerSchema = z.object({
       stages: z.record(z.string(), z.number()).optional(),
     }),
   ),
-  cut: z.array(z.string()).describe("What was left out, and why."),
-  degraded: z.array(z.string()).describe("What did not work as it should."),
+  cut: z.array(z.string()).describe("What was omitted and why."),
+  degraded: z.array(z.string()).describe("Parts of the search that failed or were skipped."),
 });
 
 const search = createRoute({
   method: "get",
   path: "/api/search",
   tags: ["recall"],
-  summary: "Messages, summaries and large content by words and meaning, best first",
+  summary: "Search messages, summaries, memories and files by keywords and meaning, best first",
   request: {
     query: fields({
       agent: agentQuery,
-      q: text(2_000).openapi({ example: "flight on Friday" }).describe("A question, or words."),
+      q: text(2_000).openapi({ example: "flight on Friday" }).describe("Words or a question."),
       kind: text(100)
         .refine((value) => value.split(",").every((one) => (resultKinds as readonly string[]).includes(one)), {
-          error: `must be some of ${resultKinds.join(", ")}, with commas between`,
+          error: `must be one or more of ${resultKinds.join(", ")}, comma-separated`,
         })
         .optional(),
       session: text(512).optional().describe("Only this session."),
-      scope: text(512).optional().describe("Memories of these scopes only, with commas between."),
+      scope: text(512).optional().describe("Only memories of these scopes, comma-separated."),
       since: timeQuery,
       before: timeQuery,
       limit: z.coerce.number().int().min(1).max(200).optional(),
@@ -53,14 +52,14 @@ const search = createRoute({
   responses: { 200: jsonContent(answerSchema, "The results."), ...failures },
 });
 
-export function addSearchRoute(app: GatewayApp, { varve }: GatewayHost): void {
+export function addSearchRoute(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, search, async (c) => {
-    const { agent, q, kind, session: named, explain, scope, ...rest } = c.req.valid("query");
+    const { agent, q, kind, session: sessionName, explain, scope, ...rest } = c.req.valid("query");
     const principal = c.get("principal");
-    const session = named === undefined ? undefined : await findSessionFor(varve, principal, named, agent);
+    const session = sessionName === undefined ? undefined : await requireSession(varve, principal, sessionName, agent);
     const answer = await varve.search.find(q, {
       ...rest,
-      ...(session ? { session } : { agent: agentFor(principal, agent) }),
+      ...(session ? { session } : { agent: resolveAgent(principal, agent) }),
       ...(scope === undefined ? {} : { scopes: scope.split(",") }),
       principal,
       kinds: kind?.split(",") as (typeof resultKinds)[number][] | undefined,

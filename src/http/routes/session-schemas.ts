@@ -45,7 +45,7 @@ export const addressSchema = fields({
   agent: text(128)
     .transform((agent) => agent.toLowerCase())
     .optional(),
-  key: text(512).optional().describe("The session's key outright; wins over the rest."),
+  key: text(512).optional().describe("The session's key; if given, the other fields are ignored."),
   channel: line.optional(),
   account: line.optional(),
   peer: line.optional(),
@@ -56,7 +56,7 @@ export const addressSchema = fields({
   }).optional(),
 }).openapi("Address", { example: { channel: "telegram", peer: "5054873275" } });
 
-/** Absent leaves a field alone, null clears it. */
+/** An absent field is not changed, null clears it. */
 export const patchSchema = fields({
   subject: line.nullish(),
   room: line.nullish(),

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
-import { agentFor, findSessionFor, refuseForeignKey } from "../session-of.ts";
+import { refuseForeignKey, requireSession, resolveAgent } from "../session-access.ts";
 import { addressSchema, patchSchema, sessionSchema, transcriptInfoSchema } from "./session-schemas.ts";
 
 const query = fields({ agent: agentQuery });
@@ -10,21 +10,21 @@ const tags = ["sessions"];
 
 const pageSchema = z.object({
   sessions: z.array(sessionSchema),
-  next: z.string().optional().describe("Pass as `after` for the next page; absent on the last."),
+  next: z.string().optional().describe("Pass as `after` to get the next page; absent on the last page."),
 });
 const list = createRoute({
   method: "get",
   path: "/api/sessions",
   tags,
-  summary: "The sessions of an agent, the latest used first",
+  summary: "List an agent's sessions, most recently used first",
   request: {
     query: fields({
       agent: agentQuery,
       limit: limitQuery,
-      after: text(4096).optional().describe("The `next` of the page before."),
+      after: text(4096).optional().describe("The `next` of the previous page."),
       channel: text(200).optional(),
       chatType: text(200).optional(),
-      match: text(512).optional().describe("Only keys that contain this."),
+      match: text(512).optional().describe("Only sessions whose key contains this text."),
     }),
   },
   responses: { 200: jsonContent(pageSchema, "One page of sessions."), ...failures },
@@ -34,11 +34,11 @@ const open = createRoute({
   method: "post",
   path: "/api/sessions",
   tags,
-  summary: "The session of an address: found, renewed when it had expired, or made",
+  summary: "Get or create the session of an address; an expired session is renewed",
   request: { body: jsonBody(addressSchema) },
   responses: {
-    200: jsonContent(sessionSchema, "It was there."),
-    201: jsonContent(sessionSchema, "It was made."),
+    200: jsonContent(sessionSchema, "An existing session."),
+    201: jsonContent(sessionSchema, "A new session."),
     ...failures,
   },
 });
@@ -47,7 +47,7 @@ const show = createRoute({
   method: "get",
   path: "/api/sessions/{key}",
   tags,
-  summary: "One session",
+  summary: "Get a session",
   request: { params: sessionParam, query },
   responses: { 200: jsonContent(sessionSchema, "The session."), ...failures },
 });
@@ -58,7 +58,7 @@ const patch = createRoute({
   tags,
   summary: "Set fields of a session; null clears one",
   request: { params: sessionParam, query, body: jsonBody(patchSchema) },
-  responses: { 200: jsonContent(sessionSchema, "The session as it is now."), ...failures },
+  responses: { 200: jsonContent(sessionSchema, "The changed session."), ...failures },
 });
 
 const removedSchema = z.object({ conversations: z.number(), entries: z.number() });
@@ -66,9 +66,9 @@ const remove = createRoute({
   method: "delete",
   path: "/api/sessions/{key}",
   tags,
-  summary: "Remove a session with everything that was said in it",
+  summary: "Delete a session and its messages permanently",
   request: { params: sessionParam, query },
-  responses: { 200: jsonContent(removedSchema, "What was removed."), ...failures },
+  responses: { 200: jsonContent(removedSchema, "The number of deleted conversations and entries."), ...failures },
 });
 
 const historySchema = z.object({ history: z.array(transcriptInfoSchema) });
@@ -76,15 +76,15 @@ const history = createRoute({
   method: "get",
   path: "/api/sessions/{key}/history",
   tags,
-  summary: "Every session id the key has had, oldest first",
+  summary: "List every session id that the key has had, oldest first",
   request: { params: sessionParam, query },
   responses: { 200: jsonContent(historySchema, "The session ids."), ...failures },
 });
 
-export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): void {
+export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, list, async (c) => {
-    const { agent: named, ...options } = c.req.valid("query");
-    const agent = agentFor(c.get("principal"), named);
+    const { agent: agentName, ...options } = c.req.valid("query");
+    const agent = resolveAgent(c.get("principal"), agentName);
     const page = await varve.sessions.list({ ...options, ...(agent === undefined ? {} : { agent }) });
     return reply(c, pageSchema, page);
   });
@@ -95,15 +95,15 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
     refuseForeignKey(principal, address.key);
     const { session, created, expired } = await varve.sessions.open({
       ...address,
-      agent: agentFor(principal, address.agent),
+      agent: resolveAgent(principal, address.agent),
     });
-    if (created) bus.publish({ type: "session.created", ...named(session) });
-    else if (expired) bus.publish({ type: "session.renewed", ...named(session), data: { reason: expired } });
+    if (created) bus.publish({ type: "session.created", ...toSessionFields(session) });
+    else if (expired) bus.publish({ type: "session.renewed", ...toSessionFields(session), data: { reason: expired } });
     return reply(c, sessionSchema, session, created ? 201 : 200);
   });
 
   addRoute(app, show, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -113,7 +113,7 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
   });
 
   addRoute(app, patch, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -121,24 +121,24 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
     );
     const given = c.req.valid("json");
     const changed = await varve.sessions.update(session, given as Parameters<typeof varve.sessions.update>[1]);
-    bus.publish({ type: "session.updated", ...named(changed), data: { fields: Object.keys(given) } });
+    bus.publish({ type: "session.updated", ...toSessionFields(changed), data: { fields: Object.keys(given) } });
     return reply(c, sessionSchema, changed);
   });
 
   addRoute(app, remove, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
       c.req.valid("query").agent,
     );
     const removed = await varve.sessions.delete(session);
-    bus.publish({ type: "session.deleted", ...named(session), data: removed });
+    bus.publish({ type: "session.deleted", ...toSessionFields(session), data: removed });
     return reply(c, removedSchema, removed);
   });
 
   addRoute(app, history, async (c) => {
-    const session = await findSessionFor(
+    const session = await requireSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,
@@ -148,7 +148,7 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayHost): 
   });
 }
 
-/** What an event says of its session. */
-export function named({ agent, key, sessionId }: { agent: string; key: string; sessionId: string }) {
+/** Picks the fields that identify the session in an event. */
+export function toSessionFields({ agent, key, sessionId }: { agent: string; key: string; sessionId: string }) {
   return { agent, key, sessionId };
 }

@@ -2,14 +2,14 @@ import { z } from "@hono/zod-openapi";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { VarveError } from "../../domain/index.ts";
 import type { MessageState, TurnEvent, Varve } from "../../engine.ts";
-import type { GatewayApp, GatewayHost } from "../context.ts";
+import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text } from "../schemas.ts";
-import { agentFor, refuseForeignKey } from "../session-of.ts";
+import { refuseForeignKey, resolveAgent } from "../session-access.ts";
 import type { TokenPrincipal } from "../tokens.ts";
 
 const tags = ["turns"];
-/** A request is answered a little before it would be given up. */
+/** The answer is sent this long before the request timeout. */
 const marginMs = 2_000;
 const waitSecondsMax = 600;
 const heartbeatMs = 15_000;
@@ -24,8 +24,12 @@ const attachmentSchema = fields({
 });
 
 const inboundSchema = fields({
-  id: name.optional().describe("The channel's own id of the message: sent twice, it is answered once."),
-  session: name.optional().describe("The key of a session, in place of the address."),
+  id: name
+    .optional()
+    .describe(
+      "The channel's id of the message, used as idempotency key: a message that is sent twice is answered once.",
+    ),
+  session: name.optional().describe("The key of a session, instead of channel and chat."),
   channel: name.optional().describe("telegram, slack, …"),
   account: name.optional(),
   from: fields({ id: name, name: name.optional() }).optional(),
@@ -36,9 +40,14 @@ const inboundSchema = fields({
   }).optional(),
   text: z.string(),
   attachments: z.array(attachmentSchema).max(64).optional(),
-  mentioned: z.boolean().optional().describe("Whether the agent is spoken to, in a group."),
-  debounceMs: z.int().min(0).max(60_000).optional().describe("How long to wait for more of the same sender."),
-  stream: z.boolean().optional().describe("Whether to answer as an event stream, as with Accept: text/event-stream."),
+  mentioned: z.boolean().optional().describe("Whether a message in a group mentions the agent."),
+  debounceMs: z
+    .int()
+    .min(0)
+    .max(60_000)
+    .optional()
+    .describe("How long to wait for more messages of the same sender, in milliseconds."),
+  stream: z.boolean().optional().describe("Whether to answer with an event stream, as with Accept: text/event-stream."),
 }).openapi("Inbound", {
   example: {
     id: "42",
@@ -53,7 +62,7 @@ const inboundSchema = fields({
 
 const turnSchema = z
   .object({
-    id: z.string().describe("Under this id the message is known: GET /api/turns/{id}."),
+    id: z.string().describe("The id of the accepted message, for GET /api/turns/{id}."),
     agent: z.string(),
     key: z.string(),
     duplicate: z.boolean(),
@@ -76,18 +85,18 @@ const post = createRoute({
   method: "post",
   path: "/api/turns",
   tags,
-  summary: "A message in, a reply out",
+  summary: "Send a message and get the agent's reply",
   description:
-    "The message is durable when this answers, and is answered once, whatever becomes of the gateway. With " +
-    "`Accept: text/event-stream` the answer is a stream of accepted, started, text, reasoning, tool-call, " +
-    "tool-result, restarted (what was said so far is void) and ended.",
+    "The message is durable when this answers, and is answered exactly once, even if the gateway crashes. With " +
+    "`Accept: text/event-stream` the answer is a stream of the events accepted, started, text, reasoning, tool-call, " +
+    "tool-result, restarted (discard the text received so far) and ended.",
   request: { query: fields({ agent: agentQuery }), body: jsonBody(inboundSchema) },
   responses: {
     200: {
-      description: "How the turn ended.",
+      description: "The outcome of the turn.",
       content: { "application/json": { schema: turnSchema }, "text/event-stream": { schema: z.string() } },
     },
-    202: jsonContent(turnSchema, "The turn goes on; ask for it by its id."),
+    202: jsonContent(turnSchema, "The turn is still running; get it by its id."),
     ...failures,
   },
 });
@@ -96,7 +105,7 @@ const get = createRoute({
   method: "get",
   path: "/api/turns/{id}",
   tags,
-  summary: "Where a message is, and how its turn ended",
+  summary: "Get the state of an accepted message and the outcome of its turn",
   request: {
     params: z.object({ id: text(128).openapi({ example: "1m7hjn85qafg23en6h7" }) }),
     query: fields({
@@ -106,69 +115,74 @@ const get = createRoute({
         .min(0)
         .max(waitSecondsMax)
         .optional()
-        .describe("How long to wait for its end, in seconds; not at all when absent."),
+        .describe("How many seconds to wait for the end of the turn; default: 0."),
     }),
   },
-  responses: { 200: jsonContent(turnSchema, "Where it is."), ...failures },
+  responses: { 200: jsonContent(turnSchema, "The state."), ...failures },
 });
 
-export function addTurnRoutes(app: GatewayApp, host: GatewayHost): void {
-  const { varve } = host;
-  const patienceMs = Math.max(100, host.settings.requestTimeoutMs - marginMs);
+export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
+  const { varve } = gateway;
+  const waitMsMax = Math.max(100, gateway.settings.requestTimeoutMs - marginMs);
   addRoute(app, post, async (c) => {
-    const { stream: wanted, ...inbound } = c.req.valid("json");
+    const { stream: streamWanted, ...inbound } = c.req.valid("json");
     const principal = c.get("principal");
-    refuseScoped(principal);
-    const agent = agentFor(principal, c.req.valid("query").agent);
+    refuseScopedToken(principal);
+    const agent = resolveAgent(principal, c.req.valid("query").agent);
     refuseForeignKey(agent === undefined ? principal : { ...principal, agents: [agent] }, inbound.session);
     const accepted = await varve.turns.accept({ ...inbound, agent });
-    const isStream = wanted ?? c.req.header("accept")?.includes("text/event-stream") ?? false;
+    const isStream = streamWanted ?? c.req.header("accept")?.includes("text/event-stream") ?? false;
     if (isStream) {
       return streamSSE(
         c,
-        (stream) => pour(varve, stream, accepted),
-        async (error) => host.log({ event: "error", method: "POST", path: c.req.path, error }),
+        (stream) => streamTurn(varve, stream, accepted),
+        async (error) => gateway.log({ event: "error", method: "POST", path: c.req.path, error }),
       );
     }
-    const state = await waitFor(varve, accepted, patienceMs, c.req.raw.signal);
-    return reply(c, turnSchema, { ...flat(state), duplicate: accepted.duplicate }, state.state === "done" ? 200 : 202);
+    const state = await waitForTurn(varve, accepted, waitMsMax, c.req.raw.signal);
+    return reply(
+      c,
+      turnSchema,
+      { ...flattenState(state), duplicate: accepted.duplicate },
+      state.state === "done" ? 200 : 202,
+    );
   });
   addRoute(app, get, async (c) => {
-    refuseScoped(c.get("principal"));
-    const { agent: named, wait = 0 } = c.req.valid("query");
-    const agent = agentFor(c.get("principal"), named);
+    refuseScopedToken(c.get("principal"));
+    const { agent: agentName, wait = 0 } = c.req.valid("query");
+    const agent = resolveAgent(c.get("principal"), agentName);
     const { id } = c.req.valid("param");
     const state = await varve.turns.get(id, agent);
-    const waitMs = Math.min(wait * 1_000, patienceMs);
-    const ended = waitMs > 0 ? await waitFor(varve, state, waitMs, c.req.raw.signal) : state;
-    return reply(c, turnSchema, flat(ended));
+    const waitMs = Math.min(wait * 1_000, waitMsMax);
+    const ended = waitMs > 0 ? await waitForTurn(varve, state, waitMs, c.req.raw.signal) : state;
+    return reply(c, turnSchema, flattenState(ended));
   });
 }
 
-/** A turn sees every memory of its agent, and its reply may say any of them. */
-function refuseScoped({ name: token, scopes }: TokenPrincipal): void {
+/** A turn uses every memory of its agent, and its reply may contain any of them. */
+function refuseScopedToken({ name: token, scopes }: TokenPrincipal): void {
   if (scopes === undefined) return;
   throw new VarveError(
     "FORBIDDEN",
-    `The token ${JSON.stringify(token)} sees some scopes of memories only; a turn sees all.`,
+    `The access token ${JSON.stringify(token)} is limited to some memory scopes, but a turn uses all of them.`,
     {
-      remedy: "Use a token without scopes, or bind it to an agent of its own.",
+      remedy: "Use a token without scopes; to limit it, bind it to an agent of its own.",
     },
   );
 }
 
-function flat({ result, ...state }: MessageState): z.input<typeof turnSchema> {
+function flattenState({ result, ...state }: MessageState): z.input<typeof turnSchema> {
   return { ...result, ...state };
 }
 
-/** The end of a turn, or where it is when the time is over. The turn goes on whoever waits for it. */
-async function waitFor(
+/** Waits for the end of a turn and returns its state, at the latest after `waitMs`. The turn continues either way. */
+async function waitForTurn(
   varve: Varve,
   { id, agent }: Pick<MessageState, "id" | "agent">,
   waitMs: number,
-  gone: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<MessageState> {
-  const signal = AbortSignal.any([gone, AbortSignal.timeout(waitMs)]);
+  const signal = AbortSignal.any([disconnected, AbortSignal.timeout(waitMs)]);
   try {
     for await (const event of varve.turns.follow({ id, agent }, signal)) if (event.type === "ended") break;
   } catch (error) {
@@ -177,22 +191,22 @@ async function waitFor(
   return varve.turns.get(id, agent);
 }
 
-async function pour(
+async function streamTurn(
   varve: Varve,
   stream: SSEStreamingApi,
   accepted: { id: string; agent: string; key: string; duplicate: boolean },
 ): Promise<void> {
-  const gone = new AbortController();
-  stream.onAbort(() => gone.abort());
+  const disconnected = new AbortController();
+  stream.onAbort(() => disconnected.abort());
   const write = (event: TurnEvent) => stream.writeSSE({ event: event.type, data: JSON.stringify(event) });
   const beat = setInterval(() => void stream.write(": heartbeat\n\n"), heartbeatMs);
   try {
     const { id, key, duplicate } = accepted;
     await write({ type: "accepted", id, key, duplicate });
-    for await (const event of varve.turns.follow(accepted, gone.signal)) await write(event);
+    for await (const event of varve.turns.follow(accepted, disconnected.signal)) await write(event);
   } catch (error) {
-    // Whoever went away does not need to be told; their turn goes on.
-    if (!gone.signal.aborted) throw error;
+    // A client that disconnected needs no error; its turn continues.
+    if (!disconnected.signal.aborted) throw error;
   } finally {
     clearInterval(beat);
   }

@@ -142,7 +142,7 @@ describe("at the start of a session", () => {
     expect(block).toContain('conversationId "session-1"');
     expect(block).toContain("The vault of the harbour team");
     // What was shown before the compaction left the context with it; what the block shows is not shown again.
-    expect(readState(varve.settings.home, "session-1").shown).toEqual([expect.stringMatching(/^msg#/)]);
+    expect(readState(varve.settings.home, "session-1").createOutput).toEqual([expect.stringMatching(/^msg#/)]);
     first.compaction("Small things.");
     await hook("SessionEnd", first);
     expect(await hook("SessionStart", first, { source: "resume" })).toContain("compacted");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { VarveError } from "../../domain/index.ts";
 
-/** The events of Claude Code that the plugin listens to. */
+/** The hook events that the plugin handles. */
 export const hookEvents = [
   "SessionStart",
   "UserPromptSubmit",
@@ -15,7 +15,7 @@ export type HookEvent = (typeof hookEvents)[number];
 
 const path = z.string().min(1).max(4_096);
 
-/** What Claude Code hands to a hook, as far as it is used; versions to come may send more. */
+/** The fields of a hook's input that are used; other fields are ignored. */
 const hookInputSchema = z.object({
   hook_event_name: z.enum(hookEvents),
   session_id: z.string().regex(/^[\w.-]{1,128}$/),
@@ -29,7 +29,7 @@ const hookInputSchema = z.object({
 });
 export type HookInput = z.output<typeof hookInputSchema>;
 
-/** What a hook answers: text that enters the context. */
+/** The output of a hook: text that Claude Code adds to the context. */
 export interface HookOutput {
   hookSpecificOutput: { hookEventName: HookEvent; additionalContext: string };
 }
@@ -40,9 +40,9 @@ export function parseHookInput(value: unknown): HookInput {
   const [issue] = parsed.error.issues;
   throw new VarveError(
     "BAD_REQUEST",
-    `This is not what Claude Code sends to a hook: ${issue?.path.join(".")}: ${issue?.message}.`,
+    `This is not the input of a Claude Code hook: ${issue?.path.join(".")}: ${issue?.message}.`,
     {
-      remedy: `Send the hook's input as it came; its hook_event_name is one of ${hookEvents.join(", ")}.`,
+      remedy: `Send the hook's input unchanged; hook_event_name must be one of ${hookEvents.join(", ")}.`,
     },
   );
 }

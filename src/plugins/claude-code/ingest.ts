@@ -4,28 +4,30 @@ import { VarveError } from "../../domain/index.ts";
 import type { Session, Varve } from "../../engine.ts";
 import type { HookInput } from "./hook-input.ts";
 
-/** Imports of one file wait for each other: Stop and SessionEnd come close together. */
-const lanes = new Map<string, Promise<unknown>>();
+/** Imports of one file run one after another: Stop and SessionEnd may arrive at the same time. */
+const queues = new Map<string, Promise<unknown>>();
 
-/** Reads what is new in the transcripts that a hook names. What the file does not hold yet is read at the next event. */
-export async function ingest(varve: Varve, input: HookInput, agent: string | undefined): Promise<void> {
+/** Imports the new entries of the transcripts that a hook names. Entries that are written later are imported at the next event. */
+export async function importTranscripts(varve: Varve, input: HookInput, agent: string | undefined): Promise<void> {
   let imported = 0;
   for (const path of [input.transcript_path, input.agent_transcript_path]) {
     if (path === undefined) continue;
     if (!isTranscript(path, input.session_id)) {
-      throw new VarveError("REFUSED", `${path} is not where Claude Code keeps a transcript of this session.`);
+      throw new VarveError("REFUSED", `${path} is not a transcript of this session.`, {
+        remedy: "Hooks read only the transcripts that Claude Code keeps for their session.",
+      });
     }
-    // A sub-agent that compacts has no file, and a session that was just opened has none yet.
+    // A sub-agent that compacts has no file, and a new session has none yet.
     if (!existsSync(path)) continue;
-    const report = await inLane(path, () => varve.import([path], { source: "claude-code", agent }));
+    const report = await runInTurn(path, () => varve.import([path], { source: "claude-code", agent }));
     imported += report.imported;
   }
   if (imported === 0) return;
-  const session = await sessionOf(varve, input.session_id, agent);
+  const session = await findSession(varve, input.session_id, agent);
   if (session) await varve.context.afterTurn(session);
 }
 
-/** Whoever may call a hook may have files read by it: only files named as transcripts of the session are. */
+/** Limits the files that a caller of the hook can have read to transcripts of the session. */
 export function isTranscript(path: string, sessionId: string): boolean {
   if (!isAbsolute(path) || path.split(/[\\/]/).includes("..")) return false;
   const parts = path.split(/[\\/]/);
@@ -37,8 +39,8 @@ export function isTranscript(path: string, sessionId: string): boolean {
   );
 }
 
-/** The session of Claude Code in the store; undefined while nothing of it was read. */
-export async function sessionOf(
+/** Returns the stored session; undefined before its first import. */
+export async function findSession(
   varve: Varve,
   sessionId: string,
   agent: string | undefined,
@@ -51,13 +53,13 @@ export async function sessionOf(
   }
 }
 
-async function inLane<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const before = lanes.get(path) ?? Promise.resolve();
+async function runInTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const before = queues.get(path) ?? Promise.resolve();
   const done = before.then(work, work);
-  lanes.set(path, done);
+  queues.set(path, done);
   try {
     return await done;
   } finally {
-    if (lanes.get(path) === done) lanes.delete(path);
+    if (queues.get(path) === done) queues.delete(path);
   }
 }

@@ -1,21 +1,21 @@
 import type { Principal } from "../../authorization/index.ts";
 import { getParts } from "../../domain/index.ts";
 import { getEntryText, type SearchResult, type Session, type Varve } from "../../engine.ts";
-import { type Block, blockOf, type Quoted, shortened } from "./block.ts";
+import { type Block, createBlock, type Quotation, shortenText } from "./block.ts";
 
 export interface RecallRequest {
   prompt: string;
-  /** The session of the prompt; absent while nothing of it is stored. */
+  /** The session of the prompt; absent before its first import. */
   session?: Session;
-  /** The last of its entries that left the context; absent when all of it is still there. */
-  leftAt?: number;
+  /** The last entry that left the context; absent when all entries are still in it. */
+  compactedSeq?: number;
   agent?: string;
   principal?: Principal;
-  /** Ids and citations that the session was shown already. */
+  /** Ids and citations that are already in the session's context. */
   shown: ReadonlySet<string>;
-  /** Whether to search by meaning as well as by words: a model must be loaded for that. */
+  /** Whether to search by embeddings as well as by keywords; that needs a loaded model. */
   byMeaning: boolean;
-  /** How long to wait for the search by meaning before words alone are used. */
+  /** How long to wait for the embedding search before only keywords are used. */
   meaningMs?: number;
 }
 
@@ -24,13 +24,13 @@ const promptCharactersMax = 1_000;
 const memoriesMax = 5;
 const passagesMax = 6;
 const textMax = 600;
-/** A hook has 200 ms in all. */
+/** A hook has 200 ms in total. */
 const meaningMsDefault = 90;
 /** Rows that Claude Code writes for its own commands. */
-const ownRows = /^(?:Caveat: |<(?:local-command|command-|bash-|task-notification|system-reminder))/;
+const clientRows = /^(?:Caveat: |<(?:local-command|command-|bash-|task-notification|system-reminder))/;
 
-/** What memory and history contain about a prompt that the session does not see; undefined when nothing is relevant. */
-export async function recallFor(varve: Varve, request: RecallRequest): Promise<Block | undefined> {
+/** Recalls memories and messages about a prompt that are not in the session's context; undefined when nothing is relevant. */
+export async function recallForPrompt(varve: Varve, request: RecallRequest): Promise<Block | undefined> {
   const { agent, principal, shown, byMeaning, meaningMs = meaningMsDefault } = request;
   const { memories, passages } = await varve.memory.recallForPrompt({
     agent,
@@ -40,33 +40,33 @@ export async function recallFor(varve: Varve, request: RecallRequest): Promise<B
     passagesMax,
     kinds: ["message", "summary", "chunk"],
     shown,
-    skip: (passage) => isInView(passage, request) || ownRows.test(passage.text),
+    skip: (passage) => isInContext(passage, request) || clientRows.test(passage.text),
     wordsOnly: !byMeaning,
     meaningMs,
   });
-  const quoted: Quoted[] = memories.map(({ memory }) => ({
+  const quoted: Quotation[] = memories.map(({ memory }) => ({
     citation: memory.id,
     facts: `${new Date(memory.validFrom).toISOString().slice(0, 10)} ${memory.category}`,
-    text: shortened(memory.content, textMax),
+    text: shortenText(memory.content, textMax),
   }));
   for (const passage of passages) {
-    if (!(await quotesVarve(varve, passage, agent))) quoted.push(quote(passage));
+    if (!(await isRecallResult(varve, passage, agent))) quoted.push(createQuotation(passage));
   }
-  return blockOf(quoted, {
-    note: "what memory and earlier sessions hold about the prompt below",
-    behind:
-      "(Open more of it with the tools of Varve: memory_get takes the ids in brackets, lcm_grep and memory_search find more.)",
+  return createBlock(quoted, {
+    note: "memories and earlier messages about the prompt below",
+    footer:
+      "(To read more, use Varve's tools: memory_get takes the ids in brackets, lcm_grep and memory_search find more.)",
     tokensMax,
   });
 }
 
-/** Claude Code still sees what was said in its session since the last compaction. */
-function isInView({ sessionKey, seq }: SearchResult, { session, leftAt }: RecallRequest): boolean {
+/** Claude Code's context contains its session since the last compaction. */
+function isInContext({ sessionKey, seq }: SearchResult, { session, compactedSeq: leftAt }: RecallRequest): boolean {
   if (session === undefined || sessionKey !== session.key) return false;
   return leftAt === undefined || (seq !== undefined && seq > leftAt);
 }
 
-function quote({ citation, kind, sessionKey, time, text, snippet }: SearchResult): Quoted {
+function createQuotation({ citation, kind, sessionKey, time, text, snippet }: SearchResult): Quotation {
   const where = sessionKey === null ? "" : ` in ${sessionKey}`;
   const facts = `${new Date(time).toISOString().slice(0, 16)} ${kind}${where}`;
   // A long message is quoted where it matches.
@@ -74,7 +74,7 @@ function quote({ citation, kind, sessionKey, time, text, snippet }: SearchResult
 }
 
 /** Whether a message is the result of one of Varve's own tools: the message that it quotes is found as well. */
-async function quotesVarve(varve: Varve, passage: SearchResult, agent: string | undefined): Promise<boolean> {
+async function isRecallResult(varve: Varve, passage: SearchResult, agent: string | undefined): Promise<boolean> {
   const { kind, sessionKey, citation, text } = passage;
   if (kind !== "message" || sessionKey === null || !/\bmsg#\d+\b/.test(text)) return false;
   try {

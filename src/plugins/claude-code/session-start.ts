@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import type { Principal } from "../../authorization/index.ts";
 import { getEntryText, type Session, type Varve } from "../../engine.ts";
-import { type Block, blockOf, type Quoted, shortened } from "./block.ts";
+import { type Block, createBlock, type Quotation, shortenText } from "./block.ts";
 
 export interface StartRequest {
   source: string;
   session?: Session;
-  /** Whether its context was compacted before. */
+  /** Whether the session's context was compacted before. */
   compacted?: boolean;
   cwd?: string;
   agent?: string;
@@ -19,44 +19,53 @@ const requestsMax = 4;
 const requestLength = 240;
 const tailEntries = 400;
 
-/** A short block at the start: what is known, and after a compaction how to open what left the context. */
-export async function startBlock(varve: Varve, request: StartRequest): Promise<Block | undefined> {
+/** Creates the block at the start of a session: memories, and after a compaction how to read the earlier messages. */
+export async function createStartBlock(varve: Varve, request: StartRequest): Promise<Block | undefined> {
   const { source, session, compacted } = request;
   if (source === "compact" || (source === "resume" && compacted)) {
-    return session && afterCompaction(varve, session, source === "compact" ? await known(varve, request) : []);
+    return (
+      session && createCompactionBlock(varve, session, source === "compact" ? await quoteMemories(varve, request) : [])
+    );
   }
   if (source !== "startup" && source !== "clear") return undefined;
-  return blockOf(await known(varve, request), { note: "what memory holds that may matter in this project", tokensMax });
-}
-
-async function afterCompaction(varve: Varve, session: Session, memories: Quoted[]): Promise<Block | undefined> {
-  const requests = await requestsOf(varve, session);
-  return blockOf([...memories, ...requests], {
-    note: `this session was compacted; every word from before is kept as ${session.sessionId}`,
-    behind:
-      `(What was said before the compaction can be opened word for word with Varve's tools: lcm_grep or lcm_expand_query ` +
-      `with conversationId "${session.sessionId}". Look there before asserting details of it.)`,
+  return createBlock(await quoteMemories(varve, request), {
+    note: "memories that may be relevant to this project",
     tokensMax,
   });
 }
 
-/** What the person asked for before the context was compacted: the last few requests, oldest first. */
-async function requestsOf(varve: Varve, session: Session): Promise<Quoted[]> {
+async function createCompactionBlock(
+  varve: Varve,
+  session: Session,
+  memories: Quotation[],
+): Promise<Block | undefined> {
+  const requests = await quoteRequests(varve, session);
+  return createBlock([...memories, ...requests], {
+    note: `this session was compacted; all earlier messages are stored as ${session.sessionId}`,
+    footer:
+      `(To read the messages before the compaction word for word, use Varve's tools: lcm_grep or lcm_expand_query with ` +
+      `conversationId "${session.sessionId}". Do so before you state details of them.)`,
+    tokensMax,
+  });
+}
+
+/** Quotes the user's last requests before the compaction, oldest first. */
+async function quoteRequests(varve: Varve, session: Session): Promise<Quotation[]> {
   const { entries } = await varve.transcripts.read(session, { limit: tailEntries });
   return entries
     .flatMap((entry) => {
       if (entry.type !== "message" || entry.message.role !== "user" || entry.extra?.isMeta === true) return [];
       const text = getEntryText(entry);
-      // Results of tools and rows of commands come as the user's too.
+      // Tool results and command output have the role user too.
       if (text === "" || text.startsWith("<") || entry.extra?.toolUseResult !== undefined) return [];
       const facts = `${new Date(entry.time).toISOString().slice(0, 16)} asked`;
-      return [{ citation: `msg#${entry.seq}`, facts, text: shortened(text, requestLength) }];
+      return [{ citation: `msg#${entry.seq}`, facts, text: shortenText(text, requestLength) }];
     })
     .slice(-requestsMax);
 }
 
-/** Who the person is, what they prefer, and what is remembered of the project by its name. */
-async function known(varve: Varve, { cwd, agent, principal }: StartRequest): Promise<Quoted[]> {
+/** Quotes the user's profile and preferences, and memories about the project's name. */
+async function quoteMemories(varve: Varve, { cwd, agent, principal }: StartRequest): Promise<Quotation[]> {
   if (!varve.settings.config.memory.recall) return [];
   const lists = await Promise.all([
     varve.memory.list({ category: "profile", limit: 3, agent, principal }),
@@ -77,11 +86,11 @@ async function known(varve: Varve, { cwd, agent, principal }: StartRequest): Pro
     kinds: [],
     always: true,
   });
-  const fitting = recalled.memories.map((hit) => hit.memory);
-  const all = new Map([...lists.flatMap((list) => list.memories), ...fitting].map((memory) => [memory.id, memory]));
+  const relevant = recalled.memories.map((hit) => hit.memory);
+  const all = new Map([...lists.flatMap((list) => list.memories), ...relevant].map((memory) => [memory.id, memory]));
   return [...all.values()].slice(0, memoriesMax).map((memory) => ({
     citation: memory.id,
     facts: `${new Date(memory.validFrom).toISOString().slice(0, 10)} ${memory.category}`,
-    text: shortened(memory.content, requestLength),
+    text: shortenText(memory.content, requestLength),
   }));
 }

@@ -4,64 +4,67 @@ import { z } from "zod";
 import { writeAtomically } from "../../config/index.ts";
 
 const stateSchema = z.object({
-  /** What hooks put into the context that is still there, by citation. */
-  shown: z.array(z.string()),
-  /** The newest entry that was stored when the context was last compacted: it left the context, and all before it. */
+  /** The citations that hooks added to the context and that are still in it. */
+  createOutput: z.array(z.string()),
+  /** The newest entry at the last compaction: it and all entries before it have left the context. */
   leftAt: z.number().optional(),
-  /** The summary of that compaction, until the transcript holds it. */
+  /** The summary of that compaction, until the transcript contains it. */
   summary: z.string().optional(),
 });
 export type HookState = z.output<typeof stateSchema>;
 
 const shownMax = 500;
-/** Claude Code itself deletes transcripts after so long. */
-const keptMs = 30 * 24 * 3_600_000;
+/** Claude Code deletes its transcripts after this time. */
+const stateAgeMsMax = 30 * 24 * 3_600_000;
 
 /**
- * What hooks have to know of a session from one event to the next. It is a small file for each session: a hook is a
- * process of its own, and at the first prompt of a session the store knows nothing of it yet.
+ * Reads a session's state between two hook events. It is a file and not in the store, because a hook is a process of its
+ * own and the store has no session before the first import.
  */
 export function readState(home: string, sessionId: string): HookState {
   try {
-    const parsed = stateSchema.safeParse(JSON.parse(readFileSync(fileOf(home, sessionId), "utf8")));
-    return parsed.success ? parsed.data : { shown: [] };
+    const parsed = stateSchema.safeParse(JSON.parse(readFileSync(getStateFile(home, sessionId), "utf8")));
+    return parsed.success ? parsed.data : { createOutput: [] };
   } catch (error) {
-    // Showing something once more is better than not answering.
-    if (isAbsent(error) || error instanceof SyntaxError) return { shown: [] };
+    // Without a state, something may be shown twice, which is better than no answer.
+    if (isMissingFile(error) || error instanceof SyntaxError) return { createOutput: [] };
     throw error;
   }
 }
 
 export function writeState(home: string, sessionId: string, state: HookState): void {
-  writeAtomically(fileOf(home, sessionId), JSON.stringify({ ...state, shown: state.shown.slice(-shownMax) }));
+  writeAtomically(
+    getStateFile(home, sessionId),
+    JSON.stringify({ ...state, shown: state.createOutput.slice(-shownMax) }),
+  );
 }
 
-/** Forgets the sessions that nobody came back to. */
+/** Removes the states of old sessions. */
 export function pruneStates(home: string, now: number): void {
-  for (const name of namesIn(folderOf(home))) {
-    const file = join(folderOf(home), name);
+  for (const name of listFiles(getStateFolder(home))) {
+    const file = join(getStateFolder(home), name);
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat && stat.mtimeMs < now - keptMs) rmSync(file, { force: true });
+    if (stat && stat.mtimeMs < now - stateAgeMsMax) rmSync(file, { force: true });
   }
 }
 
-function folderOf(home: string): string {
+function getStateFolder(home: string): string {
   return join(home, "hooks", "claude-code");
 }
 
-function fileOf(home: string, sessionId: string): string {
-  return join(folderOf(home), `${sessionId}.json`);
+function getStateFile(home: string, sessionId: string): string {
+  return join(getStateFolder(home), `${sessionId}.json`);
 }
 
-function namesIn(folder: string): string[] {
+function listFiles(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (isAbsent(error)) return [];
+    if (isMissingFile(error)) return [];
     throw error;
   }
 }
 
-function isAbsent(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

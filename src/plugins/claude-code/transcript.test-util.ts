@@ -7,7 +7,7 @@ export interface FakeTranscript {
   sessionId: string;
   user(text: string): void;
   assistant(text: string): void;
-  /** The boundary and the summary behind it. */
+  /** The boundary and the summary after it. */
   compaction(summary: string): void;
 }
 

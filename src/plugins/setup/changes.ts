@@ -1,32 +1,32 @@
-/** What a setup changes in files, shown before it is done and done in one step for each file. */
+/** Shows and applies the file changes of a setup; each file is written atomically. */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { writeAtomically } from "../../config/index.ts";
 
 export interface FileChange {
   path: string;
-  /** Undefined: there is no such file. */
+  /** Undefined if the file does not exist. */
   before?: string;
-  /** Undefined: the file goes away. */
+  /** Undefined if the file is removed. */
   after?: string;
-  /** The whole file is Varve's own: when it goes away, nobody needs a copy. */
+  /** Whether the whole file is Varve's, so that its removal needs no backup. */
   own?: boolean;
 }
 
 const contextLines = 3;
 
-export function readIfThere(path: string): string | undefined {
+export function readFileIfExists(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }
 
-/** The changes as a person reads them: what goes, what comes, and a few lines around. */
+/** Prints the changes as a diff with a few lines of context. */
 export function printDiff(changes: readonly FileChange[]): string {
   return changes.map(printChange).join("\n\n");
 }
 
 function printChange({ path, before, after }: FileChange): string {
-  const old = linesOf(before);
-  const now = linesOf(after);
+  const old = splitLines(before);
+  const now = splitLines(after);
   let head = 0;
   while (head < old.length && head < now.length && old[head] === now[head]) head += 1;
   let tail = 0;
@@ -44,12 +44,12 @@ function printChange({ path, before, after }: FileChange): string {
   ].join("\n");
 }
 
-function linesOf(text: string | undefined): string[] {
+function splitLines(text: string | undefined): string[] {
   if (text === undefined || text === "") return [];
   return text.replace(/\n$/, "").split("\n");
 }
 
-/** Does the changes. What was in a file that is replaced or removed is kept in the folder of backups; gives their paths. */
+/** Applies the changes; backs up files that are replaced or removed, and returns the paths of the backups. */
 export function applyChanges(changes: readonly FileChange[], backupFolder: string, now: number): string[] {
   const backups: string[] = [];
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
@@ -71,7 +71,7 @@ export function applyChanges(changes: readonly FileChange[], backupFolder: strin
   return backups;
 }
 
-/** Removes folders that hold nothing any more, from the innermost outwards, up to one that stays. */
+/** Removes empty folders, innermost first, up to but not including the folder `stays`. */
 export function removeEmptyFolders(files: readonly string[], stays: string): void {
   const folders = new Set(files.map((file) => dirname(file)));
   for (const start of folders) {

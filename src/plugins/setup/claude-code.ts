@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isJsonObject, type JsonValue, VarveError } from "../../domain/index.ts";
 import { packageFolder } from "../../version.ts";
-import { type FileChange, readIfThere, removeEmptyFolders } from "./changes.ts";
-import { type Call, callOf, type SetupSetting, type SetupTarget } from "./setting.ts";
+import { type FileChange, readFileIfExists, removeEmptyFolders } from "./changes.ts";
+import { createCall, type ProgramCall, type SetupContext, type SetupTarget } from "./setup-target.ts";
 
 const manifest = ".claude-plugin/plugin.json";
 const hooksFile = "hooks/hooks.json";
@@ -11,18 +11,18 @@ const mcpFile = ".mcp.json";
 const pluginFiles = [manifest, hooksFile, mcpFile, "skills/varve/SKILL.md"];
 
 /**
- * Claude Code loads every plugin in its `skills` folder, so the plugin is set up by being there: none of the person's own
- * files is touched, nothing is fetched, and taking it away leaves no trace.
+ * Claude Code loads every plugin in its `skills` folder, so setup only copies the plugin there: it changes none of the
+ * user's files and downloads nothing.
  */
 export const claudeCode: SetupTarget = {
   name: "claude-code",
   label: "Claude Code",
-  install(setting, remembered) {
-    const folder = folderOf(setting);
-    refuseForeign(folder);
+  install(context, remembered) {
+    const folder = getPluginFolder(context);
+    refuseForeignFolder(folder);
     const changes = pluginFiles.flatMap((name): FileChange[] => {
       const path = join(folder, name);
-      const [before, after] = [readIfThere(path), contentOf(name, setting)];
+      const [before, after] = [readFileIfExists(path), createFile(name, context)];
       return before === after ? [] : [{ path, ...(before === undefined ? {} : { before }), after }];
     });
     const skills = dirname(folder);
@@ -32,46 +32,46 @@ export const claudeCode: SetupTarget = {
         ? { remember: { file: folder, folders: existsSync(skills) ? [] : [skills] } }
         : {}),
       notes: [
-        "Start Claude Code anew. `claude plugin list` shows varve@skills-dir, and /mcp its server.",
-        "With `varve start` running, hooks answer at once and prompts are searched for by their meaning too.",
+        "Restart Claude Code. `claude plugin list` lists varve@skills-dir, and /mcp lists its server.",
+        "While `varve start` is running, hooks answer faster and also search by meaning.",
       ],
     };
   },
-  remove(setting, remembered) {
-    const folder = remembered?.file ?? folderOf(setting);
+  remove(context, remembered) {
+    const folder = remembered?.file ?? getPluginFolder(context);
     if (!existsSync(join(folder, manifest))) return { changes: [], notes: [] };
-    refuseForeign(folder);
+    refuseForeignFolder(folder);
     const changes = pluginFiles.flatMap((name): FileChange[] => {
-      const before = readIfThere(join(folder, name));
+      const before = readFileIfExists(join(folder, name));
       return before === undefined ? [] : [{ path: join(folder, name), before, own: true }];
     });
-    return { changes, notes: ["What was remembered stays; `varve sessions list` shows it."] };
+    return { changes, notes: ["Stored sessions and memories are kept; `varve sessions list` shows them."] };
   },
-  afterRemoval(setting, remembered) {
-    const folder = remembered?.file ?? folderOf(setting);
-    const [made] = remembered?.folders ?? [];
+  afterRemoval(context, remembered) {
+    const folder = remembered?.file ?? getPluginFolder(context);
+    const [createdFolder] = remembered?.folders ?? [];
     removeEmptyFolders(
       pluginFiles.map((name) => join(folder, name)),
-      dirname(made ?? folder),
+      dirname(createdFolder ?? folder),
     );
   },
 };
 
-function folderOf({ env, userHome }: SetupSetting): string {
+function getPluginFolder({ env, userHome }: SetupContext): string {
   return join(env.CLAUDE_CONFIG_DIR || join(userHome, ".claude"), "skills", "varve");
 }
 
-/** A skill of the person's own may go by the same name. */
-function refuseForeign(folder: string): void {
+/** The user may have a skill of the same name. */
+function refuseForeignFolder(folder: string): void {
   if (!existsSync(folder)) return;
-  const text = readIfThere(join(folder, manifest));
-  if (text !== undefined && nameIn(text) === "varve") return;
-  throw new VarveError("REFUSED", `${folder} is there already and is not Varve's plugin, so nothing was changed.`, {
-    remedy: "Move it away or give it another name, and run this again.",
+  const text = readFileIfExists(join(folder, manifest));
+  if (text !== undefined && readPluginName(text) === "varve") return;
+  throw new VarveError("REFUSED", `${folder} exists and is not Varve's plugin, so nothing was changed.`, {
+    remedy: "Move or rename the folder and run the command again.",
   });
 }
 
-function nameIn(text: string): unknown {
+function readPluginName(text: string): unknown {
   try {
     const value = JSON.parse(text) as JsonValue;
     return isJsonObject(value) ? value.name : undefined;
@@ -81,23 +81,23 @@ function nameIn(text: string): unknown {
   }
 }
 
-/** A file of the plugin as it is shipped, with the call of the program as this machine needs it. */
-function contentOf(name: string, setting: SetupSetting): string {
+/** Creates a file of the plugin, with the command line of this machine. */
+function createFile(name: string, context: SetupContext): string {
   const text = readFileSync(join(packageFolder, "plugins", "claude-code", name), "utf8");
   if (name === hooksFile) {
     return text.replaceAll(/"varve hook (\w+)"/g, (_, event: string) =>
-      JSON.stringify(shellLine(callOf(setting, ["hook", event], true), setting.platform)),
+      JSON.stringify(printShellCommand(createCall(context, ["hook", event], true), context.platform)),
     );
   }
   if (name !== mcpFile) return text;
-  return `${JSON.stringify({ mcpServers: { varve: callOf(setting, ["mcp"], true) } }, null, 2)}\n`;
+  return `${JSON.stringify({ mcpServers: { varve: createCall(context, ["mcp"], true) } }, null, 2)}\n`;
 }
 
-function shellLine({ command, args }: Call, platform: NodeJS.Platform): string {
-  return [command, ...args].map((word) => quoted(word, platform)).join(" ");
+function printShellCommand({ command, args }: ProgramCall, platform: NodeJS.Platform): string {
+  return [command, ...args].map((word) => quoteWord(word, platform)).join(" ");
 }
 
-function quoted(word: string, platform: NodeJS.Platform): string {
+function quoteWord(word: string, platform: NodeJS.Platform): string {
   if (/^[\w./:@%+=-]+$/.test(word)) return word;
   return platform === "win32" ? `"${word.replaceAll('"', '""')}"` : `'${word.replaceAll("'", "'\\''")}'`;
 }

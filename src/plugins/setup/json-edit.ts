@@ -1,144 +1,130 @@
-/** Edits of JSON text that leave every other byte where it was: whoever wrote the file knows it again. */
+/**
+ * Edits JSON text, with or without comments, and leaves every other byte as it is. `modify` of jsonc-parser is not used:
+ * it either reformats the lines around an insertion or writes the new member without indentation.
+ */
 import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonValue } from "../../domain/index.ts";
+import {
+  createScanner,
+  findNodeAtLocation,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
+import type { JsonValue } from "../../domain/index.ts";
 
-export interface Edited {
+export interface JsonEdit {
   text: string;
-  /** How many of the path's objects had to be made; removing takes as many away again. */
+  /** The number of objects of the path that were created; `removeMember` removes as many again. */
   made: number;
-  /** The text of the value that stood there before. */
+  /** The text of the previous value. */
   replaced?: string;
 }
 
-interface Member {
-  key: string;
-  start: number;
-  valueStart: number;
-  end: number;
+/** Parses an object; throws a TypeError that says what is wrong with the text. */
+export function parseJsonObject(text: string): Node {
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error !== undefined) {
+    const line = text.slice(0, error.offset).split("\n").length;
+    throw new TypeError(`line ${line}: ${printParseErrorCode(error.error)}`);
+  }
+  if (root?.type !== "object") throw new TypeError("it does not contain an object");
+  return root;
 }
 
-interface Span {
-  /** Where the brace opens, and behind where it closes. */
-  start: number;
-  end: number;
-  members: Member[];
-}
-
-/** Sets the member at a path. The text must be valid JSON with an object at its root. */
-export function setMember(text: string, path: readonly string[], value: JsonValue): Edited {
-  const { span, depth } = walk(text, path);
-  const key = path[depth] ?? "";
-  const known = span.members.find((member) => member.key === key);
+/** Sets the member at a path. */
+export function setMember(text: string, path: readonly string[], value: JsonValue): JsonEdit {
+  const { object, depth } = findParent(text, path);
+  const known = findNodeAtLocation(object, [path[depth] ?? ""]);
   if (known && depth === path.length - 1) {
-    const replaced = text.slice(known.valueStart, known.end);
-    if (isDeepStrictEqual(JSON.parse(replaced), value)) return { text, made: 0 };
-    const shown = print(value, text, depth + 1);
-    return { text: text.slice(0, known.valueStart) + shown + text.slice(known.end), made: 0, replaced };
+    const replaced = text.slice(known.offset, getEnd(known));
+    if (isDeepStrictEqual(parse(replaced), value)) return { text, made: 0 };
+    return { text: splice(text, known.offset, getEnd(known), print(value, text, depth + 1)), made: 0, replaced };
   }
   const rest = path.slice(depth + 1);
   const nested = rest.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
-  const line = `\n${indentOf(text).repeat(depth + 1)}${JSON.stringify(key)}: ${print(nested, text, depth + 1)}`;
-  const last = span.members.at(-1);
-  const added = last
-    ? `${text.slice(0, last.end)},${line}${text.slice(last.end)}`
-    : `${text.slice(0, span.start + 1)}${line}\n${indentOf(text).repeat(depth)}${text.slice(span.end - 1)}`;
-  return { text: added, made: rest.length };
+  const indent = detectIndent(text);
+  const line = `\n${indent.repeat(depth + 1)}${JSON.stringify(path[depth])}: ${print(nested, text, depth + 1)}`;
+  const last = object.children?.at(-1);
+  if (last) return { text: splice(text, getEnd(last), getEnd(last), `,${line}`), made: rest.length };
+  const inside = `${line}\n${indent.repeat(depth)}`;
+  return { text: splice(text, object.offset + 1, getEnd(object) - 1, inside), made: rest.length };
 }
 
-/** Takes the member at a path away, and as many of the objects around it as were made for it and are empty now. */
+/** Removes the member at a path, and as many of the objects around it as were created for it and are empty now. */
 export function removeMember(text: string, path: readonly string[], made: number): string {
-  const { span, depth } = walk(text, path);
-  const key = path.at(-1);
-  const index = depth === path.length - 1 ? span.members.findIndex((member) => member.key === key) : -1;
-  const member = span.members[index];
+  const { object, depth } = findParent(text, path);
+  const members = object.children ?? [];
+  const index = depth === path.length - 1 ? members.findIndex((one) => readKey(one) === path.at(-1)) : -1;
+  const member = members[index];
   if (!member) return text;
-  const [before, after] = [span.members[index - 1], span.members[index + 1]];
+  const [before, after] = [members[index - 1], members[index + 1]];
   if (!before && !after && made > 0 && path.length > 1) return removeMember(text, path.slice(0, -1), made - 1);
-  if (before) return text.slice(0, before.end) + text.slice(member.end);
-  if (after) return text.slice(0, member.start) + text.slice(after.start);
-  return text.slice(0, span.start + 1) + text.slice(span.end - 1);
+  if (before) {
+    const comma = findComma(text, getEnd(before));
+    const between = text.slice(getEnd(before), comma) + text.slice(comma + 1, member.offset);
+    // Comments between the two members are kept.
+    return splice(text, getEnd(before), getEnd(member), between.trim() === "" ? "" : between);
+  }
+  if (after) return splice(text, member.offset, after.offset, "");
+  return splice(text, object.offset + 1, getEnd(object) - 1, "");
 }
 
-/** The text of the value at a path; undefined where there is none. */
-export function memberText(text: string, path: readonly string[]): string | undefined {
-  const { span, depth } = walk(text, path);
-  if (depth !== path.length - 1) return undefined;
-  const member = span.members.find((one) => one.key === path.at(-1));
-  return member && text.slice(member.valueStart, member.end);
+/** Returns the text of the value at a path; undefined when there is none. */
+export function readMember(text: string, path: readonly string[]): string | undefined {
+  const { object, depth } = findParent(text, path);
+  const node = depth === path.length - 1 ? findNodeAtLocation(object, [path.at(-1) ?? ""]) : undefined;
+  return node && text.slice(node.offset, getEnd(node));
 }
 
-export function replaceMember(text: string, path: readonly string[], valueText: string): string {
-  const { span } = walk(text, path);
-  const member = span.members.find((one) => one.key === path.at(-1));
-  return member ? text.slice(0, member.valueStart) + valueText + text.slice(member.end) : text;
+/** Replaces the value at a path by a text. */
+export function replaceMember(text: string, path: readonly string[], value: string): string {
+  const node = findNodeAtLocation(parseJsonObject(text), [...path]);
+  return node ? splice(text, node.offset, getEnd(node), value) : text;
 }
 
-/** The innermost object on the way to a path's last name, and how many names lead to it. */
-function walk(text: string, path: readonly string[]): { span: Span; depth: number } {
-  let span = objectAt(text, skipSpace(text, 0));
+/** Finds the innermost object on the path, and the number of names that lead to it. */
+function findParent(text: string, path: readonly string[]): { object: Node; depth: number } {
+  let object = parseJsonObject(text);
   for (const [depth, name] of path.slice(0, -1).entries()) {
-    const member = span.members.find((one) => one.key === name);
-    if (!member) return { span, depth };
-    if (!isJsonObject(JSON.parse(text.slice(member.valueStart, member.end)) as JsonValue)) {
-      throw new TypeError(`${path.slice(0, depth + 1).join(".")} is not an object`);
-    }
-    span = objectAt(text, member.valueStart);
+    const child = findNodeAtLocation(object, [name]);
+    if (!child) return { object, depth };
+    if (child.type !== "object") throw new TypeError(`${path.slice(0, depth + 1).join(".")} is not an object`);
+    object = child;
   }
-  return { span, depth: path.length - 1 };
+  return { object, depth: path.length - 1 };
 }
 
-function objectAt(text: string, start: number): Span {
-  const members: Member[] = [];
-  let at = skipSpace(text, start + 1);
-  while (text[at] !== "}") {
-    const keyEnd = endOfValue(text, at);
-    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const end = endOfValue(text, valueStart);
-    members.push({ key: JSON.parse(text.slice(at, keyEnd)) as string, start: at, valueStart, end });
-    at = skipSpace(text, end);
-    if (text[at] === ",") at = skipSpace(text, at + 1);
-  }
-  return { start, end: at + 1, members };
+function readKey(member: Node): string | undefined {
+  const [key] = member.children ?? [];
+  return typeof key?.value === "string" ? key.value : undefined;
 }
 
-/** Behind the value that begins here; the text is known to be valid. */
-function endOfValue(text: string, start: number): number {
-  if (text[start] === '"') return endOfString(text, start);
-  if (text[start] !== "{" && text[start] !== "[") {
-    const length = /^[^\s,\]}]+/.exec(text.slice(start, start + 400))?.[0].length ?? 1;
-    return start + length;
-  }
-  let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    const character = text[at] ?? "";
-    if (character === '"') at = endOfString(text, at) - 1;
-    else if ("{[".includes(character)) depth += 1;
-    else if ("}]".includes(character)) {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-  return text.length;
+function findComma(text: string, from: number): number {
+  const scanner = createScanner(text, true);
+  scanner.setPosition(from);
+  do scanner.scan();
+  while (scanner.getTokenLength() > 0 && text[scanner.getTokenOffset()] !== ",");
+  return scanner.getTokenOffset();
 }
 
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-  return at + 1;
+function getEnd({ offset, length }: Node): number {
+  return offset + length;
 }
 
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (/\s/.test(text[at] ?? "x")) at += 1;
-  return at;
+function splice(text: string, start: number, end: number, inserted: string): string {
+  return text.slice(0, start) + inserted + text.slice(end);
 }
 
-/** The file's own indent, from the first line that has one. */
-function indentOf(text: string): string {
+/** Returns the indent of the first indented line. */
+function detectIndent(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
 }
 
 function print(value: JsonValue, text: string, depth: number): string {
-  const indent = indentOf(text);
+  const indent = detectIndent(text);
   return JSON.stringify(value, null, indent).replaceAll("\n", `\n${indent.repeat(depth)}`);
 }

@@ -1,105 +1,93 @@
-/** Programs that list their MCP servers in a JSON file. */
+/** Setup of programs that list their MCP servers in a JSON file. */
 import { join } from "node:path";
-import { isJsonObject, type JsonValue, VarveError } from "../../domain/index.ts";
-import { readIfThere } from "./changes.ts";
-import { memberText, removeMember, replaceMember, setMember } from "./json-edit.ts";
-import { callOf, type Remembered, type SetupPlan, type SetupSetting, type SetupTarget } from "./setting.ts";
+import { parse } from "jsonc-parser";
+import { type JsonValue, VarveError } from "../../domain/index.ts";
+import { readFileIfExists } from "./changes.ts";
+import { readMember, removeMember, replaceMember, setMember } from "./json-edit.ts";
+import { createCall, type SetupContext, type SetupPlan, type SetupRecord, type SetupTarget } from "./setup-target.ts";
 
-interface McpJson {
+interface McpJsonProgram {
   name: string;
   label: string;
-  file(setting: SetupSetting): string;
-  /** Where the servers are in it. */
+  file(context: SetupContext): string;
+  /** The path of the servers in the file. */
   path: readonly string[];
   startedByShell: boolean;
-  /** What to do by hand when the file cannot be edited. */
+  /** The manual step for a file that cannot be edited; `entry` is empty for a removal. */
   byHand(entry: string): string;
   notes: string[];
 }
 
-export function mcpJsonTarget(kind: McpJson): SetupTarget {
+function createMcpJsonTarget(kind: McpJsonProgram): SetupTarget {
   const path = [...kind.path, "varve"];
   return {
     name: kind.name,
     label: kind.label,
-    install(setting, remembered) {
-      const file = kind.file(setting);
-      const call = callOf(setting, ["mcp"], kind.startedByShell);
+    install(context, remembered) {
+      const file = kind.file(context);
+      const call = createCall(context, ["mcp"], kind.startedByShell);
       const entry: JsonValue = { command: call.command, args: call.args };
-      const before = readIfThere(file);
+      const before = readFileIfExists(file);
       const isEmpty = (before ?? "").trim() === "";
-      const text = isEmpty ? "{}\n" : checked(kind, file, before ?? "", JSON.stringify(entry));
-      const edited = edit(kind, file, () => setMember(text, path, entry));
+      const text = isEmpty ? "{}\n" : (before ?? "");
+      const edited = edit(kind, file, JSON.stringify(entry), () => setMember(text, path, entry));
       if (edited.text === before) return { changes: [], notes: [] };
-      const facts: Remembered = {
+      const facts: SetupRecord = {
         file,
         made: edited.made,
         ...(isEmpty ? { whole: before ?? null } : {}),
-        ...(edited.replaced === undefined || isOwn(edited.replaced) ? {} : { replaced: edited.replaced }),
+        ...(edited.replaced === undefined || isOwnEntry(edited.replaced) ? {} : { replaced: edited.replaced }),
       };
       return {
         changes: [{ path: file, ...(before === undefined ? {} : { before }), after: edited.text }],
-        // An entry of ours that is brought up to date keeps what is known of the time before the first.
+        // An update of our own entry keeps the facts of the first setup.
         ...(remembered === undefined ? { remember: facts } : {}),
         notes: kind.notes,
       };
     },
-    remove(setting, remembered): SetupPlan {
-      const file = remembered?.file ?? kind.file(setting);
-      const before = readIfThere(file);
+    remove(context, remembered): SetupPlan {
+      const file = remembered?.file ?? kind.file(context);
+      const before = readFileIfExists(file);
       if (before === undefined || before.trim() === "") return { changes: [], notes: [] };
-      const text = checked(kind, file, before, "");
-      const current = edit(kind, file, () => memberText(text, path));
+      const current = edit(kind, file, "", () => readMember(before, path));
       if (current === undefined) return { changes: [], notes: [] };
       const after =
         remembered?.replaced === undefined
-          ? removeMember(text, path, remembered?.made ?? 0)
-          : replaceMember(text, path, remembered.replaced);
-      const isBare = Object.keys(JSON.parse(after) as object).length === 0;
-      if (!isBare || remembered?.whole === undefined) return { changes: [{ path: file, before, after }], notes: [] };
+          ? removeMember(before, path, remembered?.made ?? 0)
+          : replaceMember(before, path, remembered.replaced);
+      const isEmpty = Object.keys(parse(after) as object).length === 0;
+      if (!isEmpty || remembered?.whole === undefined) return { changes: [{ path: file, before, after }], notes: [] };
       const { whole } = remembered;
       return { changes: [{ path: file, before, ...(whole === null ? {} : { after: whole }) }], notes: [] };
     },
   };
 }
 
-/** An entry that an earlier setup wrote, perhaps for another home. */
-function isOwn(text: string): boolean {
+/** Whether an earlier setup wrote the entry, perhaps for another home. */
+function isOwnEntry(text: string): boolean {
   return /varve(?:\.js)?"[\s\S]*"mcp"/.test(text);
 }
 
-function checked(kind: McpJson, file: string, text: string, entry: string): string {
-  try {
-    if (isJsonObject(JSON.parse(text) as JsonValue)) return text;
-  } catch (error) {
-    throw cannotEdit(kind, file, error instanceof Error ? error.message : String(error), entry);
-  }
-  throw cannotEdit(kind, file, "it does not hold an object", entry);
-}
-
-function edit<T>(kind: McpJson, file: string, work: () => T): T {
+/** Runs an edit; `entry` is what to add by hand if it fails, empty for a removal. */
+function edit<T>(kind: McpJsonProgram, file: string, entry: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof TypeError) throw cannotEdit(kind, file, error.message, "");
+    if (error instanceof TypeError) throw createEditError(kind, file, error.message, entry);
     throw error;
   }
 }
 
-function cannotEdit(kind: McpJson, file: string, reason: string, entry: string): VarveError {
-  return new VarveError(
-    "BAD_FILE",
-    `${file} is not plain JSON that can be edited safely, so nothing was changed: ${reason}.`,
-    {
-      remedy: `Correct it (comments are not JSON) and run this again, or ${kind.byHand(entry)}.`,
-    },
-  );
+function createEditError(kind: McpJsonProgram, file: string, reason: string, entry: string): VarveError {
+  return new VarveError("BAD_FILE", `${file} is not valid JSON, so nothing was changed: ${reason}.`, {
+    remedy: `Correct the file and run the command again, or ${kind.byHand(entry)}.`,
+  });
 }
 
-const inServers = (where: string) => (entry: string) =>
-  entry === "" ? `take the entry "varve" out of ${where} by hand` : `add "varve": ${entry} to ${where} by hand`;
+const editServers = (where: string) => (entry: string) =>
+  entry === "" ? `remove the entry "varve" from ${where} by hand` : `add "varve": ${entry} to ${where} by hand`;
 
-export const claudeDesktop = mcpJsonTarget({
+export const claudeDesktop = createMcpJsonTarget({
   name: "claude-desktop",
   label: "Claude Desktop",
   file({ platform, userHome, env }) {
@@ -110,38 +98,36 @@ export const claudeDesktop = mcpJsonTarget({
   },
   path: ["mcpServers"],
   startedByShell: false,
-  byHand: inServers("mcpServers"),
-  notes: ["Quit Claude Desktop and open it again."],
+  byHand: editServers("mcpServers"),
+  notes: ["Restart Claude Desktop."],
 });
 
-export const cursor = mcpJsonTarget({
+export const cursor = createMcpJsonTarget({
   name: "cursor",
   label: "Cursor",
   file: ({ userHome }) => join(userHome, ".cursor", "mcp.json"),
   path: ["mcpServers"],
   startedByShell: false,
-  byHand: inServers("mcpServers"),
+  byHand: editServers("mcpServers"),
   notes: ["Cursor lists the server under Settings → MCP."],
 });
 
-export const pi = mcpJsonTarget({
+export const pi = createMcpJsonTarget({
   name: "pi",
   label: "pi",
   file: ({ userHome, env }) => join(env.PI_CODING_AGENT_DIR || join(userHome, ".pi", "agent"), "mcp.json"),
   path: ["mcpServers"],
   startedByShell: true,
-  byHand: inServers("mcpServers"),
-  notes: ["Run /reload in pi. The tools come this way; what pi says is read with `varve import ~/.pi`."],
+  byHand: editServers("mcpServers"),
+  notes: ["Run /reload in pi. This adds the tools; `varve import ~/.pi` imports the transcripts."],
 });
 
-export const openclaw = mcpJsonTarget({
+export const openclaw = createMcpJsonTarget({
   name: "openclaw",
   label: "OpenClaw",
   file: ({ userHome, env }) => env.OPENCLAW_CONFIG_PATH || join(userHome, ".openclaw", "openclaw.json"),
   path: ["mcp", "servers"],
   startedByShell: true,
   byHand: (entry) => (entry === "" ? "run `openclaw mcp unset varve`" : `run \`openclaw mcp set varve '${entry}'\``),
-  notes: [
-    "Restart OpenClaw's gateway. The tools come this way; what OpenClaw says is read with `varve import ~/.openclaw`.",
-  ],
+  notes: ["Restart OpenClaw's gateway. This adds the tools; `varve import ~/.openclaw` imports the transcripts."],
 });

@@ -1,53 +1,53 @@
 import { isJsonObject, type JsonObject } from "../../domain/index.ts";
-import { added, objectOf, objectsOf, parseObject, stringOf } from "../json.ts";
-import { type SseEvent, writeEvent } from "../sse.ts";
+import { addNumbers, parseObject, readObject, readObjects, readString } from "../json.ts";
+import { printSseEvent, type SseEvent } from "../sse.ts";
 import type { StreamEditor } from "../wire.ts";
 
-/** Holds the calls of our tools back and joins several replies to one message, with its blocks counted through. */
+/** Removes the calls of recall tools and joins several replies into one message with consecutive block indexes. */
 export function anthropicEditor(ours: ReadonlySet<string>): StreamEditor {
-  let places = new Map<number, number | undefined>();
+  let positions = new Map<number, number | undefined>();
   let blocks = 0;
   let isStarted = false;
-  const passed = (event: JsonObject, index: number): string => write({ ...event, index });
+  const forward = (event: JsonObject, index: number): string => write({ ...event, index });
   return {
     begin() {
-      places = new Map();
+      positions = new Map();
     },
     take(raw: SseEvent) {
       const event = parseObject(raw.data);
-      if (event === undefined) return writeEvent(raw);
+      if (event === undefined) return printSseEvent(raw);
       const index = typeof event.index === "number" ? event.index : 0;
       switch (event.type) {
         case "message_start": {
           if (isStarted) return "";
           isStarted = true;
-          return writeEvent(raw);
+          return printSseEvent(raw);
         }
         case "content_block_start": {
-          const block = objectOf(event.content_block);
-          const isOurs = block.type === "tool_use" && ours.has(stringOf(block.name) ?? "");
-          const place = isOurs ? undefined : blocks++;
-          places.set(index, place);
-          return place === undefined ? "" : passed(event, place);
+          const block = readObject(event.content_block);
+          const isOurs = block.type === "tool_use" && ours.has(readString(block.name) ?? "");
+          const position = isOurs ? undefined : blocks++;
+          positions.set(index, position);
+          return position === undefined ? "" : forward(event, position);
         }
         case "content_block_delta":
         case "content_block_stop": {
-          const place = places.get(index);
-          return place === undefined ? "" : passed(event, place);
+          const position = positions.get(index);
+          return position === undefined ? "" : forward(event, position);
         }
         case "message_delta":
         case "message_stop":
           return "";
         default:
-          return writeEvent(raw);
+          return printSseEvent(raw);
       }
     },
     close(bodies) {
       const last = bodies.at(-1);
       if (last === undefined) return "";
-      const usage = bodies.map((body) => body.usage).reduce((sum, one) => added(sum, one));
-      const calls = bodies.flatMap((body) => objectsOf(body.content)).filter(({ type }) => type === "tool_use");
-      const isAnswered = last.stop_reason === "tool_use" && calls.every(({ name }) => ours.has(stringOf(name) ?? ""));
+      const usage = bodies.map((body) => body.usage).reduce((sum, one) => addNumbers(sum, one));
+      const calls = bodies.flatMap((body) => readObjects(body.content)).filter(({ type }) => type === "tool_use");
+      const isAnswered = last.stop_reason === "tool_use" && calls.every(({ name }) => ours.has(readString(name) ?? ""));
       const delta = {
         stop_reason: isAnswered ? "end_turn" : (last.stop_reason ?? null),
         stop_sequence: last.stop_sequence ?? null,
@@ -59,5 +59,5 @@ export function anthropicEditor(ours: ReadonlySet<string>): StreamEditor {
 }
 
 function write(event: JsonObject): string {
-  return writeEvent({ event: stringOf(event.type) ?? "message", data: JSON.stringify(event) });
+  return printSseEvent({ event: readString(event.type) ?? "message", data: JSON.stringify(event) });
 }

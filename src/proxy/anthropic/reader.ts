@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue } from "../../domain/index.ts";
-import { objectOf, parseObject, stringOf } from "../json.ts";
+import { parseObject, readObject, readString } from "../json.ts";
 import type { ReplyReader } from "../wire.ts";
 
-interface Building {
+interface PartialBlock {
   block: JsonObject;
-  /** The arguments of a call come as pieces of text. */
+  /** The arguments of a call, which are streamed as text. */
   input?: string;
 }
 
-/** The stream of the Messages API, put together as the message it stands for. */
+/** Assembles the stream of the Messages API into a message. */
 export function anthropicReader(): ReplyReader {
   let message: JsonObject | undefined;
-  const blocks = new Map<number, Building>();
-  let over = false;
+  const blocks = new Map<number, PartialBlock>();
+  let complete = false;
   let fault: string | undefined;
   return {
     take({ data }) {
@@ -21,36 +21,36 @@ export function anthropicReader(): ReplyReader {
       const index = typeof event.index === "number" ? event.index : 0;
       switch (event.type) {
         case "message_start":
-          message = { ...objectOf(event.message) };
+          message = { ...readObject(event.message) };
           break;
         case "content_block_start":
-          blocks.set(index, { block: { ...objectOf(event.content_block) } });
+          blocks.set(index, { block: { ...readObject(event.content_block) } });
           break;
         case "content_block_delta":
-          grow(blocks.get(index), objectOf(event.delta));
+          applyDelta(blocks.get(index), readObject(event.delta));
           break;
         case "message_delta":
           message = {
             ...message,
-            ...objectOf(event.delta),
-            usage: { ...objectOf(message?.usage), ...objectOf(event.usage) },
+            ...readObject(event.delta),
+            usage: { ...readObject(message?.usage), ...readObject(event.usage) },
           };
           break;
         case "message_stop":
-          over = true;
+          complete = true;
           break;
         case "error":
-          fault = stringOf(objectOf(event.error).message) ?? "the provider reported an error";
+          fault = readString(readObject(event.error).message) ?? "the provider reported an error";
           break;
       }
     },
-    body: () => (message === undefined ? undefined : { ...message, content: contentOf(blocks) }),
-    isOver: () => over,
+    body: () => (message === undefined ? undefined : { ...message, content: buildContent(blocks) }),
+    isComplete: () => complete,
     error: () => fault,
   };
 }
 
-function contentOf(blocks: ReadonlyMap<number, Building>): JsonValue[] {
+function buildContent(blocks: ReadonlyMap<number, PartialBlock>): JsonValue[] {
   return [...blocks]
     .sort(([a], [b]) => a - b)
     .map(([, { block, input }]) =>
@@ -58,11 +58,11 @@ function contentOf(blocks: ReadonlyMap<number, Building>): JsonValue[] {
     );
 }
 
-function grow(building: Building | undefined, delta: JsonObject): void {
+function applyDelta(building: PartialBlock | undefined, delta: JsonObject): void {
   if (building === undefined) return;
   const { block } = building;
   const append = (key: string, more: JsonValue | undefined): void => {
-    block[key] = (stringOf(block[key]) ?? "") + (stringOf(more) ?? "");
+    block[key] = (readString(block[key]) ?? "") + (readString(more) ?? "");
   };
   switch (delta.type) {
     case "text_delta":
@@ -75,7 +75,7 @@ function grow(building: Building | undefined, delta: JsonObject): void {
       append("signature", delta.signature);
       break;
     case "input_json_delta":
-      building.input = (building.input ?? "") + (stringOf(delta.partial_json) ?? "");
+      building.input = (building.input ?? "") + (readString(delta.partial_json) ?? "");
       break;
     case "citations_delta":
       block.citations = [...(Array.isArray(block.citations) ? block.citations : []), delta.citation ?? null];

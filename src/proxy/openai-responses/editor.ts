@@ -1,51 +1,51 @@
 import type { JsonObject } from "../../domain/index.ts";
-import { objectOf, parseObject, stringOf } from "../json.ts";
-import { type SseEvent, writeEvent } from "../sse.ts";
+import { parseObject, readObject, readString } from "../json.ts";
+import { printSseEvent, type SseEvent } from "../sse.ts";
 import type { StreamEditor } from "../wire.ts";
 
-const beginnings = new Set(["response.created", "response.queued", "response.in_progress"]);
+const startEvents = new Set(["response.created", "response.queued", "response.in_progress"]);
 
-/** Whether an event comes before the model has said anything. */
-export function isBeginning(type: string): boolean {
-  return beginnings.has(type);
+/** Whether an event precedes the model's output. */
+export function isStartEvent(type: string): boolean {
+  return startEvents.has(type);
 }
 
-/** Holds the calls of our tools back and joins several responses to one, with items and events counted through. */
+/** Removes the calls of recall tools and joins several responses into one with consecutive item and event numbers. */
 export function responsesEditor(
   ours: ReadonlySet<string>,
   merge: (bodies: readonly JsonObject[], ours: ReadonlySet<string>) => JsonObject,
 ): StreamEditor {
-  let places = new Map<number, number | undefined>();
+  let positions = new Map<number, number | undefined>();
   let items = 0;
   let rounds = 0;
   let events = 0;
   const write = (event: JsonObject): string =>
-    writeEvent({
-      event: stringOf(event.type) ?? "message",
+    printSseEvent({
+      event: readString(event.type) ?? "message",
       data: JSON.stringify({ ...event, sequence_number: events++ }),
     });
-  const placeOf = (event: JsonObject, index: number): number | undefined => {
-    if (!places.has(index)) {
-      const item = objectOf(event.item);
-      const isOurs = item.type === "function_call" && ours.has(stringOf(item.name) ?? "");
-      places.set(index, isOurs ? undefined : items++);
+  const resolvePosition = (event: JsonObject, index: number): number | undefined => {
+    if (!positions.has(index)) {
+      const item = readObject(event.item);
+      const isOurs = item.type === "function_call" && ours.has(readString(item.name) ?? "");
+      positions.set(index, isOurs ? undefined : items++);
     }
-    return places.get(index);
+    return positions.get(index);
   };
   return {
     begin() {
-      places = new Map();
+      positions = new Map();
       rounds += 1;
     },
     take(raw: SseEvent) {
       const event = parseObject(raw.data);
-      const type = stringOf(event?.type);
-      if (event === undefined || type === undefined) return writeEvent(raw);
-      if (isBeginning(type)) return rounds > 1 ? "" : write(event);
+      const type = readString(event?.type);
+      if (event === undefined || type === undefined) return printSseEvent(raw);
+      if (isStartEvent(type)) return rounds > 1 ? "" : write(event);
       if (type === "response.completed" || type === "response.incomplete") return "";
       if (typeof event.output_index !== "number") return write(event);
-      const place = placeOf(event, event.output_index);
-      return place === undefined ? "" : write({ ...event, output_index: place });
+      const position = resolvePosition(event, event.output_index);
+      return position === undefined ? "" : write({ ...event, output_index: position });
     },
     close(bodies) {
       const response = merge(bodies, ours);

@@ -1,18 +1,18 @@
 import { fromOpenaiResponses, type JsonObject, type JsonValue, type Message } from "../../domain/index.ts";
-import { added, canonical, numberOf, objectsOf, parseObject, stringOf } from "../json.ts";
-import { openaiError } from "../openai-error.ts";
-import { writeEvent } from "../sse.ts";
-import type { Call, Format, Opened, Replacement, Reply, Unit } from "../wire.ts";
-import { isBeginning, responsesEditor } from "./editor.ts";
+import { addNumbers, parseObject, printCanonical, readNumber, readObjects, readString } from "../json.ts";
+import { countInstructions, createOpenaiError, parseArguments } from "../openai-wire.ts";
+import { printSseEvent } from "../sse.ts";
+import type { Call, Format, ParsedRequest, Replacement, Reply, Unit } from "../wire.ts";
+import { isStartEvent, responsesEditor } from "./editor.ts";
 import { responsesReader } from "./reader.ts";
 
 /** OpenAI's Responses API, where a conversation is a list of items and a reply is several of them. */
 export const responsesFormat: Format = {
   id: "openai-responses",
-  open,
+  parse: parseRequest,
   identity: ({ wires }) => {
-    const said = wires.filter(({ type }) => type !== "reasoning");
-    return (said.length > 0 ? said : wires).map(identityOf);
+    const lasting = wires.filter(({ type }) => type !== "reasoning");
+    return (lasting.length > 0 ? lasting : wires).map(identifyItem);
   },
   messages: ({ wires }) => wires.map((wire): Message => fromOpenaiResponses(wire)),
   compose,
@@ -22,48 +22,43 @@ export const responsesFormat: Format = {
   join: (results, next) => [results, next],
   judge({ data }) {
     const event = parseObject(data);
-    const type = stringOf(event?.type) ?? "";
-    if (isBeginning(type)) return undefined;
+    const type = readString(event?.type) ?? "";
+    if (isStartEvent(type)) return undefined;
     return type === "response.failed" || type === "error" ? { refusal: data } : {};
   },
   reader: responsesReader,
   read,
   merge: mergeResponses,
   editor: (ours) => responsesEditor(ours, mergeResponses),
-  error: openaiError,
+  error: createOpenaiError,
   errorEvent: (message) =>
-    writeEvent({
+    printSseEvent({
       event: "error",
       data: JSON.stringify({ type: "error", code: "server_error", message, param: null }),
     }),
 };
 
-function itemsOf(input: JsonValue | undefined): JsonObject[] | undefined {
+function readItems(input: JsonValue | undefined): JsonObject[] | undefined {
   if (typeof input === "string") return [{ role: "user", content: input }];
   if (!Array.isArray(input)) return undefined;
-  const items = objectsOf(input);
+  const items = readObjects(input);
   return items.length === input.length ? items : undefined;
 }
 
-function headLength(items: readonly JsonObject[]): number {
-  const end = items.findIndex(({ role }) => role !== "system" && role !== "developer");
-  return end === -1 ? items.length : end;
-}
-
-/** A conversation that the provider keeps comes in pieces, which say nothing of what was before them. */
-function open(body: JsonObject): Opened | undefined {
+/** Returns undefined for conversations that the provider stores: their requests contain only the newest items. */
+function parseRequest(body: JsonObject): ParsedRequest | undefined {
   if (isGiven(body.previous_response_id) || isGiven(body.conversation) || isGiven(body.prompt)) return undefined;
-  const items = itemsOf(body.input);
+  const items = readItems(body.input);
   if (items === undefined) return undefined;
-  const length = headLength(items);
+  const length = countInstructions(items);
   if (length === items.length) return undefined;
   return {
-    model: stringOf(body.model) ?? "",
+    model: readString(body.model) ?? "",
     stream: body.stream === true,
     ...(typeof body.max_output_tokens === "number" ? { maxTokens: body.max_output_tokens } : {}),
-    units: unitsOfItems(items.slice(length)),
+    units: groupItems(items.slice(length)),
     fixedText: JSON.stringify([body.instructions ?? null, items.slice(0, length), body.tools ?? null]),
-    toolNames: new Set(objectsOf(body.tools).flatMap((tool) => stringOf(tool.name) ?? [])),
+    toolNames: new Set(readObjects(body.tools).flatMap((tool) => readString(tool.name) ?? [])),
     mayOffer: true,
   };
 }
@@ -72,54 +67,54 @@ function isGiven(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The items of one reply are one unit: thoughts must not be parted from the calls they led to. */
-function unitsOfItems(items: readonly JsonObject[]): Unit[] {
+/** Groups the items of a reply into one unit: reasoning must not be separated from the calls that follow it. */
+function groupItems(items: readonly JsonObject[]): Unit[] {
   const units: Unit[] = [];
   let isReply = false;
   for (const item of items) {
-    const answers = isAnswered(item);
+    const isReplyItem = belongsToReply(item);
     const last = units.at(-1);
-    if (answers && isReply && last) last.wires.push(item);
+    if (isReplyItem && isReply && last) last.wires.push(item);
     else units.push({ wires: [item] });
-    isReply = answers;
+    isReply = isReplyItem;
   }
   return units;
 }
 
-function isAnswered(item: JsonObject): boolean {
-  const type = stringOf(item.type) ?? "message";
+function belongsToReply(item: JsonObject): boolean {
+  const type = readString(item.type) ?? "message";
   return type === "message" ? item.role === "assistant" : type === "reasoning" || type.endsWith("_call");
 }
 
-function identityOf(item: JsonObject): JsonValue {
-  const type = stringOf(item.type) ?? "message";
-  if (type === "message") return [stringOf(item.role) ?? "", ...textsOf(item.content)];
+function identifyItem(item: JsonObject): JsonValue {
+  const type = readString(item.type) ?? "message";
+  if (type === "message") return [readString(item.role) ?? "", ...readTexts(item.content)];
   if (type === "function_call") {
-    return [type, stringOf(item.call_id) ?? "", stringOf(item.name) ?? "", stringOf(item.arguments) ?? ""];
+    return [type, readString(item.call_id) ?? "", readString(item.name) ?? "", readString(item.arguments) ?? ""];
   }
   const { id: _, status: __, ...rest } = item;
-  return canonical(rest);
+  return printCanonical(rest);
 }
 
-function textsOf(content: JsonValue | undefined): JsonValue[] {
+function readTexts(content: JsonValue | undefined): JsonValue[] {
   if (typeof content === "string") return [content];
-  return objectsOf(content).map((block) => (typeof block.text === "string" ? block.text : canonical(block)));
+  return readObjects(content).map((block) => (typeof block.text === "string" ? block.text : printCanonical(block)));
 }
 
 function compose(body: JsonObject, { summary, addition, units, tools, withheld }: Replacement): JsonObject {
-  const items = itemsOf(body.input) ?? [];
-  const instructions = [stringOf(body.instructions), addition].filter((text) => text !== undefined && text !== "");
+  const items = readItems(body.input) ?? [];
+  const instructions = [readString(body.instructions), addition].filter((text) => text !== undefined && text !== "");
   const sent = units.flatMap(({ wires }) => wires);
   const composed: JsonObject = {
     ...body,
     ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n\n") }),
     input: [
-      ...items.slice(0, headLength(items)),
+      ...items.slice(0, countInstructions(items)),
       ...(summary === "" ? [] : [{ role: "user", content: summary }]),
       ...(body.store === false ? sent.filter(isComplete) : sent),
     ],
   };
-  const own = objectsOf(body.tools);
+  const own = readObjects(body.tools);
   if (tools.length === 0 || (withheld && own.length > 0)) return composed;
   composed.tools = [
     ...own,
@@ -135,42 +130,35 @@ function compose(body: JsonObject, { summary, addition, units, tools, withheld }
   return composed;
 }
 
-/** A thought that the provider did not keep can only be sent back when it brings its content along. */
+/** Reasoning that the provider does not store can be sent back only with its encrypted content. */
 function isComplete(item: JsonObject): boolean {
   return item.type !== "reasoning" || isGiven(item.encrypted_content);
 }
 
 function read(body: JsonObject): Reply | undefined {
   if (!Array.isArray(body.output) || body.status === "failed") return undefined;
-  const items = objectsOf(body.output);
+  const items = readObjects(body.output);
   const usage = typeof body.usage === "object" && body.usage !== null && !Array.isArray(body.usage) ? body.usage : {};
-  const input = numberOf(usage.input_tokens);
+  const input = readNumber(usage.input_tokens);
   return {
     unit: { wires: items },
-    calls: items.filter(({ type }) => type === "function_call" || type === "custom_tool_call").map(callOf),
-    ...(input > 0 ? { usage: { input, output: numberOf(usage.output_tokens) } } : {}),
-    isCut: body.status === "incomplete",
+    calls: items.filter(({ type }) => type === "function_call" || type === "custom_tool_call").map(readCall),
+    ...(input > 0 ? { usage: { input, output: readNumber(usage.output_tokens) } } : {}),
+    isTruncated: body.status === "incomplete",
   };
 }
 
-function callOf(item: JsonObject): Call {
-  const text = stringOf(item.arguments) ?? "";
-  return { id: stringOf(item.call_id) ?? "", name: stringOf(item.name) ?? "", input: inputOf(text) };
-}
-
-function inputOf(text: string): JsonValue {
-  try {
-    return text === "" ? {} : (JSON.parse(text) as JsonValue);
-  } catch {
-    // The tool says what is wrong with what it is given.
-    return text;
-  }
+function readCall(item: JsonObject): Call {
+  const text = readString(item.arguments) ?? "";
+  return { id: readString(item.call_id) ?? "", name: readString(item.name) ?? "", input: parseArguments(text) };
 }
 
 function mergeResponses(bodies: readonly JsonObject[], ours: ReadonlySet<string>): JsonObject {
   const output = bodies
-    .flatMap((body) => objectsOf(body.output))
-    .filter((item) => !(item.type === "function_call" && ours.has(stringOf(item.name) ?? "")));
-  const usage = bodies.map((body) => body.usage).reduce((sum, one) => (sum && one ? added(sum, one) : (one ?? sum)));
+    .flatMap((body) => readObjects(body.output))
+    .filter((item) => !(item.type === "function_call" && ours.has(readString(item.name) ?? "")));
+  const usage = bodies
+    .map((body) => body.usage)
+    .reduce((sum, one) => (sum && one ? addNumbers(sum, one) : (one ?? sum)));
   return { ...bodies.at(-1), output, ...(usage === undefined ? {} : { usage }) };
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../domain/index.ts";
-import { objectOf, parseObject, stringOf } from "../json.ts";
+import { parseObject, readObject, readString } from "../json.ts";
 import type { ReplyReader } from "../wire.ts";
 
-/** The events of a response, put together as the response they stand for. */
+/** Assembles the events of a stream into a response. */
 export function responsesReader(): ReplyReader {
-  let begun: JsonObject | undefined;
+  let created: JsonObject | undefined;
   let ended: JsonObject | undefined;
   const items = new Map<number, JsonObject>();
   const texts = new Map<number, string>();
@@ -12,42 +12,42 @@ export function responsesReader(): ReplyReader {
   return {
     take({ data }) {
       const event = parseObject(data);
-      const type = stringOf(event?.type);
+      const type = readString(event?.type);
       if (event === undefined || type === undefined) return;
       const index = typeof event.output_index === "number" ? event.output_index : 0;
       switch (type) {
         case "response.created":
-          begun = objectOf(event.response);
+          created = readObject(event.response);
           break;
         case "response.output_item.added":
         case "response.output_item.done":
-          items.set(index, objectOf(event.item));
+          items.set(index, readObject(event.item));
           if (type.endsWith("done")) texts.delete(index);
           break;
         case "response.output_text.delta":
-          texts.set(index, (texts.get(index) ?? "") + (stringOf(event.delta) ?? ""));
+          texts.set(index, (texts.get(index) ?? "") + (readString(event.delta) ?? ""));
           break;
         case "response.completed":
         case "response.incomplete":
-          ended = objectOf(event.response);
+          ended = readObject(event.response);
           break;
         case "response.failed":
-          ended = objectOf(event.response);
-          fault = stringOf(objectOf(ended.error).message) ?? "the response failed";
+          ended = readObject(event.response);
+          fault = readString(readObject(ended.error).message) ?? "the response failed";
           break;
         case "error":
-          fault = stringOf(event.message) ?? "the provider reported an error";
+          fault = readString(event.message) ?? "the provider reported an error";
           break;
       }
     },
     body() {
-      if (begun === undefined && ended === undefined) return undefined;
-      const output = [...items].sort(([a], [b]) => a - b).map(([index, item]) => withText(item, texts.get(index)));
-      // Some servers leave the items out of the last event.
+      if (created === undefined && ended === undefined) return undefined;
+      const output = [...items].sort(([a], [b]) => a - b).map(([index, item]) => addText(item, texts.get(index)));
+      // Some servers omit the items in the last event.
       if (ended !== undefined) return { ...ended, output: isFilled(ended) ? (ended.output ?? []) : output };
-      return { ...begun, output, status: "incomplete" };
+      return { ...created, output, status: "incomplete" };
     },
-    isOver: () => ended !== undefined,
+    isComplete: () => ended !== undefined,
     error: () => fault,
   };
 }
@@ -56,8 +56,8 @@ function isFilled({ output }: JsonObject): boolean {
   return Array.isArray(output) && output.length > 0;
 }
 
-/** A message that was cut off, with what came of it. */
-function withText(item: JsonObject, text: string | undefined): JsonObject {
+/** Returns an incomplete message with the text received so far. */
+function addText(item: JsonObject, text: string | undefined): JsonObject {
   if (text === undefined || item.type !== "message") return item;
   return { ...item, content: [{ type: "output_text", text, annotations: [] }] };
 }

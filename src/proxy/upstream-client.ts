@@ -2,8 +2,8 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type 
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { VarveError } from "../domain/index.ts";
 
-/** Headers that are about one connection, or that this gateway alone is meant by. */
-const notForwarded = new Set([
+/** Headers that concern one connection, or only this gateway. */
+const droppedRequestHeaders = new Set([
   "connection",
   "keep-alive",
   "proxy-authenticate",
@@ -19,8 +19,8 @@ const notForwarded = new Set([
   "x-varve-token",
   "x-varve-session",
 ]);
-/** Of an answer, those are left behind that are about how it came. */
-const notAnswered = new Set([
+/** Headers of an answer that concern only the connection to the provider. */
+const droppedAnswerHeaders = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -38,8 +38,8 @@ export interface UpstreamRequest {
   timeoutMs: number;
 }
 
-/** Connections to providers, kept open between requests. */
-export class Upstreams {
+/** Sends requests to providers over connections that are kept alive. */
+export class UpstreamClient {
   readonly #http = new HttpAgent({ keepAlive: true });
   readonly #https = new HttpsAgent({ keepAlive: true });
 
@@ -47,7 +47,7 @@ export class Upstreams {
     try {
       return await this.#once(request, false);
     } catch (error) {
-      // A connection that was kept open may have been closed by the other side at this very moment.
+      // The provider may have closed an idle connection just as it was reused; the retry opens a new one.
       if (!(error instanceof StaleConnection)) throw error;
       return this.#once(request, true);
     }
@@ -66,11 +66,11 @@ export class Upstreams {
       signal,
       timeout: timeoutMs,
     });
-    outgoing.on("timeout", () => outgoing.destroy(silent(url, timeoutMs)));
+    outgoing.on("timeout", () => outgoing.destroy(createTimeoutError(url, timeoutMs)));
     outgoing.on("response", resolve);
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       if (outgoing.reusedSocket && error.code === "ECONNRESET") reject(new StaleConnection());
-      else reject(signal.aborted ? error : unreachable(url, error));
+      else reject(signal.aborted ? error : createUnreachableError(url, error));
     });
     outgoing.end(body);
     return promise;
@@ -84,7 +84,7 @@ export class Upstreams {
 
 class StaleConnection extends Error {}
 
-/** A failure that the proxy answers with a status of its own. */
+/** A failure of the connection to the provider, with the HTTP status for the client. */
 export class UpstreamError extends VarveError {
   readonly #status: number;
 
@@ -98,51 +98,54 @@ export class UpstreamError extends VarveError {
   }
 }
 
-function silent(url: URL, timeoutMs: number): UpstreamError {
-  return new UpstreamError(504, `${url.host} said nothing for ${timeoutMs} ms.`, "Raise proxy.upstreamTimeoutMs.");
+function createTimeoutError(url: URL, timeoutMs: number): UpstreamError {
+  return new UpstreamError(
+    504,
+    `${url.host} sent nothing for ${timeoutMs} ms.`,
+    "Try again, or raise proxy.upstreamTimeoutMs.",
+  );
 }
 
-function unreachable(url: URL, cause: NodeJS.ErrnoException): Error {
+function createUnreachableError(url: URL, cause: NodeJS.ErrnoException): Error {
   if (cause instanceof VarveError) return cause;
   const why = cause.code ?? cause.message;
   return new UpstreamError(
     502,
     `${url.host} cannot be reached: ${why}.`,
-    "See proxy.anthropic.baseUrl and proxy.openai.baseUrl.",
+    "Check the network, proxy.anthropic.baseUrl and proxy.openai.baseUrl.",
     cause,
   );
 }
 
-/** The client's headers for the provider. Answers must come unpacked, because they are read on their way. */
-export function forwardedHeaders(headers: Headers): OutgoingHttpHeaders {
-  const named = new Set((headers.get("connection") ?? "").toLowerCase().split(/\s*,\s*/));
+/** Copies the client's headers for the provider. Answers must not be compressed, because the proxy parses them. */
+export function copyRequestHeaders(headers: Headers): OutgoingHttpHeaders {
+  const connectionHeaders = new Set((headers.get("connection") ?? "").toLowerCase().split(/\s*,\s*/));
   const forwarded: OutgoingHttpHeaders = {};
   for (const [name, value] of headers) {
-    if (!notForwarded.has(name) && !named.has(name)) forwarded[name] = value;
+    if (!droppedRequestHeaders.has(name) && !connectionHeaders.has(name)) forwarded[name] = value;
   }
   forwarded["accept-encoding"] = "identity";
   return forwarded;
 }
 
-export function answeredHeaders(upstream: IncomingMessage, options: { length?: boolean } = {}): Headers {
+export function copyAnswerHeaders(upstream: IncomingMessage, options: { length?: boolean } = {}): Headers {
   const headers = new Headers();
   const raw = upstream.rawHeaders;
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const [name, value] = [raw[index] ?? "", raw[index + 1] ?? ""];
     const lower = name.toLowerCase();
-    if (notAnswered.has(lower) || (lower === "content-length" && options.length === false)) continue;
+    if (droppedAnswerHeaders.has(lower) || (lower === "content-length" && options.length === false)) continue;
     headers.append(name, value);
   }
   return headers;
 }
 
-/** All of an answer; undefined when it is larger than the limit, of which the first bytes were read then. */
 export async function readAll(upstream: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of upstream as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-export function asBody(bytes: Buffer): Uint8Array<ArrayBuffer> {
+export function toBody(bytes: Buffer): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

@@ -5,22 +5,22 @@ import { boundAgent, type TokenPrincipal } from "./tokens.ts";
 
 type Session = Awaited<ReturnType<Varve["sessions"]["get"]>>;
 
-/** The agent a request is about: the caller's own when they are bound to one, else the one they name. */
-export function agentFor(principal: TokenPrincipal, named: string | undefined): string | undefined {
+/** Returns the agent of a request: the named one if the principal may use it, else the one it is bound to. */
+export function resolveAgent(principal: TokenPrincipal, named: string | undefined): string | undefined {
   if (named === undefined) return boundAgent(principal);
   if (!canUseAgent(principal, named)) throw foreignAgent(principal, named);
   return named;
 }
 
-/** The session a request names. One of a foreign agent is answered exactly like one that does not exist. */
-export async function findSessionFor(
+/** Finds the session that a request names. One of a foreign agent gets the same error as a missing one. */
+export async function requireSession(
   varve: Varve,
   principal: TokenPrincipal,
   name: string,
   agent?: string,
 ): Promise<Session> {
   try {
-    const session = await varve.sessions.get(name, agentFor(principal, agent));
+    const session = await varve.sessions.get(name, resolveAgent(principal, agent));
     if (canUseAgent(principal, session.agent)) return session;
   } catch (error) {
     if (!(error instanceof VarveError && error.code === "SESSION_NOT_FOUND")) throw error;
@@ -30,7 +30,7 @@ export async function findSessionFor(
   });
 }
 
-/** Refuses a session key of an agent that the principal may not use. */
+/** Throws when a session key belongs to an agent that the principal may not use. */
 export function refuseForeignKey(principal: TokenPrincipal, key: string | undefined): void {
   if (key === undefined) return;
   const parsed = parseSessionKey(key);

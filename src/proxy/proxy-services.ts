@@ -2,44 +2,44 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { JsonObject } from "../domain/index.ts";
 import type { Varve } from "../engine.ts";
 import type { ProxyCounters } from "./counters.ts";
-import type { Upstreams } from "./forward.ts";
 import type { Plan, Planner, Turn } from "./planner.ts";
 import type { RoundsResult } from "./rounds.ts";
+import type { UpstreamClient } from "./upstream-client.ts";
 
-/** What an exchange needs of the proxy. */
-export interface ExchangeHost {
+/** The services that handle a request, shared by all requests of a proxy. */
+export interface ProxyServices {
   varve: Varve;
   planner: Planner;
-  upstreams: Upstreams;
+  upstreams: UpstreamClient;
   counters: ProxyCounters;
   fail(what: string, error: unknown): void;
-  /** Keeps a reply; resolves when it is written, or when that failed and was said. */
-  keep(turn: Turn, plan: Plan, bodies: readonly JsonObject[], result: KeptReply): Promise<void>;
+  /** Resolves when the reply is written, or when that failed and was reported. */
+  recordReply(turn: Turn, plan: Plan, bodies: readonly JsonObject[], result: ReplyOutcome): Promise<void>;
 }
 
-export interface KeptReply {
+export interface ReplyOutcome {
   insertion?: RoundsResult["insertion"];
   ours: ReadonlySet<string>;
   isWhole: boolean;
 }
 
-export interface Sending {
+export interface UpstreamCall {
   url: URL;
   method: string;
   headers: OutgoingHttpHeaders;
-  /** Puts another credential into the headers after one was refused; absent where the credential is the client's. */
+  /** Puts a renewed credential into the headers; absent when the credential is the client's. */
   renewCredential?(): Promise<boolean>;
-  /** The client's own bytes. */
+  /** The client's body, unchanged. */
   bytes: Uint8Array;
   signal: AbortSignal;
-  /** Breaks the connection to the client, as the provider broke its own. */
+  /** Breaks the connection to the client off, as the provider broke its own. */
   breakOff(): void;
 }
 
-/** Sends a body to the provider a request is meant for; once more where a credential of our own had run out. */
-export async function send(
-  { upstreams, varve }: Pick<ExchangeHost, "upstreams" | "varve">,
-  { url, method, headers, signal, renewCredential }: Sending,
+/** Sends a body to the provider; retries once with a renewed credential when the gateway's own has expired. */
+export async function sendUpstream(
+  { upstreams, varve }: Pick<ProxyServices, "upstreams" | "varve">,
+  { url, method, headers, signal, renewCredential }: UpstreamCall,
   body?: Uint8Array,
 ): Promise<IncomingMessage> {
   const timeoutMs = varve.settings.config.proxy.upstreamTimeoutMs;
