@@ -1,6 +1,7 @@
 /**
- * Porter's stemmer (http://tartarus.org/martin/PorterStemmer/). Own code on purpose: it must produce exactly the stems
- * of SQLite's `porter` tokenizer, so that counted terms and full-text matches agree, and packages differ in details.
+ * Porter's stemmer (http://tartarus.org/martin/PorterStemmer/). Own code on purpose: it is small, needs no dependency
+ * and follows the algorithm of SQLite's `porter` tokenizer, so that counted terms agree with full-text matches there.
+ * PostgreSQL's index uses Snowball English, a later variant; both engines rank by the stems computed here.
  */
 const consonant = "[^aeiou]";
 const vowel = "[aeiouy]";
