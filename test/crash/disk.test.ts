@@ -78,7 +78,10 @@ describe.runIf(mountable)(`SQLite on a small disk${reason}`, () => {
     await first.context.ingest(session, messages);
     await first.close();
     execFileSync("mount", ["-o", "remount,ro", disk]);
-    await expect(open()).rejects.toMatchObject({ code: "STORE_READ_ONLY", remedy: expect.stringContaining("permissions") });
+    await expect(open()).rejects.toMatchObject({
+      code: "STORE_READ_ONLY",
+      remedy: expect.stringContaining("permissions"),
+    });
     const missing = openVarve({ home, database: join(disk, "other", "varve.db") });
     await expect(missing).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
     execFileSync("mount", ["-o", "remount,rw", disk]);

@@ -242,7 +242,11 @@ function resolveLastMonth(name: string | undefined, now: number): { from: number
 }
 
 /** A day of a month without a year: the latest one in the past. */
-function resolveDay(name: string | undefined, day: string | undefined, now: number): Omit<TimeSpan, "text"> | undefined {
+function resolveDay(
+  name: string | undefined,
+  day: string | undefined,
+  now: number,
+): Omit<TimeSpan, "text"> | undefined {
   const thisYear = new Date(now).getUTCFullYear();
   const span = makeDaySpan(thisYear, parseMonth(name), number(day));
   if (!span) return undefined;
