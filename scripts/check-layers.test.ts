@@ -18,7 +18,7 @@ describe("the layers of src", () => {
           'import { open } from "../open.ts";\nimport { VarveError } from "../../domain/index.ts";\n',
         "engine.ts": 'import { openStore } from "./store/index.ts";\n',
         "cli/start.ts":
-          'import { openVarve } from "../engine.ts";\nimport { serve } from "../http/index.ts";\nimport { tools } from "../tools/index.ts";\n',
+          'import { openVarve } from "../index.ts";\nimport { serve } from "../http/index.ts";\nimport { tools } from "../tools/index.ts";\n',
       }),
     ).toEqual([]);
   });
@@ -56,7 +56,7 @@ describe("the layers of src", () => {
   });
 
   test("let a test use modules above its own", () => {
-    expect(check({ "store/a.test.ts": 'import { openVarve } from "../engine.ts";\n' })).toEqual([]);
+    expect(check({ "store/a.test.ts": 'import { openVarve } from "../index.ts";\n' })).toEqual([]);
   });
 
   test("keep surfaces above the engine and apart from each other", () => {

@@ -1,4 +1,4 @@
-import { type OpenOptions, openVarve, type Varve } from "../engine.ts";
+import { type OpenOptions, openVarve, type Varve } from "../index.ts";
 import { type Output, outputFor } from "./output.ts";
 
 /** Options that every command has. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { categoryNames } from "../engine.ts";
+import { categoryNames } from "../index.ts";
 import { parseFraction, parseTime, parseWholeNumber } from "./option-parsers.ts";
 
 const load = () => import("./commands/memory.ts");

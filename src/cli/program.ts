@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from "commander";
-import { exportFormats, profiles, sourceNames, version } from "../engine.ts";
+import { exportFormats, profiles, sourceNames, version } from "../index.ts";
 import { examples } from "./examples.ts";
 import { addIntegrationCommands } from "./integrations-program.ts";
 import { addMemoryCommands } from "./memory-program.ts";

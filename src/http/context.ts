@@ -2,7 +2,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../domain/index.ts";
-import type { EngineEvent, Varve } from "../engine.ts";
+import type { EngineEvent, Varve } from "../index.ts";
 import type { ProxyCounters } from "../proxy/index.ts";
 import type { GatewayAddress } from "./addresses.ts";
 import type { GatewayDeadlines } from "./deadlines.ts";

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { allRights } from "../authorization/index.ts";
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
-import type { Varve } from "../engine.ts";
+import type { Varve } from "../index.ts";
 import { formatUrlHost, type GatewayAddress, isLoopback } from "./addresses.ts";
 import { createApp } from "./app.ts";
 import type { GatewayContext, GatewayLogRecord } from "./context.ts";

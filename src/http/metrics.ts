@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { EngineEvent, Status, Varve } from "../engine.ts";
+import type { EngineEvent, Status, Varve } from "../index.ts";
 
 /** Counters of this process, rendered together with the counts of the store. */
 export interface Metrics {

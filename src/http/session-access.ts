@@ -1,6 +1,6 @@
 import { canUseAgent, foreignAgent } from "../authorization/index.ts";
 import { parseSessionKey, VarveError } from "../domain/index.ts";
-import type { Varve } from "../engine.ts";
+import type { Varve } from "../index.ts";
 import { boundAgent, type TokenPrincipal } from "./tokens.ts";
 
 type Session = Awaited<ReturnType<Varve["sessions"]["get"]>>;

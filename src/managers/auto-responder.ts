@@ -1,4 +1,4 @@
-import { type OpenOptions, openVarve, type TurnEvent, type TurnResult, type Varve } from "../engine.ts";
+import { type OpenOptions, openVarve, type TurnEvent, type TurnResult, type Varve } from "../index.ts";
 
 export interface AutoResponderSettings {
   /** Whether messages are answered; if false, they are only stored. */

@@ -1,4 +1,4 @@
-import { type OpenOptions, openVarve, type Varve } from "../engine.ts";
+import { type OpenOptions, openVarve, type Varve } from "../index.ts";
 
 /** An open engine, or the options to open one, which the manager then closes itself. */
 export type ManagerOptions = { varve: Varve } | Pick<OpenOptions, "home" | "database" | "config" | "models" | "clock">;

@@ -1,5 +1,5 @@
 import { type Clock, type JsonObject, type Message, type Role, systemClock, VarveError } from "../domain/index.ts";
-import type { Session, Varve } from "../engine.ts";
+import type { Session, Varve } from "../index.ts";
 import { type ManagerOptions, SharedEngine } from "./engine.ts";
 
 /** A session as applications see it. */

@@ -1,6 +1,6 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { VarveError } from "../domain/index.ts";
-import type { Varve } from "../engine.ts";
+import type { Varve } from "../index.ts";
 import { createServer, type McpOptions } from "./server.ts";
 
 /** Serves MCP over HTTP. It is stateless: each request carries its options. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openVarve, type Varve } from "../engine.ts";
+import { openVarve, type Varve } from "../index.ts";
 import { createServer, type McpOptions } from "./server.ts";
 
 const home = mkdtempSync(join(tmpdir(), "varve-mcp-server-"));

@@ -1,7 +1,7 @@
 import { type CallToolResult, McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { toVarveError, type VarveError } from "../domain/index.ts";
-import { type Varve, version } from "../engine.ts";
+import { type Varve, version } from "../index.ts";
 import { type BoundTool, openToolbox, type ToolOptions } from "../tools/index.ts";
 
 export interface McpOptions extends ToolOptions {

@@ -7,7 +7,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Varve } from "../engine.ts";
+import type { Varve } from "../index.ts";
 import { createServer, type McpOptions } from "./server.ts";
 
 const drainMs = 10_000;

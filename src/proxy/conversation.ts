@@ -1,5 +1,5 @@
 import { type JsonObject, type Message, VarveError } from "../domain/index.ts";
-import type { Session, Varve } from "../engine.ts";
+import type { Session, Varve } from "../index.ts";
 import { chainId, emptyHistory, estimateUnitTokens, type KnownHistory, type Link } from "./history.ts";
 import { readObject, readObjects } from "./json.ts";
 import type { Insertion, View } from "./view.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { redactSecrets } from "../domain/index.ts";
-import { isContextOverflow } from "../engine.ts";
+import { isContextOverflow } from "../index.ts";
 import { answerClient } from "./answer.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Plan, Turn } from "./planner.ts";

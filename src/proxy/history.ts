@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import { getParts, getToolCalls, getToolResults, type JsonValue } from "../domain/index.ts";
-import { estimateMessageTokens } from "../engine.ts";
+import { estimateMessageTokens } from "../index.ts";
 import type { Format, Unit } from "./wire.ts";
 
 /** A unit of a conversation, identified by its position in it. */

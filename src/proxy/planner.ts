@@ -1,6 +1,6 @@
 import type { Principal } from "../authorization/index.ts";
 import type { JsonObject } from "../domain/index.ts";
-import { estimateTokens, type Session, type Varve } from "../engine.ts";
+import { estimateTokens, type Session, type Varve } from "../index.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ProxyCounters } from "./counters.ts";
 import type { Link } from "./history.ts";

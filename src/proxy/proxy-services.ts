@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { JsonObject } from "../domain/index.ts";
-import type { Varve } from "../engine.ts";
+import type { Varve } from "../index.ts";
 import type { ProxyCounters } from "./counters.ts";
 import type { Plan, Planner, Turn } from "./planner.ts";
 import type { RoundsResult } from "./rounds.ts";

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../authorization/index.ts";
 import { toVarveError } from "../domain/index.ts";
-import { openProviderCredential, type Varve } from "../engine.ts";
+import { openProviderCredential, type Varve } from "../index.ts";
 import { Continuations } from "./continuations.ts";
 import { Conversation } from "./conversation.ts";
 import { type ProxyCounters, zeroCounters } from "./counters.ts";

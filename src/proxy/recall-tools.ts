@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { hasRight, owner, type Principal } from "../authorization/index.ts";
 import { isJsonObject, type JsonObject, toVarveError } from "../domain/index.ts";
-import { estimateTokens, type Session, type Varve } from "../engine.ts";
+import { estimateTokens, type Session, type Varve } from "../index.ts";
 import { type BoundTool, openToolbox } from "../tools/index.ts";
 import type { AnsweredCall, Call, OfferedTool } from "./wire.ts";
 

@@ -1,6 +1,6 @@
 import type { LRUCache } from "lru-cache";
 import type { JsonObject } from "../domain/index.ts";
-import type { Session, Varve } from "../engine.ts";
+import type { Session, Varve } from "../index.ts";
 import type { Continuations } from "./continuations.ts";
 import { type Conversation, createReplyFields } from "./conversation.ts";
 import type { ProxyCounters } from "./counters.ts";

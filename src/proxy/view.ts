@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/index.ts";
-import { estimateTokens, type Session, type SummaryPrefix, type Varve } from "../engine.ts";
+import { estimateTokens, type Session, type SummaryPrefix, type Varve } from "../index.ts";
 import { findCleanStart, type Link, parseEntryId } from "./history.ts";
 import type { Format, Unit } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import { estimateTokens } from "../engine.ts";
+import { estimateTokens } from "../index.ts";
 
 /** A model's context window. */
 export interface KnownWindow {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { ConfigInput } from "../config/index.ts";
-import { openVarve } from "../engine.ts";
+import { openVarve } from "../index.ts";
 
 const home = mkdtempSync(join(tmpdir(), "varve-ranking-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { openVarve } from "../engine.ts";
+import { openVarve } from "../index.ts";
 import type { Reranker } from "../models/index.ts";
 
 const home = mkdtempSync(join(tmpdir(), "varve-remote-"));

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message } from "../domain/index.ts";
-import { type BoundTool, openVarve, type Session, type ToolOptions, type ToolResult, type Varve } from "../engine.ts";
+import { type BoundTool, openVarve, type Session, type ToolOptions, type ToolResult, type Varve } from "../index.ts";
 import { openToolbox } from "./index.ts";
 
 /** Words of the history that try to pass for the tool's own. */

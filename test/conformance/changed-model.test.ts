@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { OpenOptions, Varve } from "../../src/engine.ts";
+import type { OpenOptions, Varve } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import { WordEmbedder } from "../support/word-embedder.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Entry, Message } from "../../src/domain/index.ts";
-import type { Expansion, Session, TreeNode } from "../../src/engine.ts";
+import type { Expansion, Session, TreeNode } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
 const words =

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
-import type { Varve } from "../../src/engine.ts";
+import type { Varve } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import { WordEmbedder } from "../support/word-embedder.ts";
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Entry, Message } from "../../src/domain/index.ts";
-import type { ImportReport, Varve } from "../../src/engine.ts";
+import type { ImportReport, Varve } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../src/domain/index.ts";
-import { openVarve, restoreBackup, type Session } from "../../src/engine.ts";
+import { openVarve, restoreBackup, type Session } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
 const csv = `name,city,amount\n${Array.from({ length: 400 }, (_, index) => `person ${index},Berlin,${index * 7}`).join("\n")}\n`;

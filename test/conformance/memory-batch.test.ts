@@ -1,7 +1,7 @@
 /** A batch is written whole or not at all, and the job goes on; admission, budgets and vectors. */
 import { beforeEach, expect, test } from "vitest";
 import { VarveError } from "../../src/domain/index.ts";
-import { type Embedder, type OpenOptions, openVarve, type StoreTap, type Varve } from "../../src/engine.ts";
+import { type Embedder, type OpenOptions, openVarve, type StoreTap, type Varve } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import { ScriptedModel } from "../support/scripted-memory-model.ts";
 

@@ -1,7 +1,7 @@
 /** A long conversation with a model that notes and decides: facts appear, change, contradict, repeat and are asked about. */
 import { beforeEach, expect, test } from "vitest";
 import type { Message } from "../../src/domain/index.ts";
-import type { Memory, Session } from "../../src/engine.ts";
+import type { Memory, Session } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import { type Note, ScriptedModel, type Verdict } from "../support/scripted-memory-model.ts";
 

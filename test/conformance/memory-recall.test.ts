@@ -1,7 +1,7 @@
 /** Memories in the views of a model: when, what, how much, where, and never twice. */
 import { expect, test } from "vitest";
 import { type Message, VarveError } from "../../src/domain/index.ts";
-import { openVarve, type Session, type StoreTap } from "../../src/engine.ts";
+import { openVarve, type Session, type StoreTap } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
 onEveryEngine("memory in view", (get) => {

@@ -1,7 +1,7 @@
 /** Memories without any model: what people ask to remember, like, decide and change. */
 import { expect, test } from "vitest";
 import type { Message } from "../../src/domain/index.ts";
-import type { Session } from "../../src/engine.ts";
+import type { Session } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
 const day = 86_400_000;

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type OpenOptions, openVarve, owner, restoreBackup, type Session } from "../../src/engine.ts";
+import { type OpenOptions, openVarve, owner, restoreBackup, type Session } from "../../src/index.ts";
 import { openToolbox } from "../../src/tools/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
 import { type Clock, getParts, systemClock, systemRandom } from "../../src/domain/index.ts";
-import type { Accepted, TurnEvent, TurnResult, Varve } from "../../src/engine.ts";
+import type { Accepted, TurnEvent, TurnResult, Varve } from "../../src/index.ts";
 import {
   type ChatBody,
   type ChatServer,

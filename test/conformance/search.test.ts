@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../src/domain/index.ts";
-import type { Session } from "../../src/engine.ts";
+import type { Session } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import { WordEmbedder } from "../support/word-embedder.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/domain/index.ts";
-import { openVarve, restoreBackup } from "../../src/engine.ts";
+import { openVarve, restoreBackup } from "../../src/index.ts";
 import { type JobHandler, JobWorker } from "../../src/jobs/index.ts";
 import {
   attachStatement,

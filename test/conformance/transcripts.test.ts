@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message, Part } from "../../src/domain/index.ts";
-import type { Session } from "../../src/engine.ts";
+import type { Session } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
 const text = (entries: { type: string }[]) =>

@@ -5,7 +5,7 @@
  */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { openVarve, type StoreTap } from "../../src/engine.ts";
+import { openVarve, type StoreTap } from "../../src/index.ts";
 import { rngOf } from "../support/rng.ts";
 import { concurrentWork } from "./concurrent-writers.ts";
 import type { KillPoint, Place, Worker } from "./operation.ts";

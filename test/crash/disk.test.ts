@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Message } from "../../src/domain/index.ts";
-import { openVarve, type Varve } from "../../src/engine.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
 import { assertHealthy, assertSameMessages, messagesIn } from "./log.ts";
 import { batchOf } from "./messages.ts";
 

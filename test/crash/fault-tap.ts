@@ -1,6 +1,6 @@
 /** A store that fails on purpose: the n-th call of a step, before it reaches the engine or after it has happened. */
 import { type ErrorCode, VarveError } from "../../src/domain/index.ts";
-import type { StoreTap } from "../../src/engine.ts";
+import type { StoreTap } from "../../src/index.ts";
 
 export interface Fault {
   name: string;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openVarve, type Varve } from "../../src/engine.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
 import { type DatabaseKind, databaseKinds, scratchDatabase } from "../support/databases.ts";
 import { HandClock, seededRandom } from "../support/engines.ts";
 import { type Fault, FaultTap, faults } from "./fault-tap.ts";

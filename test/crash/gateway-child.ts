@@ -1,7 +1,7 @@
 /** A gateway to be killed: it says its port and goes on until it dies. */
 import { writeSync } from "node:fs";
-import { openVarve } from "../../src/engine.ts";
 import { startGateway } from "../../src/http/index.ts";
+import { openVarve } from "../../src/index.ts";
 import { modelSettings } from "../support/chat-server.ts";
 
 const [home = "", database = "", model = "", token = ""] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openVarve } from "../../src/engine.ts";
+import { openVarve } from "../../src/index.ts";
 import { getText } from "../../src/turn/turn.ts";
 import { sha256 } from "../e2e/gateway-stage.ts";
 import { type ChatBody, type ChatServer, lastUserText, startChatServer } from "../support/chat-server.ts";

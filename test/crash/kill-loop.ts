@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { openVarve, type Varve } from "../../src/engine.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
 import { type DatabaseKind, scratchDatabase } from "../support/databases.ts";
 import { HandClock } from "../support/engines.ts";
 import { type Rng, rngOf } from "../support/rng.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import type { Entry, EntryBody, Message } from "../../src/domain/index.ts";
-import type { Session, Varve } from "../../src/engine.ts";
+import type { Session, Varve } from "../../src/index.ts";
 import { batchOf, markOf } from "./messages.ts";
 import type { Run, Seen } from "./operation.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Message, systemClock, systemRandom, VarveError } from "../../src/domain/index.ts";
-import { openVarve, type StoreTap } from "../../src/engine.ts";
+import { openVarve, type StoreTap } from "../../src/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
 import { HandClock } from "../support/engines.ts";

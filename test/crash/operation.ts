@@ -1,4 +1,4 @@
-import type { OpenOptions, StoreTap, Varve } from "../../src/engine.ts";
+import type { OpenOptions, StoreTap, Varve } from "../../src/index.ts";
 import type { DatabaseKind } from "../support/databases.ts";
 import type { Rng } from "../support/rng.ts";
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openVarve, type Varve } from "../../src/engine.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
 import { databaseKinds, scratchDatabase } from "../support/databases.ts";
 import { HandClock } from "../support/engines.ts";
 import { type Rng, rngOf, seedOfRun } from "../support/rng.ts";

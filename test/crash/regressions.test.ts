@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Message } from "../../src/domain/index.ts";
-import { openVarve, restoreBackup } from "../../src/engine.ts";
+import { openVarve, restoreBackup } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import { messagesIn } from "./log.ts";
 

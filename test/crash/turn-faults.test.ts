@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { toVarveError } from "../../src/domain/index.ts";
-import { openVarve, type TurnResult } from "../../src/engine.ts";
+import { openVarve, type TurnResult } from "../../src/index.ts";
 import { getText } from "../../src/turn/turn.ts";
 import { lastUserText, modelSettings, startChatServer } from "../support/chat-server.ts";
 import { databaseKinds, scratchDatabase } from "../support/databases.ts";

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry, Message } from "../../src/domain/index.ts";
 import { VarveError } from "../../src/domain/index.ts";
-import type { Session, Varve } from "../../src/engine.ts";
+import type { Session, Varve } from "../../src/index.ts";
 import { everythingIn } from "./log.ts";
 
 export interface Turn {

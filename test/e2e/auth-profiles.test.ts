@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ConfigInput, listConfig, loadConfig } from "../../src/config/index.ts";
-import { openVarve } from "../../src/engine.ts";
+import { openVarve } from "../../src/index.ts";
 import { openConfiguredEmbedder, openConfiguredModel, openConfiguredReranker } from "../../src/models/index.ts";
 import type { Seen } from "../support/model-server/dialect.ts";
 import { startModelServer } from "../support/model-server/server.ts";

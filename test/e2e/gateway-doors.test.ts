@@ -1,6 +1,6 @@
 /** Every route of the gateway's own document, tried by everyone who has no business there. New routes are covered as they come. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Session } from "../../src/engine.ts";
+import type { Session } from "../../src/index.ts";
 import { type Answer, type Sent, type Stage, setStage, sha256 } from "./gateway-stage.ts";
 
 interface Schema {

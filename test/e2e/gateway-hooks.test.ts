@@ -1,7 +1,7 @@
 /** The gateway's door for hooks: who may come in, and what they get to see. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Varve } from "../../src/engine.ts";
+import type { Varve } from "../../src/index.ts";
 import { fakeTranscript } from "../../src/plugins/claude-code/transcript.test-util.ts";
 import { type Answer, type Stage, setStage, sha256 } from "./gateway-stage.ts";
 

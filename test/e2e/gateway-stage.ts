@@ -5,8 +5,8 @@ import { type IncomingHttpHeaders, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigInput } from "../../src/config/index.ts";
-import { openVarve, type Varve } from "../../src/engine.ts";
 import { type Gateway, type GatewayLogRecord, type GatewayOptions, startGateway } from "../../src/http/index.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
 
 export interface Answer {
   status: number;

@@ -2,8 +2,8 @@ import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { openVarve, type Varve } from "../../src/engine.ts";
 import { startGateway } from "../../src/http/index.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
 import { type Stage, scratchHome, setStage, sha256 } from "./gateway-stage.ts";
 
 const ends: (() => Promise<void>)[] = [];

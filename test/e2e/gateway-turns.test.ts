@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TurnResult } from "../../src/engine.ts";
+import type { TurnResult } from "../../src/index.ts";
 import { type ChatServer, lastUserText, modelSettings, startChatServer } from "../support/chat-server.ts";
 import { type Stage, setStage, sha256 } from "./gateway-stage.ts";
 

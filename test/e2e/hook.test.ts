@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openVarve } from "../../src/engine.ts";
 import { startGateway } from "../../src/http/index.ts";
+import { openVarve } from "../../src/index.ts";
 import { type FakeTranscript, fakeTranscript } from "../../src/plugins/claude-code/transcript.test-util.ts";
 
 const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));

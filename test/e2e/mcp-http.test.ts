@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Varve } from "../../src/engine.ts";
+import type { Varve } from "../../src/index.ts";
 import { type Stage, setStage, sha256 } from "./gateway-stage.ts";
 import { call, fill, recallAll, refuseAll, settings } from "./mcp-stage.ts";
 

@@ -1,7 +1,7 @@
 /** What the tests of MCP share: a conversation worth recalling, and a client that says what it got. */
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "vitest";
-import type { Session, Varve } from "../../src/engine.ts";
+import type { Session, Varve } from "../../src/index.ts";
 
 export const settings = ["legacy", "auto"] as const;
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openVarve, version } from "../../src/engine.ts";
+import { openVarve, version } from "../../src/index.ts";
 import { call, fill, recallAll, refuseAll, settings } from "./mcp-stage.ts";
 
 const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));

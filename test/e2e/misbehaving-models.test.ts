@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Message } from "../../src/domain/index.ts";
-import { openVarve, type Session, type Status, type Varve } from "../../src/engine.ts";
+import { openVarve, type Session, type Status, type Varve } from "../../src/index.ts";
 
 type Act = (response: ServerResponse) => void;
 

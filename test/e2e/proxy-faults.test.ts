@@ -1,7 +1,7 @@
 /** Providers that misbehave, clients that go away, and an engine that fails: nobody is worse off for the proxy. */
 import Anthropic from "@anthropic-ai/sdk";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Varve } from "../../src/engine.ts";
+import type { Varve } from "../../src/index.ts";
 import type { Fault, Json } from "../support/model-server/dialect.ts";
 import {
   failuresIn,

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigInput } from "../../src/config/index.ts";
-import { openVarve, type Session, type Varve } from "../../src/engine.ts";
 import { type Gateway, type GatewayLogRecord, type GatewayOptions, startGateway } from "../../src/http/index.ts";
+import { openVarve, type Session, type Varve } from "../../src/index.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../support/model-server/server.ts";
 
 /** A deadline in milliseconds that only a broken test reaches: a busy machine changes nothing. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
-import { openVarve, type Varve } from "../../src/engine.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
 import type { Json } from "../support/model-server/dialect.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../support/model-server/server.ts";
 

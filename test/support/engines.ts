@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import type { Clock, Random } from "../../src/domain/index.ts";
-import { type OpenOptions, openVarve, type Varve } from "../../src/engine.ts";
+import { type OpenOptions, openVarve, type Varve } from "../../src/index.ts";
 import { databaseKinds, type ScratchDatabase, scratchDatabase } from "./databases.ts";
 
 /** A clock that stands still until it is moved. */

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { TurnEvent, TurnResult } from "../../engine.ts";
+import type { TurnEvent, TurnResult } from "../../index.ts";
 import { number } from "../output.ts";
 
 /** Displays a turn while it runs. */

@@ -7,7 +7,7 @@ import {
   type RecallBench,
   type SpeedPart,
   speedParts,
-} from "../../bench/index.ts";
+} from "../../benchmarks/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import { styleText } from "node:util";
 import { VarveError } from "../../domain/index.ts";
-import { openVarve, type TurnResult, type Varve, version } from "../../engine.ts";
+import { openVarve, type TurnResult, type Varve, version } from "../../index.ts";
 import { readHistory, writeHistory } from "../chat/history.ts";
 import { plainScreen, type Screen, terminalScreen } from "../chat/screen.ts";
 import { type CommonOptions, openOptions, printWarnings } from "../context.ts";

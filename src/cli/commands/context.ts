@@ -6,7 +6,7 @@ import {
   type Session,
   type TreeNode,
   type Varve,
-} from "../../engine.ts";
+} from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 

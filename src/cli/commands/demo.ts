@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { getEntryText, openVarve, type Varve } from "../../engine.ts";
+import { getEntryText, openVarve, type Varve } from "../../index.ts";
 import { createStory, question } from "../demo-story.ts";
 import { number, type Output, outputFor } from "../output.ts";
 import { drawTree } from "./context.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import type { ExportFormat } from "../../engine.ts";
+import type { ExportFormat } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 
 export interface ExportFlags extends CommonOptions {

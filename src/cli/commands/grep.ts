@@ -1,4 +1,4 @@
-import type { GrepRequest } from "../../engine.ts";
+import type { GrepRequest } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { when } from "../output.ts";
 

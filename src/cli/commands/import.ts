@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import type { ImportReport, ImportRequest, Varve } from "../../engine.ts";
+import type { ImportReport, ImportRequest, Varve } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { bytes, number, type Output } from "../output.ts";
 import { startProgress } from "../progress.ts";

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type EngineEvent, restoreBackup, type Status } from "../../engine.ts";
+import { type EngineEvent, restoreBackup, type Status } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import type { Varve } from "../../engine.ts";
+import type { Varve } from "../../index.ts";
 import { serveOnStdio } from "../../mcp/index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Category, type Memory, owner, type Requester } from "../../engine.ts";
+import { type Category, type Memory, owner, type Requester } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Profile, type ResultKind, resultKinds, type SearchAnswer } from "../../engine.ts";
+import { type Profile, type ResultKind, resultKinds, type SearchAnswer } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 import { startProgress } from "../progress.ts";

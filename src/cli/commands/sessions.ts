@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
-import type { Session } from "../../engine.ts";
-import { getEntryText } from "../../engine.ts";
+import type { Session } from "../../index.ts";
+import { getEntryText } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 

@@ -1,4 +1,4 @@
-import { openVarve } from "../../engine.ts";
+import { openVarve } from "../../index.ts";
 import { answerHook, parseHookInput } from "../../plugins/index.ts";
 
 /** The options of `varve hook`. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Models, openVarve } from "../../engine.ts";
+import { type Models, openVarve } from "../../index.ts";
 
 const home = mkdtempSync(join(tmpdir(), "varve-ask-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openVarve, type Varve } from "../../engine.ts";
+import { openVarve, type Varve } from "../../index.ts";
 
 const home = mkdtempSync(join(tmpdir(), "varve-reach-"));
 let varve: Varve;

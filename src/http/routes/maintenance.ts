@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { hasRight } from "../../authorization/index.ts";
 import { listConfig } from "../../config/index.ts";
-import type { Varve } from "../../engine.ts";
+import type { Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, adminOnly, createRoute, failures, jsonContent, reply } from "../routing.ts";
 import { boundAgent, type TokenPrincipal } from "../tokens.ts";

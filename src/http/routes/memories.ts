@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
-import { categoryNames, type Requester } from "../../engine.ts";
+import { categoryNames, type Requester } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, errorSchema, fields, limitQuery, text } from "../schemas.ts";

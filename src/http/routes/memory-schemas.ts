@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { categoryNames } from "../../engine.ts";
+import { categoryNames } from "../../index.ts";
 
 export const memorySchema = z
   .object({

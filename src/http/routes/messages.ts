@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Entry } from "../../domain/index.ts";
-import type { Varve } from "../../engine.ts";
+import type { Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";

@@ -1,7 +1,7 @@
 /** Routes to find and open what is no longer in the context: grep, summaries, large files, questions. */
 import { z } from "@hono/zod-openapi";
 import { VarveError } from "../../domain/index.ts";
-import type { SearchScope, Varve } from "../../engine.ts";
+import type { SearchScope, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";

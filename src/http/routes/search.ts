@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { resultKinds } from "../../engine.ts";
+import { resultKinds } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";

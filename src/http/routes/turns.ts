@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { VarveError } from "../../domain/index.ts";
-import type { MessageState, TurnEvent, Varve } from "../../engine.ts";
+import type { MessageState, TurnEvent, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, text } from "../schemas.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openVarve, type Varve } from "../../engine.ts";
+import { openVarve, type Varve } from "../../index.ts";
 import { answerHook } from "./answer-hook.ts";
 import { type HookInput, parseHookInput } from "./hook-input.ts";
 import { readState } from "./state.ts";

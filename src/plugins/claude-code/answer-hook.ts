@@ -1,5 +1,5 @@
 import type { Principal } from "../../authorization/index.ts";
-import type { Varve } from "../../engine.ts";
+import type { Varve } from "../../index.ts";
 import type { Block } from "./block.ts";
 import { findCompactedSeq, recordCompaction, storeSummary } from "./compaction.ts";
 import type { HookEvent, HookInput, HookOutput } from "./hook-input.ts";

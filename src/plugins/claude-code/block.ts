@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../engine.ts";
+import { estimateTokens } from "../../index.ts";
 
 /** A quoted message or memory. */
 export interface Quotation {

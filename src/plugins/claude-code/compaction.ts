@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Entry } from "../../domain/index.ts";
-import type { Session, Varve } from "../../engine.ts";
+import type { Session, Varve } from "../../index.ts";
 import { type HookState, readState, writeState } from "./state.ts";
 
 /** Returns the sequence number of the last entry that Claude Code's own compaction removed from its context. */

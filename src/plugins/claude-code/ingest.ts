@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { VarveError } from "../../domain/index.ts";
-import type { Session, Varve } from "../../engine.ts";
+import type { Session, Varve } from "../../index.ts";
 import type { HookInput } from "./hook-input.ts";
 
 /** Imports of one file run one after another: Stop and SessionEnd may arrive at the same time. */

@@ -1,6 +1,6 @@
 import type { Principal } from "../../authorization/index.ts";
 import { getParts } from "../../domain/index.ts";
-import { getEntryText, type SearchResult, type Session, type Varve } from "../../engine.ts";
+import { getEntryText, type SearchResult, type Session, type Varve } from "../../index.ts";
 import { type Block, createBlock, type Quotation, shortenText } from "./block.ts";
 
 export interface RecallRequest {

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Principal } from "../../authorization/index.ts";
-import { getEntryText, type Session, type Varve } from "../../engine.ts";
+import { getEntryText, type Session, type Varve } from "../../index.ts";
 import { type Block, createBlock, type Quotation, shortenText } from "./block.ts";
 
 export interface StartRequest {

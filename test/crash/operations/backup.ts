@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openVarve, restoreBackup } from "../../../src/engine.ts";
+import { openVarve, restoreBackup } from "../../../src/index.ts";
 import { assertHealthy, assertSameMessages, BatchLog, messagesIn } from "../log.ts";
 import { batchOf } from "../messages.ts";
 import type { Operation, Place, Run, Step, Verifier } from "../operation.ts";

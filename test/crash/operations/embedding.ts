@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openVarve } from "../../../src/engine.ts";
+import { openVarve } from "../../../src/index.ts";
 import { WordEmbedder } from "../../support/word-embedder.ts";
 import { BatchLog, messagesIn } from "../log.ts";
 import { batchOf } from "../messages.ts";

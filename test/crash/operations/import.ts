@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Varve } from "../../../src/engine.ts";
+import type { Varve } from "../../../src/index.ts";
 import { rngOf } from "../../support/rng.ts";
 import { messagesIn } from "../log.ts";
 import { plain } from "../messages.ts";

@@ -1,4 +1,4 @@
-import type { Session, Varve } from "../../../src/engine.ts";
+import type { Session, Varve } from "../../../src/index.ts";
 import { BatchLog, messagesIn } from "../log.ts";
 import { batchOf } from "../messages.ts";
 import type { Operation, Verifier } from "../operation.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Memory, Varve } from "../../../src/engine.ts";
+import type { Memory, Varve } from "../../../src/index.ts";
 import type { Operation, Seen, Step, Verifier } from "../operation.ts";
 
 const factsOfBatch = 4;

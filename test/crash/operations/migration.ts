@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { systemClock, systemRandom, VarveError } from "../../../src/domain/index.ts";
-import { openVarve } from "../../../src/engine.ts";
+import { openVarve } from "../../../src/index.ts";
 import { type Db, type Migration, migrations, openStore, type Store, type StoreTap } from "../../../src/store/index.ts";
 import { batchOf } from "../messages.ts";
 import type { Operation, Place, Seen, Verifier } from "../operation.ts";

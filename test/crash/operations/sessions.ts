@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Message } from "../../../src/domain/index.ts";
 import { VarveError } from "../../../src/domain/index.ts";
-import type { Session, Varve } from "../../../src/engine.ts";
+import type { Session, Varve } from "../../../src/index.ts";
 import { assertSameMessages, everythingIn } from "../log.ts";
 import { batchOf, markOf } from "../messages.ts";
 import type { Operation, Run, Seen, Step, Verifier, Worker } from "../operation.ts";

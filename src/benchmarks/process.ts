@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openVarve } from "../engine.ts";
+import { openVarve } from "../index.ts";
 import { conversation } from "./conversation.ts";
 import { type BenchResult, round } from "./result.ts";
 

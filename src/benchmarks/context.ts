@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Message } from "../domain/index.ts";
-import { openVarve, type Session, type Varve } from "../engine.ts";
+import type { Message } from "../index.ts";
+import { openVarve, type Session, type Varve } from "../index.ts";
 import { type Conversation, loadDatasets, messagesOf } from "./datasets.ts";
 import { round } from "./result.ts";
 

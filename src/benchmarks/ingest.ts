@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Message } from "../domain/index.ts";
-import { getEntryText, openVarve } from "../engine.ts";
+import type { Message } from "../index.ts";
+import { getEntryText, openVarve } from "../index.ts";
 import { conversation } from "./conversation.ts";
 import { EventLoopWatch } from "./event-loop.ts";
 import { Floor } from "./floor.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Message, VarveError } from "../domain/index.ts";
+import { type Message, VarveError } from "../index.ts";
 
 /** A long conversation with questions, and the turns that answer each. */
 export interface Conversation {

@@ -1,4 +1,4 @@
-import { getEntryText, openVarve, type SearchRequest, type Session, type Varve } from "../engine.ts";
+import { getEntryText, openVarve, type SearchRequest, type Session, type Varve } from "../index.ts";
 import { queriesOf } from "./conversation.ts";
 import { type BenchResult, percentile, round, timed } from "./result.ts";
 import { SyntheticEmbedder } from "./synthetic-embedder.ts";

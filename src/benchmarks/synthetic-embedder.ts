@@ -1,4 +1,4 @@
-import type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "../engine.ts";
+import type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "../index.ts";
 import { seededRandom } from "./conversation.ts";
 
 const dimensions = 384;

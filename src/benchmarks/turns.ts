@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VarveError } from "../domain/index.ts";
-import { openVarve, type Varve } from "../engine.ts";
+import { openVarve, type Varve, VarveError } from "../index.ts";
 import { type BenchResult, round } from "./result.ts";
 
 export interface TurnsBenchOptions {

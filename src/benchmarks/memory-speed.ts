@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { openVarve, type Varve } from "../engine.ts";
+import { openVarve, type Varve } from "../index.ts";
 import { factAt, questionsOf } from "./facts.ts";
 import { Floor } from "./floor.ts";
 import { type BenchResult, percentile, round, timed } from "./result.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { openVarve, type Session, type Varve } from "../engine.ts";
+import { openVarve, type Session, type Varve } from "../index.ts";
 import { conversation } from "./conversation.ts";
 import { EventLoopWatch } from "./event-loop.ts";
 import { type BenchResult, percentile, round, timed } from "./result.ts";

@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import type { Message } from "../domain/index.ts";
+import type { Message } from "../index.ts";
 
 /**
  * The floor: a bare loop over better-sqlite3 that writes the same bytes to one table and one full-text table, with the

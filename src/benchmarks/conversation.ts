@@ -1,4 +1,4 @@
-import type { Message } from "../domain/index.ts";
+import type { Message } from "../index.ts";
 
 const words =
   "the a to of and in is it for on with that this as be are was have from or an by not but what all were when we there can more if out up use your which do their time will way about many then them would like so these long make thing see him two has look more day could go come did number sound no most people over know water than call first who may down side been now find any new work part take get place made live where after back little only round man year came show every good me give our under name very through just form sentence great think say help low line differ turn cause much mean before move right boy old too same tell does set three want air well also play small end put home read hand port large spell add even land here must big high such follow act why ask men change went light kind off need house picture try us again animal point mother world near build self earth father deploy server config database schema migration index token context window summary cache worker thread queue retry timeout".split(

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openVarve, type SearchAnswer, type SearchRequest, type Session, type Varve } from "../engine.ts";
+import { openVarve, type SearchAnswer, type SearchRequest, type Session, type Varve } from "../index.ts";
 import { type Conversation, loadDatasets, messagesOf } from "./datasets.ts";
 import { PlainBm25 } from "./plain-bm25.ts";
 import { areaUnderCurve, type RecallFigures, RecallSums, recallDepths } from "./recall-metrics.ts";
