@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message } from "../index.ts";
 import { openVarve, type Session, type Varve } from "../index.ts";
-import { type Conversation, loadDatasets, messagesOf } from "./datasets.ts";
+import { type Conversation, loadDatasets, toMessages } from "./datasets.ts";
 import { round } from "./result.ts";
 
 export interface ContextFigures {
@@ -11,9 +11,9 @@ export interface ContextFigures {
   evidenceInView: number;
   /** The same for a plain window of the newest messages. */
   windowBaseline: number;
-  /** The share that a search and one expansion of 4,000 tokens bring up. */
+  /** The share that is reachable by a search and one expansion of 4,000 tokens. */
   reachable: number;
-  /** How many tokens of history one token of context stands for. */
+  /** How many tokens of history one token of context covers. */
   compression: number;
   /** The share of bytes that stay an identical prefix while turns are added. */
   prefixStability: number;
@@ -75,13 +75,13 @@ class Sums {
   }
 }
 
-/** The conversation is read and embedded once; every budget gets a fork of it with summaries of its own. */
+/** The conversation is imported and embedded once; every budget gets a fork with its own summaries. */
 async function measure(conversation: Conversation, sums: ReadonlyMap<number, Sums>): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), "varve-bench-context-"));
   const varve = await openVarve({ home, background: false });
   try {
     const session = await varve.sessions.resolve({ key: "agent:main:bench:direct:conversation" });
-    const messages = messagesOf(conversation);
+    const messages = toMessages(conversation);
     const later = messages.splice(-stabilityTurns);
     await varve.context.ingest(session, messages);
     const reached = new Map<string, Reached>();
@@ -101,7 +101,7 @@ async function measure(conversation: Conversation, sums: ReadonlyMap<number, Sum
   }
 }
 
-/** Turn by turn, with the work that follows a turn: what it changes is not counted, because then the prompt has to change. */
+/** Turn by turn with its jobs. Changes by a compaction are not counted, because the prompt must change then. */
 async function measurePrefix(
   varve: Varve,
   session: Session,
@@ -143,7 +143,7 @@ async function measureQuestions(
       .map((message) => (typeof message.content === "string" ? message.content : ""))
       .join("\n");
     const asked = question.question;
-    // What two calls bring up does not depend on the budget, so it is asked for once.
+    // What is reachable in two calls does not depend on the budget, so it is computed once.
     const found = reached.get(asked) ?? (await reach(varve, session, asked));
     reached.set(asked, found);
     for (const id of question.evidence) {
@@ -157,11 +157,11 @@ async function measureQuestions(
   }
 }
 
-/** What two calls of the recall tools bring up within 4,000 tokens. */
+/** What two calls of the recall tools return within 4,000 tokens. */
 interface Reached {
-  /** One call: the passages that fit the question best, whole. */
+  /** One call: the best passages, whole. */
   block: string;
-  /** Or two: the hits of a search, as snippets, and the tokens that are left to open some of them. */
+  /** Or two: the hits of a search as snippets, and the tokens left to open some of them. */
   hits: Map<string, number>;
 }
 
@@ -175,7 +175,7 @@ async function reach(varve: Varve, session: Session, prompt: string): Promise<Re
   return { block, hits };
 }
 
-/** Whether a hit is there and can be opened with what the snippets left. */
+/** Whether a hit exists and can be opened with the tokens that the snippets leave. */
 function opens({ hits }: Reached, id: string): boolean {
   const tokens = hits.get(id);
   return tokens !== undefined && tokens <= reachTokens - hits.size * snippetTokens;

@@ -7,7 +7,7 @@ const words =
 const tools = ["read_file", "run_command", "search_code", "fetch_page"];
 const wordsPerMessage = 72;
 
-/** Numbers that look random and are the same on every run. */
+/** A deterministic pseudo-random generator. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -16,14 +16,14 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A synthetic agent conversation: about 100 tokens a message, a quarter of them tool calls with their results. */
+/** A synthetic agent conversation: about 100 tokens per message, a quarter of them tool calls with their results. */
 export function* conversation(count: number, from = 0): Generator<Message> {
   for (let index = from; index < from + count; index += 1) yield messageAt(index);
 }
 
 export function messageAt(index: number): Message {
   const random = seededRandom(index + 1);
-  const text = textOf(random, index);
+  const text = createText(random, index);
   const base = { id: `m${index.toString().padStart(9, "0")}`, time: 1_700_000_000_000 + index * 20_000 };
   // Of every eight messages one is a call and the next its result.
   const place = index % 8;
@@ -37,7 +37,7 @@ export function messageAt(index: number): Message {
   return { ...base, role: place % 2 === 0 ? "user" : "assistant", content: text };
 }
 
-function textOf(random: () => number, index: number): string {
+function createText(random: () => number, index: number): string {
   const chosen: string[] = [];
   for (let place = 0; place < wordsPerMessage; place += 1) {
     const word = wordBy(random);
@@ -46,8 +46,8 @@ function textOf(random: () => number, index: number): string {
   return `Step ${index}: ${chosen.join(" ")}`;
 }
 
-/** Questions over such a conversation: some words that are in every sixth message, and now and then a rare one. */
-export function queriesOf(count: number): string[] {
+/** Queries for such a conversation: words that occur in every sixth message, and sometimes a rare one. */
+export function createQueries(count: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     const random = seededRandom(7_000_000 + index);
     const chosen = Array.from({ length: 3 + Math.floor(random() * 4) }, () => wordBy(random));
@@ -56,7 +56,7 @@ export function queriesOf(count: number): string[] {
   });
 }
 
-/** Common words are common: the square makes a long tail. */
+/** Squaring gives a long-tailed distribution of words. */
 function wordBy(random: () => number): string {
   return words[Math.floor(random() ** 2 * words.length)] ?? "the";
 }

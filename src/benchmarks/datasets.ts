@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Message, VarveError } from "../index.ts";
 
-/** A long conversation with questions, and the turns that answer each. */
+/** A long conversation with questions and the evidence turns of each. */
 export interface Conversation {
   dataset: string;
   id: string;
@@ -10,7 +10,7 @@ export interface Conversation {
   questions: { id: string; category: string; question: string; answer: string; evidence: string[] }[];
 }
 
-/** Every conversation below a folder, or of some datasets in it: a folder a dataset, a JSON file a conversation. */
+/** The conversations in a folder, or of some datasets in it: each subfolder is a dataset, each JSON file a conversation. */
 export function loadDatasets(folder: string | undefined, only?: readonly string[]): Map<string, Conversation[]> {
   if (folder === undefined || !existsSync(folder)) {
     throw new VarveError("FILE_NOT_FOUND", `There is no data at ${folder ?? "(no folder was named)"}.`, {
@@ -38,8 +38,8 @@ export function loadDatasets(folder: string | undefined, only?: readonly string[
   return datasets;
 }
 
-/** The turns as messages: the speaker as name, and their own times, a second apart where the source gives only a day. */
-export function messagesOf(conversation: Conversation): Message[] {
+/** The turns as messages with speakers and times, a second apart where the source gives only a day. */
+export function toMessages(conversation: Conversation): Message[] {
   let last = 0;
   return conversation.turns.map((turn): Message => {
     last = Math.max(last + 1000, parseTurnTime(turn.time) ?? last + 1000);
@@ -48,7 +48,7 @@ export function messagesOf(conversation: Conversation): Message[] {
   });
 }
 
-/** The ways the sources write a time: `1:56 pm on 8 May, 2023`, `29.12.2023, 00:51:12`, `March-15-2024`. */
+/** The time formats of the sources: `1:56 pm on 8 May, 2023`, `29.12.2023, 00:51:12`, `March-15-2024`. */
 export function parseTurnTime(text: string): number | undefined {
   const spoken = /^(\d{1,2}):(\d\d)\s*([ap]m) on (\d{1,2} \w+, \d{4})$/i.exec(text);
   if (spoken) {

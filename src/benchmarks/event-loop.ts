@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const tickMs = 1;
 
-/** How late the event loop is, over several stretches of work as one distribution. */
+/** The delay of the event loop over several measured sections, as one distribution. */
 export class EventLoopWatch {
   private readonly lateUs = createHistogram();
   private timer: NodeJS.Timeout | undefined;
 
-  /** What blocked the loop before is not counted: the baseline of a bench runs on this thread. */
+  /** Delays before a section are not counted: the baseline runs on this thread. */
   async start(): Promise<void> {
     await sleep(tickMs);
     let last = performance.now();

@@ -7,7 +7,7 @@ const verbs =
 const syllables = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split(" ");
 const vocabulary = 8_000;
 
-/** A short fact, another for every number: names and things by how common they are, figures in every second one. */
+/** A short fact for every number, with words by frequency and figures in every second one. */
 export function factAt(index: number): string {
   const random = seededRandom(Math.imul(index + 1, 2654435761));
   const verb = () => verbs[Math.floor(random() * verbs.length)] ?? "";
@@ -16,14 +16,14 @@ export function factAt(index: number): string {
   return `${who} ${verb()} the ${what} ${which} in ${where} ${end}.`;
 }
 
-/** Words of three syllables; as in any language, some come often and most hardly ever. */
+/** Words of three syllables with a natural frequency distribution. */
 function thing(random: () => number): string {
   const place = Math.floor(random() ** 2 * vocabulary);
   return [place % 20, Math.floor(place / 20) % 20, Math.floor(place / 400)].map((at) => syllables[at]).join("");
 }
 
-/** Questions in the words of some of the facts, one in five about something that is in none of them. */
-export function questionsOf(count: number, facts: number): string[] {
+/** Queries with words of some facts; one in five matches none. */
+export function createQuestions(count: number, facts: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     if (index % 5 === 4) return `where did grandmother hide recipe number ${index}`;
     const random = seededRandom(Math.imul(index + 1, 40503));

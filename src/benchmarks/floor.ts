@@ -3,7 +3,7 @@ import type { Message } from "../index.ts";
 
 /**
  * The floor: a bare loop over better-sqlite3 that writes the same bytes to one table and one full-text table, with the
- * same durability. Nothing that keeps messages searchable can be much faster.
+ * same durability. No store with a full-text index can be much faster.
  */
 export class Floor {
   private readonly db: Database.Database;

@@ -1,5 +1,5 @@
 import { getEntryText, openVarve, type SearchRequest, type Session, type Varve } from "../index.ts";
-import { queriesOf } from "./conversation.ts";
+import { createQueries } from "./conversation.ts";
 import { type BenchResult, percentile, round, timed } from "./result.ts";
 import { SyntheticEmbedder } from "./synthetic-embedder.ts";
 
@@ -9,7 +9,7 @@ const warmUp = 10;
 const depth = 20;
 const recallSearches = 40;
 
-/** Both legs over everything an ingest bench left behind, without what embedding costs. */
+/** Hybrid search over the messages of the ingest benchmark, without the cost of embedding. */
 export async function benchHybrid(
   home: string,
   size: number,
@@ -20,7 +20,7 @@ export async function benchHybrid(
   try {
     await varve.search.index({ onProgress: (embedded) => onProgress(embedded) });
     const times: number[] = [];
-    for (const [index, query] of queriesOf(searches + warmUp).entries()) {
+    for (const [index, query] of createQueries(searches + warmUp).entries()) {
       const ms = await timed(() => varve.search.find(query, { limit: 10 }));
       if (index >= warmUp) times.push(ms);
     }
@@ -36,7 +36,7 @@ export async function benchHybrid(
   }
 }
 
-/** The share of the nearest by an exact scan of the vectors themselves that the vector leg brings, by cosine alone. */
+/** The recall of the vector retriever against an exact scan, by cosine alone. */
 async function vectorRecall(varve: Varve, session: Session, embedder: SyntheticEmbedder): Promise<number> {
   const request: SearchRequest = {
     kinds: ["message"],
@@ -46,7 +46,7 @@ async function vectorRecall(varve: Varve, session: Session, embedder: SyntheticE
     limit: depth,
   };
   embedder.plain = true;
-  const queries = queriesOf(recallSearches);
+  const queries = createQueries(recallSearches);
   const exact = await nearestExactly(varve, session, embedder, queries);
   let found = 0;
   for (const [index, query] of queries.entries()) {

@@ -8,7 +8,7 @@ import { Floor } from "./floor.ts";
 import { type BenchResult, round } from "./result.ts";
 
 const batchSize = 100;
-/** Floor and engine take turns in slices, so that a noisy neighbour slows both alike. */
+/** Floor and engine alternate in slices, so that other load slows both equally. */
 const sliceMessages = 5_000;
 const singlesMax = 3_000;
 
@@ -17,7 +17,7 @@ interface Slices {
   ingestMs: number[];
 }
 
-/** Ingest beside the floor, in one conversation, up to a size. */
+/** Ingest compared with the floor, in one conversation, up to a size. */
 export async function benchIngest(
   folder: string,
   size: number,
@@ -66,20 +66,20 @@ export async function benchIngest(
   return { results, home, textBytes };
 }
 
-/** What a message costs at the end, against what it cost in the first 10,000; beside the same of the floor. */
+/** The cost of a message at the end relative to the first 10,000, for engine and floor. */
 function growth(slices: Slices, size: number): BenchResult[] {
   const ends = 2;
   if (slices.ingestMs.length < 2 * ends) return [];
-  const ratioOf = (times: number[]) => sum(times.slice(-ends)) / sum(times.slice(0, ends));
+  const computeRatio = (times: number[]) => sum(times.slice(-ends)) / sum(times.slice(0, ends));
   return [
     {
       name: "ingest.growth",
       size,
-      value: round(ratioOf(slices.ingestMs)),
+      value: round(computeRatio(slices.ingestMs)),
       unit: "× cost of the first 10,000",
-      ratio: round(ratioOf(slices.ingestMs) / ratioOf(slices.floorMs)),
+      ratio: round(computeRatio(slices.ingestMs) / computeRatio(slices.floorMs)),
     },
-    { name: "floor.growth", size, value: round(ratioOf(slices.floorMs)), unit: "× cost of the first 10,000" },
+    { name: "floor.growth", size, value: round(computeRatio(slices.floorMs)), unit: "× cost of the first 10,000" },
   ];
 }
 

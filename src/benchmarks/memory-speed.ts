@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { openVarve, type Varve } from "../index.ts";
-import { factAt, questionsOf } from "./facts.ts";
+import { createQuestions, factAt } from "./facts.ts";
 import { Floor } from "./floor.ts";
 import { type BenchResult, percentile, round, timed } from "./result.ts";
 import { SyntheticEmbedder } from "./synthetic-embedder.ts";
@@ -9,14 +9,14 @@ import { SyntheticEmbedder } from "./synthetic-embedder.ts";
 const recalls = 150;
 /** The first recalls load the vectors; a program does that once. */
 const warmUp = 10;
-/** Above this many the rest is written without looking for what is known: what is measured is the last of them. */
+/** Earlier memories are written without a search for near-duplicates; only the last ones are measured. */
 const measured = 5_000;
-/** Conversations that keep something at the same time, as in a gateway. */
+/** Concurrent writers, as in a gateway. */
 const writers = 8;
-/** Floor and engine take turns in slices, so that a noisy neighbour slows both alike. */
+/** Floor and engine alternate in slices, so that other load slows both equally. */
 const slice = 500;
 
-/** Storing memories one by one through the public door, and recalling among them by words and vectors. */
+/** Storing memories through the façade, and recalling them by words and vectors. */
 export async function benchMemories(
   folder: string,
   size: number,
@@ -29,7 +29,7 @@ export async function benchMemories(
     const results = await benchStore(varve, home, size, onProgress);
     await varve.search.index({ onProgress: (embedded) => onProgress(embedded) });
     const times: number[] = [];
-    for (const [index, query] of questionsOf(recalls + warmUp, size).entries()) {
+    for (const [index, query] of createQuestions(recalls + warmUp, size).entries()) {
       const ms = await timed(() => varve.memory.recall({ query, limit: 10 }));
       if (index >= warmUp) times.push(ms);
     }
@@ -44,7 +44,7 @@ export async function benchMemories(
   }
 }
 
-/** Several at once, each one after another. */
+/** Several writers in parallel, each sequential. */
 async function byWriters(count: number, write: (index: number) => Promise<void>): Promise<void> {
   await Promise.all(
     Array.from({ length: writers }, async (_, writer) => {

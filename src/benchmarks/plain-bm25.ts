@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import type { Conversation } from "./datasets.ts";
 
-/** The simplest thing that works: the turns in one FTS5 table, every word of the question, joined by OR. */
+/** The simplest baseline: the turns in one FTS5 table, queried with all words of the question joined by OR. */
 export class PlainBm25 {
   private readonly db = new Database(":memory:");
   private readonly ids: string[] = [];

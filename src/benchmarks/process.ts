@@ -18,7 +18,7 @@ const coldCommands = {
   "cli.cold.search.text": ["search", "config database schema", "--mode", "text"],
 };
 
-/** How long whole commands take over what an ingest bench left behind, which has no vectors. */
+/** The duration of whole commands on the database of the ingest benchmark, which has no vectors. */
 export function benchCold(home: string, size: number): Promise<BenchResult[]> {
   return timeCommands(home, size, coldCommands);
 }
@@ -40,7 +40,7 @@ export async function benchColdModel(folder: string): Promise<BenchResult[]> {
   return timeCommands(home, embeddedMessages, { [name]: coldCommands["cli.cold.search"] });
 }
 
-/** From their start to their end, the best of a few; the commands take turns. */
+/** From start to end, the best of a few runs; the commands alternate. */
 async function timeCommands(
   home: string,
   size: number,
@@ -59,7 +59,7 @@ async function timeCommands(
   return [...best].map(([name, ms]) => ({ name, size, value: round(ms / 1000), unit: "s" }));
 }
 
-/** The resident memory of a gateway that has nothing to do, without the embedding model; Linux only. */
+/** The resident memory of an idle gateway without the embedding model; Linux only. */
 export async function benchIdle(home: string, size: number): Promise<BenchResult[]> {
   if (process.platform !== "linux") return [];
   const child = spawn(process.execPath, [program, "start", "--port", "0", "--home", home], {

@@ -2,9 +2,9 @@ import { round } from "./result.ts";
 
 export interface RecallFigures {
   questions: number;
-  /** The mean fraction of evidence among the first so many results. */
+  /** The mean fraction of evidence among the first k results. */
   recall: Record<string, number>;
-  /** The share of questions with any evidence among the first so many. */
+  /** The share of questions with any evidence among the first k results. */
   hit: Record<string, number>;
   ndcg10: number;
   msPerQuery: { p50: number; p95: number };
@@ -13,7 +13,7 @@ export interface RecallFigures {
 export const recallDepths = [5, 10, 20, 50] as const;
 const hitDepths = [5, 10] as const;
 
-/** Sums up questions of one dataset. */
+/** Sums the metrics of one dataset. */
 export class RecallSums {
   private questions = 0;
   private readonly recall = new Map<number, number>();
@@ -64,7 +64,7 @@ export function quantile(values: readonly number[], share: number): number {
   return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 }
 
-/** The chance that something answerable gets a higher value than something that is not. */
+/** The probability that an answerable question gets a higher value than an unanswerable one. */
 export function areaUnderCurve(answerable: readonly number[], unanswerable: readonly number[]): number | null {
   if (answerable.length === 0 || unanswerable.length === 0) return null;
   let wins = 0;

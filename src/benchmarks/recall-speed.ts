@@ -8,14 +8,14 @@ import { type BenchResult, percentile, round, timed } from "./result.ts";
 const budgetTokens = 8_000;
 const assembles = 200;
 const smallSize = 1_000;
-/** One word that hardly occurs, some that often do, and two that have to meet. */
+/** A rare word, frequent words, and two words that must occur together. */
 const queries = ["migration", "deploy server", "water", "mother animal", "config database schema"];
 const queryRounds = 20;
-/** With a word in it that the store can look for, and with none. */
+/** A pattern with a word that the index can use, and one without. */
 const patterns = { regex: "migration \\w+ nowhere$", "regex.scan": "\\d{3}-\\d{4}" };
 const sweepDeadlineMs = 600_000;
 
-/** Assembly, search and a full sweep over the conversation that an ingest bench left behind. */
+/** Assembly, search and a full sweep over the conversation of the ingest benchmark. */
 export async function benchRecallSpeed(home: string, size: number, textBytes: number): Promise<BenchResult[]> {
   const config = { context: { sweepDeadlineMs } };
   const varve = await openVarve({ home, background: false, config });
@@ -36,7 +36,7 @@ export async function benchRecallSpeed(home: string, size: number, textBytes: nu
   }
 }
 
-/** Beside a conversation of 1,000 messages in the same database: the cost must not follow the length. */
+/** Compared with a conversation of 1,000 messages in the same database: the cost must not depend on the length. */
 async function benchAssemble(varve: Varve, session: Session, size: number): Promise<BenchResult[]> {
   const small = await varve.sessions.resolve({ key: "agent:main:bench-small" });
   await varve.context.ingest(small, [...conversation(smallSize)]);
@@ -52,7 +52,7 @@ async function benchAssemble(varve: Varve, session: Session, size: number): Prom
   ];
 }
 
-/** Beside the bare query on the same index, by the same words. */
+/** Compared with the bare query on the same index, with the same words. */
 async function benchFullText(varve: Varve, session: Session, file: string, size: number): Promise<BenchResult[]> {
   const db = new Database(file, { readonly: true });
   const bare = db.prepare("select rowid, rank from entry_text where words match ? order by rank limit 50");
@@ -76,7 +76,7 @@ async function benchFullText(varve: Varve, session: Session, file: string, size:
 async function benchRegex(varve: Varve, session: Session, size: number, textBytes: number): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   for (const [name, pattern] of Object.entries(patterns)) {
-    // Neither is anywhere, so that no limit ends the search early: every message is looked through.
+    // Neither occurs, so that no limit ends the search early: every message is searched.
     const ms: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       ms.push(await timed(() => varve.context.grep({ session, pattern, scope: "messages" })));

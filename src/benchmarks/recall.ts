@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openVarve, type SearchAnswer, type SearchRequest, type Session, type Varve } from "../index.ts";
-import { type Conversation, loadDatasets, messagesOf } from "./datasets.ts";
+import { type Conversation, loadDatasets, toMessages } from "./datasets.ts";
 import { PlainBm25 } from "./plain-bm25.ts";
 import { areaUnderCurve, type RecallFigures, RecallSums, recallDepths } from "./recall-metrics.ts";
 import { round } from "./result.ts";
 
 export interface RecallBench {
-  /** What a search finds as it is set up. */
+  /** The metrics of the configured search. */
   datasets: Record<string, RecallFigures>;
-  /** The same questions in the same run, by simpler means. */
+  /** The same questions in the same run with simpler methods. */
   baselines: Record<string, Record<string, RecallFigures>>;
-  /** Whether the answer knows when there is none: the area under the curve of answerable against unanswerable. */
+  /** Whether unanswerable questions are recognised: the area under the ROC curve. */
   abstention: Record<string, { unanswerable: number; auroc: number | null; markedWeak: number }>;
   embedding: { messages: number; seconds: number };
 }
@@ -28,7 +28,7 @@ export interface RecallBenchOptions {
   onProgress(name: string, done: number, total: number): void;
 }
 
-/** Nothing but the ranking itself: what is compared is which words and vectors count, not the stages after. */
+/** Compares the ranking itself, without the stages after it. */
 const bare: SearchRequest["skipStages"] = [
   "minScore",
   "rerank",
@@ -102,7 +102,7 @@ async function measure(
   try {
     const key = `agent:main:bench:direct:${dataset}-${conversation.id}`.toLowerCase().replace(/[^a-z0-9:_.-]/g, "-");
     const session = await varve.sessions.resolve({ key });
-    await varve.context.ingest(session, messagesOf(conversation));
+    await varve.context.ingest(session, toMessages(conversation));
     const began = performance.now();
     const { embedded } = await varve.search.index();
     embedding.seconds += (performance.now() - began) / 1000;
@@ -120,7 +120,7 @@ async function measure(
       }
       if (!apart) tuned.answerable.push(answer.certainty);
       const table = apart ? "locomo-adversarial" : dataset;
-      tuned.of(table).add(idsOf(answer), evidence, ms);
+      tuned.of(table).add(listIds(answer), evidence, ms);
       if (!options.baselines) continue;
       const began = performance.now();
       const words = simple.find(question.question, Math.max(...recallDepths));
@@ -131,7 +131,7 @@ async function measure(
       for (const [way, tables] of baselines) {
         if (way === plain) continue;
         const other = await ask(varve, session, question.question, ways[way] ?? {});
-        tables.of(table).add(idsOf(other.answer), evidence, other.ms);
+        tables.of(table).add(listIds(other.answer), evidence, other.ms);
       }
     }
   } finally {
@@ -153,6 +153,6 @@ async function ask(
   return { answer, ms: performance.now() - began };
 }
 
-function idsOf(answer: SearchAnswer): string[] {
+function listIds(answer: SearchAnswer): string[] {
   return answer.results.map((result) => result.id);
 }

@@ -1,6 +1,6 @@
 export interface BenchResult {
   name: string;
-  /** How many messages, or memories, the database holds. */
+  /** The number of messages or memories in the database. */
   size: number;
   value: number;
   unit: string;
@@ -8,7 +8,7 @@ export interface BenchResult {
   ratio?: number;
 }
 
-/** Three places are more than the noise of a machine leaves meaning in. */
+/** Three digits: more would be noise. */
 export function round(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

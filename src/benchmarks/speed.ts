@@ -8,7 +8,7 @@ import { benchCold, benchColdModel, benchIdle } from "./process.ts";
 import { benchRecallSpeed } from "./recall-speed.ts";
 import type { BenchResult } from "./result.ts";
 
-/** What is measured, in this order; all but memories use what the ingest left behind. */
+/** The parts in order; all but memories use the database of the ingest. */
 export const speedParts = ["ingest", "process", "hybrid", "recall", "memory"] as const;
 export type SpeedPart = (typeof speedParts)[number];
 
@@ -31,7 +31,7 @@ export async function benchSpeed(options: SpeedOptions): Promise<{ results: Benc
       if (speedParts.some((part) => part !== "memory" && wants(part))) {
         const ingest = await benchIngest(folder, size, progress("ingest"));
         if (wants("ingest")) results.push(...ingest.results);
-        // Before the sweep: it leaves work behind, and a gateway that works is not idle.
+        // Before the sweep: it enqueues jobs, and a gateway that runs them is not idle.
         if (wants("process")) {
           results.push(...(await benchCold(ingest.home, size)), ...(await benchIdle(ingest.home, size)));
         }

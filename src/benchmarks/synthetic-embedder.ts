@@ -4,18 +4,18 @@ import { seededRandom } from "./conversation.ts";
 const dimensions = 384;
 const tokenDimensions = 48;
 const clusters = 200;
-/** How far a text lies from the middle of its cluster; sentence models spread about as much. */
+/** The distance of a text from the centre of its cluster, similar to that of sentence models. */
 const spread = 0.9;
-/** Telling tokens that are kept of a text of some 70 words. */
+/** The number of stored token states of a text of about 70 words. */
 const tokensMax = 32;
 
 /**
- * Vectors without a model, at once and the same on every run: texts in clusters, as those of a sentence model are, with
- * token states as large as that model's. It measures what a search costs beside the embedding of its query.
+ * Deterministic vectors without a model: clustered like those of a sentence model, with token states of the same size. It
+ * measures a search without the embedding of its query.
  */
 export class SyntheticEmbedder implements Embedder {
   readonly space = { provider: "bench", model: "clusters", dimensions, tokenDimensions };
-  /** Whether queries come without their words, so that their vectors are searched as they are. */
+  /** Whether queries have no words, so that their vectors are used unweighted. */
   plain = false;
   private readonly centres = Array.from({ length: clusters }, (_, index) => randomUnit(index + 1));
   private readonly states = new Map<string, Float32Array>();
@@ -28,18 +28,18 @@ export class SyntheticEmbedder implements Embedder {
     if (this.plain) return { vector: this.vectorOf(text) };
     const words = wordsIn(text).map((word) => ({
       text: word,
-      state: randomUnit(hashOf(word)),
+      state: randomUnit(hashText(word)),
       tokens: [this.stateOf(word)],
     }));
     return { vector: this.vectorOf(text), words };
   }
 
   async close(): Promise<void> {
-    // Nothing is open.
+    // Nothing to close.
   }
 
   vectorOf(text: string): Float32Array {
-    const hash = hashOf(text);
+    const hash = hashText(text);
     const centre = this.centres[hash % clusters] as Float32Array;
     const noise = randomUnit(hash);
     return unit(centre.map((value, index) => value + spread * (noise[index] as number)));
@@ -60,7 +60,7 @@ export class SyntheticEmbedder implements Embedder {
   private stateOf(word: string): Float32Array {
     const known = this.states.get(word);
     if (known) return known;
-    const made = randomUnit(hashOf(word), tokenDimensions);
+    const made = randomUnit(hashText(word), tokenDimensions);
     this.states.set(word, made);
     return made;
   }
@@ -80,7 +80,7 @@ function unit(vector: Float32Array): Float32Array {
   return vector.map((value) => value / norm);
 }
 
-function hashOf(text: string): number {
+function hashText(text: string): number {
   let hash = 2166136261;
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 16777619);

@@ -11,13 +11,13 @@ export interface TurnsBenchOptions {
   conversations: number;
   turns: number;
   latencyMs: number;
-  /** How long people think between a reply and their next message, on average. */
+  /** The average time between a reply and the next message, in milliseconds. */
   thinkMs: number;
   database?: string;
   onProgress?(name: string, done: number, total: number): void;
 }
 
-/** A model server in a process of its own, so that what it costs is not counted: it answers after a while, in pieces. */
+/** A model server in a separate process, so that its cost is not counted. It streams its answer after a delay. */
 const server = (latencyMs: number): string => `
   const http = require("node:http");
   const piece = (delta, finish) => "data: " + JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1,
@@ -32,15 +32,15 @@ const server = (latencyMs: number): string => `
   }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
 
 /**
- * What a turn costs beside the model: the same conversations against the same server, once without Varve and once
- * through it, in one run.
+ * The overhead of a turn: the same conversations with the same server, once without Varve and once through it, in one
+ * run.
  */
 export async function benchTurns(options: TurnsBenchOptions): Promise<BenchResult[]> {
   const { conversations, turns, latencyMs } = options;
   const home = mkdtempSync(join(tmpdir(), "varve-bench-"));
   const child = spawn(process.execPath, ["-e", server(latencyMs)], { stdio: ["ignore", "pipe", "inherit"] });
   try {
-    const url = `http://127.0.0.1:${await portOf(child)}/v1`;
+    const url = `http://127.0.0.1:${await readPort(child)}/v1`;
     await talk({ ...options, turns: 2 }, "warm", (_, text) => ask(url, text));
     const direct = await talk(options, "direct", (_, text) => ask(url, text));
     const varve = await openVarve({
@@ -65,7 +65,7 @@ export async function benchTurns(options: TurnsBenchOptions): Promise<BenchResul
   }
 }
 
-async function portOf(child: ChildProcess): Promise<number> {
+async function readPort(child: ChildProcess): Promise<number> {
   if (child.stdout === null) throw new VarveError("INTERNAL", "The model server of the bench has no output.");
   const [line] = (await once(child.stdout, "data")) as [Buffer];
   return Number(String(line));
@@ -87,7 +87,7 @@ async function answer(varve: Varve, person: string, text: string): Promise<void>
   throw new VarveError("INTERNAL", `A turn of the bench was not answered: ${result.error?.message ?? result.status}`);
 }
 
-/** Everybody talks at once, each at their own pace. */
+/** All people talk concurrently, each at their own pace. */
 async function talk(
   { conversations, turns, thinkMs, onProgress }: TurnsBenchOptions,
   name: string,
@@ -113,7 +113,7 @@ async function talk(
   return took;
 }
 
-/** All answered, each behind its question. */
+/** Whether all were answered, each after its question. */
 async function checkOrder(varve: Varve, conversations: number, turns: number): Promise<void> {
   for (let person = 0; person < conversations; person += 1) {
     const session = await varve.sessions.get(`agent:main:bench:direct:p${person}`);

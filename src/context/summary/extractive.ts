@@ -98,23 +98,23 @@ export function selectSentences(candidates: readonly Candidate[], budget: number
   const stretches = Math.max(1, Math.min(24, Math.round(budget / 50)));
   const spent = new Array<number>(stretches).fill(0);
   const end = (candidates.at(-1)?.position ?? 0) + 1;
-  const stretchOf = (one: Candidate) => Math.floor((one.position * stretches) / end);
+  const findSection = (one: Candidate) => Math.floor((one.position * stretches) / end);
   let left = budget;
   const take = (one: Candidate) => {
     chosen.push(one);
     left -= one.tokens + lineTokens;
-    const stretch = stretchOf(one);
+    const stretch = findSection(one);
     spent[stretch] = (spent[stretch] ?? 0) + one.tokens + lineTokens;
     for (const slot of one.slots) selected[slot] = 1;
   };
   for (const one of pinned) if (one.tokens + lineTokens <= left) take(one);
   const share = budget / stretches;
-  const worthOf = (one: Candidate) => {
-    const crowding = 1 + (spent[stretchOf(one)] ?? 0) / share;
+  const computeValue = (one: Candidate) => {
+    const crowding = 1 + (spent[findSection(one)] ?? 0) / share;
     return (freshWeight(one, selected) * one.factor) / (one.tokens + lineTokens) ** priceExponent / crowding;
   };
   const pins = new Set(chosen);
-  let open = candidates.filter((one) => !pins.has(one)).map((one) => ({ one, worth: worthOf(one) }));
+  let open = candidates.filter((one) => !pins.has(one)).map((one) => ({ one, worth: computeValue(one) }));
   open.sort((a, b) => b.worth - a.worth || a.one.order - b.one.order);
   for (;;) {
     let best: { one: Candidate; worth: number } | undefined;
@@ -122,7 +122,7 @@ export function selectSentences(candidates: readonly Candidate[], budget: number
     for (const entry of open) {
       // The value of a sentence only decreases, so an outdated value that is too low need not be recomputed.
       if (best !== undefined && entry.worth <= best.worth) continue;
-      entry.worth = worthOf(entry.one);
+      entry.worth = computeValue(entry.one);
       if (entry.worth > (best?.worth ?? 0)) best = entry;
     }
     if (best === undefined) return chosen;

@@ -77,11 +77,11 @@ function view(files: readonly FileVersion[], at: string, range?: [number, number
     for (let depth = 1; depth <= Math.min(2, rest.length); depth += 1)
       names.add(`${at}/${rest.slice(0, depth).join("/")}`);
   }
-  const sizeOf = (name: string) =>
+  const measureFile = (name: string) =>
     files
       .filter((one) => one.path === name || one.path.startsWith(`${name}/`))
       .reduce((sum, one) => sum + Buffer.byteLength(one.content ?? ""), 0);
-  const lines = [...names].sort().map((name) => `${(sizeOf(name) / 1024).toFixed(1)}K\t${name}`);
+  const lines = [...names].sort().map((name) => `${(measureFile(name) / 1024).toFixed(1)}K\t${name}`);
   return `Here're the files and directories up to 2 levels deep in ${at}, excluding hidden items and node_modules:\n${lines.join("\n")}`;
 }
 
