@@ -78,7 +78,7 @@ export interface TranscriptServiceOptions {
 export function createTranscriptService(options: TranscriptServiceOptions): TranscriptService & TranscriptWriter {
   const { store, jobs, largeContentTokens, describeFile, redact } = options;
   const policy: LargeContentPolicy = { largeContentTokens, describeFiles: describeFile !== undefined };
-  if (describeFile) jobs.register(describeFileKind, describeFileHandler(store, describeFile));
+  jobs.register(describeFileKind, describeFileHandler(store, describeFile));
   const write: TranscriptWriter["write"] = (ref, entries, appendOptions) =>
     appendEntries(store, ref, entries, { ...appendOptions, ...policy, onJobs: () => jobs.wake() });
   return {

@@ -19,9 +19,10 @@ export function describeFileJobs(
   return [...files].map((key) => createJob(sources, { agent, kind: describeFileKind, key }));
 }
 
-/** Adds a model's description of a file to its outline. A file that has one is left alone. */
-export function describeFileHandler(store: Store, generate: Generate): JobHandler {
+/** Adds a model's description of a file to its outline. Without a model, or with a description already, it does nothing. */
+export function describeFileHandler(store: Store, generate: Generate | undefined): JobHandler {
   return async ({ agent, key: id }, signal) => {
+    if (!generate) return;
     const file = await findFile(store, agent, id);
     if (file.byModel) return;
     const content = (await readFileContents(store.db, agent, [id])).get(id) ?? "";
