@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Entry, openVarve, parseSessionKey, type Session, type Varve } from "../../index.ts";
 import { round } from "../result.ts";
-import { assemblePrevious, listMessages, takeNewestWindow } from "./baselines.ts";
+import { listMessages, takeNewestWindow } from "./baselines.ts";
 import { listMatchedItems, type MatchedItem } from "./match-items.ts";
+import { assemblePrevious } from "./previous-summariser.ts";
 import { readViewText, type ViewText } from "./view-text.ts";
 import { readWorkItems, type WorkKind, workKinds } from "./work-items.ts";
 
@@ -17,7 +18,7 @@ export interface KindShares {
 }
 
 export interface WorkBudget {
-  /** The tokens of the view as a share of the budget, averaged over the transcripts. */
+  /** The tokens of the view as a share of the budget, averaged over the transcripts that are larger than it. */
   usedShare: number;
   kinds: Partial<Record<WorkKind, KindShares>>;
   /** The items that this version's view does not contain. */
@@ -149,8 +150,10 @@ class Tally {
   add(budget: number, measured: Measured): void {
     const sums = this.#sums.get(budget);
     if (sums === undefined) return;
-    sums.usedShare += measured.usedShare;
-    if (measured.isCompacted) sums.compacted += 1;
+    if (measured.isCompacted) {
+      sums.usedShare += measured.usedShare;
+      sums.compacted += 1;
+    }
     for (const kind of workKinds) {
       const sum = sums.kinds.get(kind) ?? { view: 0, window: 0, previous: 0 };
       sums.kinds.set(kind, sum);
@@ -169,11 +172,11 @@ class Tally {
       transcripts,
       compacted: Object.fromEntries(sums.map(([budget, { compacted }]) => [String(budget), compacted])),
       items: Object.fromEntries(this.#items),
-      budgets: Object.fromEntries(sums.map(([budget, one]) => [String(budget), this.#figures(one, transcripts)])),
+      budgets: Object.fromEntries(sums.map(([budget, one]) => [String(budget), this.#figures(one)])),
     };
   }
 
-  #figures({ usedShare, kinds, missing }: BudgetSums, transcripts: number): WorkBudget {
+  #figures({ usedShare, compacted, kinds, missing }: BudgetSums): WorkBudget {
     const shares = [...kinds].flatMap(([kind, { view, window, previous }]) => {
       const count = this.#items.get(kind) ?? 0;
       if (count === 0) return [];
@@ -182,7 +185,7 @@ class Tally {
       ];
     });
     return {
-      usedShare: transcripts === 0 ? 0 : round(usedShare / transcripts),
+      usedShare: compacted === 0 ? 0 : round(usedShare / compacted),
       kinds: Object.fromEntries(shares),
       missing,
     };

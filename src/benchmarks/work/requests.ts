@@ -17,7 +17,7 @@ export function findRequests(steps: readonly Step[]): RequestItem[] {
 
 function readRequest(text: string): RequestItem[] {
   const sentences = splitTypedSentences(dropPastedLines(text));
-  const own = sentences.filter((sentence) => !isGreeting(sentence)).slice(0, sentencesMax);
+  const own = sentences.filter((sentence) => !isGreeting(sentence) && !isReference(sentence)).slice(0, sentencesMax);
   const request = own.join(" ");
   return findContentWords(request).length === 0 || isConfirmation(request) ? [] : [{ text: request }];
 }
@@ -33,4 +33,9 @@ export function isConfirmation(text: string): boolean {
   const agreed =
     /^(?:(?:ok(?:ay)?|yes|yep|yeah|sure|right|correct|continue|go(?: on| ahead)?|proceed|please|do (?:it|that|so)|sounds good|looks good|lgtm|perfect|great|nice|cool|thanks?(?: you)?|agreed|exactly|fine|good|keep going|next|all|ship it|ja|genau|weiter|passt|gerne|danke|mach das|so machen wir(?: es| das)|einverstanden|好的?|可以|是的?|对|继续|没问题|同意|谢谢|はい|お願いします|了解(?:です)?|いいですね|続けて(?:ください)?|ありがとう(?:ございます)?)[\s,.!。！，、]*)+$/i;
   return agreed.test(text.trim());
+}
+
+/** A path or address on a line of its own: an attachment, not a sentence. */
+function isReference(sentence: string): boolean {
+  return /^(['"`])(?:~|\.{0,2})\/[^'"`]+\1$|^(?:https?:\/\/|[~.]{0,2}\/)\S+$/.test(sentence);
 }

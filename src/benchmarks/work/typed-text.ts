@@ -43,11 +43,14 @@ export function dropPastedLines(text: string): string {
   const lines = text.replace(/```[\s\S]*?(?:```|$)/g, "\n").split("\n");
   const typed: string[] = [];
   let pasted = false;
+  let hasPaste = false;
   for (const line of lines) {
     if (line.trim() === "") pasted = false;
     // The rest of a block belongs to the line that shows it was pasted.
-    else if (isPasted(line)) pasted = true;
-    else if (!pasted) typed.push(line);
+    else if (isPasted(line)) {
+      pasted = true;
+      hasPaste = true;
+    } else if (!pasted && !(hasPaste && isRemnant(line))) typed.push(line);
   }
   return typed.join("\n").trim();
 }
@@ -56,4 +59,9 @@ function isPasted(line: string): boolean {
   if (pastedLine.some((pattern) => pattern.test(line))) return true;
   const letters = line.match(/[\p{L}\p{N}\s]/gu)?.length ?? 0;
   return line.length > 24 && letters / line.length < 0.6 && !/https?:|[/\\]/.test(line);
+}
+
+/** A lone word or version between pasted blocks is a part of them. */
+function isRemnant(line: string): boolean {
+  return /^\s*\S+\s*$/.test(line) || /^\s*\S+ v?\d+\.\d+\S*\s*$/.test(line);
 }
