@@ -30,9 +30,9 @@ const decisionPatterns = [
   /\b(?:instead of|rather than|in favou?r of|from now on|going forward|no longer)\b/i,
   /\b(?:must|mustn'?t|never|always|should|shouldn'?t|needs? to be|has to|have to|required to)\b/i,
   /(?:^|[,;:–-]\s*|\b(?:please|and|but|so|we|just|you)\s+)(?:do not|don'?t)\b|\b(?:no need (?:for|to)|not allowed|avoid)\b/i,
-  /\b(?:we(?:'ll| will| are going to|'re going to)|i(?:'ve)? (?:want|decided)|go with|stick (?:with|to)|switch (?:to|over)|settle on|we (?:decided|agreed|only|use|keep|prefer)|i(?:'d)? prefer)\b/i,
+  /\b(?:we(?:'ll| will| are going to|'re going to)|i(?:'ve)? (?:want|decided)|go with|stick (?:with|to)|switch (?:to|over)|settle on|we (?:decided|agreed|only|use|keep|prefer|drop|support)|i(?:'d)? prefer)\b/i,
   /^no,\s+(?!(?:that|it|this)(?:'s| is| was) not)\S+/i,
-  /^(?:use|keep|prefer|only|stay with)\b/i,
+  /^(?:use|keep|prefer|only|stay with)\b|\bonly, not\b|\bbut only\b/i,
   /\buse [^.?]+ (?:for|as|everywhere|only|not)\b/i,
   /\b(?:nehmen wir|lass uns|wir (?:verwenden|nehmen|nutzen|bleiben|machen)|statt|anstatt|soll(?:en|te|ten)?|muss|müssen|darf|dürfen|nie(?:mals)?|immer|kein(?:e|en|er)?|auf keinen fall|ab jetzt|bleiben bei)\b/i,
   /改用|不要|必须|应该|一律|始终|决定|不能|禁止|我们用|就用|统一|只能|不得|保持|而不是|别用/,
@@ -70,6 +70,6 @@ function startsWithConsent(text: string): boolean {
   return (
     /^(?:ok(?:ay)?|yes|yep|yeah|sure|agreed|exactly|go ahead|sounds good|do it|ja|genau|einverstanden|好|可以|同意|はい|お願いします|了解)(?:[\s,.!:;。！，、]|$)/i.test(
       first,
-    ) && !/\b(?:but|instead|aber|不过|でも)\b/i.test(first)
+    ) && !/\b(?:instead|rather)\b/i.test(first)
   );
 }

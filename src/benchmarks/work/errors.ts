@@ -3,6 +3,8 @@ import { listChanges } from "./files.ts";
 import { parseShell } from "./shell.ts";
 import type { CallStep, Step } from "./steps.ts";
 
+const causeChars = 300;
+
 export interface ErrorFix {
   /** The files that were changed between the failure and the next success. */
   files: string[];
@@ -110,34 +112,47 @@ function printAct(call: CallStep): string {
   return commands.map(({ words }) => words.join(" ")).join(" && ");
 }
 
-/** From specific to general; within one pattern the first line wins, for a Python trace the last. */
+/** Lines that only count or announce failures; another line names the cause. */
+const announcement =
+  /^\s*(?:[✖✗×] \d+ |\d+ (?:failed|failing|errors?)\b|Failed: \d|Failed to compile|FAIL(?:ED)?\s*$|make(?:\[\d+\])?: \*\*\*|Found \d+ errors?|Exit code|error: (?:could not compile|Command failed)|Error: \d+ |Issues found)/;
+
+/** From specific to general; within one pattern the first line wins. */
 const causes: readonly RegExp[] = [
-  /^.*\berror TS\d+:.*$/m,
-  /^error\[\w+\]:.*$/m,
-  /^(?:E {2,})?(?:[\w.]*\.)?(?:[A-Z]\w*(?:Error|Exception)|KeyError|AssertionError)\b.*$/m,
-  /^.*\b(?:[A-Z]\w*(?:Error|Exception)): .*$/m,
-  /^\s*(?:✗|✘|×|✖|●|--- FAIL:|FAIL(?:ED)?:?)\s+\S.*$/m,
-  /^\s*\S+:\d+(?::\d+)?:? (?:error|warning|fatal error|undefined|cannot|could not|\w+\d+)\b.*$/im,
-  /^.*\bcommand not found.*$/m,
-  /^\s*\d+:\d+\s+error\s+.*$/m,
-  /^.*\b(?:Error|ERROR|error|fatal|FATAL|panic)\b[:\]] ?.*$/m,
-  /^\s*not ok \d.*$/m,
-  /^make(?:\[\d+\])?: \*\*\*.*$/m,
-  /^.*(?:No such file or directory|Permission denied|denied|not found|cannot|refused|already (?:in use|exists)|timed out|undefined reference|conflict|unable to|failed to|rejected|invalid|missing|is required|unauthorized|forbidden|does not exist|rolled back).*$/im,
-  /^npm (?:ERR!|error) (?!A complete log|command|path|code|workspace|location|errno).+$/m,
-  /^.*\b(?:failed|FAILED|failure)\b.*$/m,
+  /\berror TS\d+:/,
+  /^error\[\w+\]:/,
+  /^\s*(?:E {2,})?(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception)\b/,
+  /\b[A-Z]\w*(?:Error|Exception)(?: \[\w+\])?: /,
+  /^\s*\d+:\d+\s+error\s+/,
+  /Module not found|Cannot find module|Could not resolve/,
+  /^\s*(?:✗|✘|×|✖|●|--- FAIL:|FAIL(?:ED)?:?)\s+\S/,
+  /^\s*\S+\.\w+:\d+(?::\d+)?:?(?: -)? \S/,
+  /\bcommand not found/,
+  /\[(?:emerg|alert|crit|error|fatal)\]/i,
+  /\b(?:Error|ERROR|error|fatal|FATAL|panic)\b[:\]] ?/,
+  /^\s*not ok \d/,
+  /^\s*(?:Failure in|ERROR\s+-)/,
+  /No such file or directory|Permission denied|denied|not found|cannot|refused|already (?:in use|exists)|timed out|undefined reference|conflict|unable to|failed to|rejected|invalid|missing|is required|unauthorized|forbidden|does not exist|rolled back/i,
+  /^npm (?:ERR!|error) (?!A complete log|command|path|code|workspace|location|errno)/,
+  /\b(?:failed|FAILED|failure)\b/,
 ];
 
 /** The line of an output that names the cause of a failure. */
 export function findCause(output: string): string | undefined {
   const text = output.replace(/^(?:Exit code|Process exited with code|Command exited with code)[: ]+\d+.*$/gim, "");
-  const trace =
-    /Traceback \(most recent call last\)[\s\S]*?\n(?=[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)?\b[^\n]*$)([^\n]+)/m;
-  const traced = trace.exec(text)?.[1];
-  if (traced !== undefined && /^[\w.]+(?::|$)/.test(traced)) return traced.trim();
+  return findTracedCause(text) ?? findLine(text, (line) => !announcement.test(line)) ?? findLine(text, () => true);
+}
+
+/** The cause in a Python trace is its last line. */
+function findTracedCause(text: string): string | undefined {
+  const trace = /Traceback \(most recent call last\)[^\n]*\n(?:[ \t]+[^\n]*\n|\n)*([A-Za-z_][\w.]*(?::[^\n]*)?)$/m;
+  return trace.exec(text)?.[1]?.trim();
+}
+
+function findLine(text: string, accept: (line: string) => boolean): string | undefined {
+  const lines = text.split("\n").filter((line) => line.trim().length > 8 && accept(line));
   for (const pattern of causes) {
-    const line = pattern.exec(text)?.[0].trim();
-    if (line !== undefined && line.length > 8) return line.slice(0, 300);
+    const line = lines.find((one) => pattern.test(one));
+    if (line !== undefined) return line.trim().slice(0, causeChars);
   }
   return undefined;
 }

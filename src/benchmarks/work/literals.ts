@@ -41,7 +41,7 @@ function take(
   const taken: string[] = [];
   const rest = text.replace(pattern, (match: string, ...groups: unknown[]) => {
     const own = typeof groups[0] === "string" ? groups[0] : match;
-    const literal = own.replace(/[.,;:!?)\]}'"’”。，、]+$/u, "");
+    const literal = own.replace(/(?:[.,;:!?\]}'"’”。，、]|(?<!\()\))+$/u, "");
     if (literal === "" || !accept(literal)) return match;
     taken.push(literal);
     return " ";
@@ -60,7 +60,7 @@ function takeIdentifiers(text: string): { rest: string; identifiers: string[] } 
   };
   collect(/\b(?:https?|wss?|postgres(?:ql)?|redis|s3|ssh|git):\/\/[^\s<>"'`。，、）]+/g);
   collect(
-    /(?<![\w/.-])(?:feature|feat|fix|bugfix|hotfix|release|chore|refactor|docs|spike|renovate|dependabot)\/[\w.#/-]+/g,
+    /(?<![\w/.-])(?:feature|feat|fix|bugfix|hotfix|release|chore|refactor|spike|renovate|dependabot)\/[\w.#/-]+/g,
     (one) => !isFilePath(one),
   );
   collect(/\b(?:branch|Branch)\s+[`'"]?([A-Za-z][\w.-]*[/_-][\w./-]+)[`'"]?/g);
@@ -120,7 +120,7 @@ function isTypedPath(word: string): boolean {
 }
 
 const brands =
-  /^(?:GitHub|GitLab|TypeScript|JavaScript|PostgreSQL|MySQL|SQLite|GraphQL|OpenAI|YouTube|LinkedIn|iOS|macOS|iPhone|iPad|MongoDB|DynamoDB|CloudFront|CloudFlare|WebSocket|WebSockets|OAuth|DevOps|NoSQL|JetBrains|VSCode|WordPress|PyTorch|TensorFlow|NumPy|FastAPI|DuckDB|ClickHouse|BigQuery|PowerShell|McDonald|eBay|PayPal|LaTeX|LocalStack|LangChain|PlayStation|README|ESLint|NestJS|NextJS|CircleCI|RabbitMQ|OpenAPI|TimescaleDB|IntelliJ|PagerDuty|OpenSSL|GmbH|TailwindCSS|StackOverflow|AppStore|OpenClaw|URLs|APIs|PRs|IDs|CSVs|PDFs|VMs)$/;
+  /^(?:GitHub|GitLab|TypeScript|JavaScript|PostgreSQL|MySQL|SQLite|GraphQL|OpenAI|YouTube|LinkedIn|iOS|macOS|iPhone|iPad|MongoDB|DynamoDB|CloudFront|CloudFlare|WebSocket|WebSockets|OAuth|DevOps|NoSQL|JetBrains|VSCode|WordPress|PyTorch|TensorFlow|NumPy|FastAPI|DuckDB|ClickHouse|BigQuery|PowerShell|McDonald|eBay|PayPal|LaTeX|LocalStack|LangChain|PlayStation|README|ESLint|NestJS|NextJS|CircleCI|RabbitMQ|OpenAPI|TimescaleDB|IntelliJ|PagerDuty|OpenSSL|GmbH|TailwindCSS|StackOverflow|AppStore|OpenClaw|URLs|APIs|PRs|IDs|CSVs|PDFs|VMs|CommonJS|[kKMGT]i?B)$/;
 
 /** Names of code: environment variables, functions, camelCase, snake_case, hashes, and anything in backticks. */
 function takeCodeNames(text: string): { rest: string; identifiers: string[] } {
@@ -134,7 +134,7 @@ function takeCodeNames(text: string): { rest: string; identifiers: string[] } {
   );
   const dotted = take(
     hashes.rest,
-    /(?<![\w/.@-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?![\w/])/g,
+    /(?<![\w/.@-])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?!\.?\w|\/)/g,
     (one) =>
       !/^(?:e\.g|i\.e|z\.B|u\.a|d\.h|a\.m|p\.m|etc\..*|w\.t\.f)$/i.test(one) &&
       !/\.(?:com|org|net|io|dev|js|de|ai)$/i.test(one),
@@ -150,14 +150,18 @@ function takeCodeNames(text: string): { rest: string; identifiers: string[] } {
   };
 }
 
+/** Units of measure belong to a number. */
 const units =
-  "(?:ms|s|sec|secs|seconds?|mins?|minutes?|hours?|hrs?|h|days?|weeks?|months?|years?|[kKMGT]i?B|[kMG]b|kb|mb|gb|bytes?|px|rem|em|pt|vh|vw|%|percent|tokens?|rows?|items?|users?|requests?|retries|attempts?|characters?|chars|columns?|lines?|workers?|replicas?|threads?|connections?|cores?|rps|qps|k|K|M|x|°C|€|EUR|USD|Sekunden|Minuten|Stunden|Tage|Zeilen|Zeichen|Prozent|Versuche|秒|分钟|分|小时|天|个|次|行|毫秒|ミリ秒|時間|日|件|回|文字|万)";
+  "(?:ms|s|secs?|seconds?|mins?|minutes?|hours?|hrs?|h|days?|weeks?|months?|years?|[kKMGT]i?B|[KMG]i|kb|mb|gb|bytes?|px|rem|em|pt|vh|vw|%|percent|rps|qps|k|K|M|x|°C|€|EUR|USD|Sekunden|Minuten|Stunden|Tagen?|Wochen|Monaten?|Prozent|毫秒|秒|分钟|分|小时|天|周|ミリ秒|時間|日|週間|万)";
+/** Counted things belong to a single digit only, which says nothing without them. */
+const counted =
+  "(?:tokens?|rows?|items?|users?|requests?|retries|attempts?|times|characters?|columns?|lines?|workers?|replicas?|threads?|connections?|cores?|failures|results|words|errors|pages|files|spaces|instances|nodes|Zeilen|Zeichen|Versuche|Mal|个|次|行|件|回|文字)";
 const numberPatterns = [
   /(?<![\w&])#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})(?!\w)/g,
   /(?<![\w#.-])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{6}(?!\w)/g,
   /(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?:-[a-z]+(?:\.\d+)?)?(?![\w.]*\w)/g,
 ];
-const plainNumber = new RegExp(`(?<![\\w.,#/-])[$€£]?(\\d[\\d.,_]*)(?:[ -]?${units}(?![A-Za-z]))?`, "g");
+const plainNumber = /(?<![\w.,#/-])[$€£]?(\d[\d.,_]*)/g;
 
 function isNumberWithUnit(text: string): boolean {
   return new RegExp(`^\\d[\\d.,_]*${units}?$`).test(text);
@@ -170,7 +174,7 @@ function listNumbers(text: string): string[] {
     numbers.push(date);
     return " ";
   });
-  const withUnit = new RegExp(`(?<![\\w.,#/-])\\d[\\d.,_]*[ -]?${units}(?![A-Za-z])`, "g");
+  const withUnit = new RegExp(`(?<![\\w.,#/-])(?:\\d[\\d.,_]*[ -]?${units}|\\d ${counted})(?![A-Za-z])`, "g");
   for (const pattern of [...numberPatterns.slice(0, 2), withUnit, ...numberPatterns.slice(2), plainNumber]) {
     const step = take(rest, pattern, (one) => pattern !== plainNumber || isFactual(one, rest));
     rest = step.rest;
