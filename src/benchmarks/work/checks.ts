@@ -74,7 +74,7 @@ export function dropLaunchers(words: readonly string[]): string[] {
 const programs: readonly [RegExp, CheckKind][] = [
   [/^(?:vitest|jest|mocha|ava|pytest|py\.test|tox|nox|rspec|phpunit|ctest|unittest|nextest|bats)\b/, "test"],
   [
-    /^(?:cargo (?:test|nextest)|go test|(?:\.\/)?(?:gradlew|gradle|mvn|mvnw) (?:.*\b)?(?:test|check|verify)|dotnet test|swift test|deno test|bun test|mix test|node --test|playwright test|cypress run|rails test|bazel test|rake (?:test|spec)|zig build test|flutter test)\b/,
+    /^(?:cargo (?:test|nextest)|go test|dotnet test|swift test|deno test|bun test|mix test|node --test|playwright test|cypress run|rails test|bazel test|rake (?:test|spec)|zig build test|flutter test)\b/,
     "test",
   ],
   [
@@ -90,10 +90,13 @@ const programs: readonly [RegExp, CheckKind][] = [
     "lint",
   ],
   [
-    /^(?:cargo build|go build|dotnet build|swift build|docker (?:buildx )?build|docker compose build|docker-compose build|cmake --build|(?:\.\/)?(?:gradlew|gradle|mvn|mvnw) |bazel build|mkdocs build|sphinx-build|hugo|vite build|next build|webpack|rollup|esbuild|tsup|astro build|docusaurus build|mdbook build|zig build|ninja|xcodebuild|flutter build|dbt (?:build|compile)|packer build|nix build)\b/,
+    /^(?:cargo build|go build|dotnet build|swift build|docker (?:buildx )?build|docker compose build|docker-compose build|cmake --build|bazel build|mkdocs build|sphinx-build|hugo|vite build|next build|webpack|rollup|esbuild|tsup|astro build|docusaurus build|mdbook build|zig build|ninja|xcodebuild|flutter build|dbt (?:build|compile)|packer build|nix build)\b/,
     "build",
   ],
-  [/^dbt test\b/, "test"],
+  // Most programs name these steps alike.
+  [/^[\w./-]+ (?:tests?|check-tests)\b/, "test"],
+  [/^[\w./-]+ lint\b/, "lint"],
+  [/^[\w./-]+ build\b/, "build"],
 ];
 
 /** The kind of check that a command runs; undefined for anything else. */
@@ -107,18 +110,19 @@ export function findCheckKind(words: readonly string[]): CheckKind | undefined {
     )?.[1];
   const isScript = script !== undefined && /^(?:npm|pnpm|yarn|bun|deno task|just|task)\b/.test(text);
   if (isScript) return findScriptKind(script) ?? programs.find(([pattern]) => pattern.test(text))?.[1];
-  if (words[0] === "make")
-    return findScriptKind(words.slice(1).find((word) => !/^-|=/.test(word)) ?? "build") ?? undefined;
+  if (/^(?:make|(?:.*\/)?(?:gradlew?|mvnw?))$/.test(words[0] ?? "")) {
+    return findScriptKind(words.slice(1).findLast((word) => !/^-|=/.test(word)) ?? "build");
+  }
   return programs.find(([pattern]) => pattern.test(text))?.[1];
 }
 
 /** The kind of a script or a make target, by its name. */
 function findScriptKind(name: string): CheckKind | undefined {
   if (/^(?:install|i|ci|add|start|dev|serve|preview|exec|publish|version|clean|watch)$/.test(name)) return undefined;
-  if (/type-?s?(?:check)?$|^tsc|typecheck/.test(name)) return "types";
+  if (/type-?s?(?:check)?$|^tsc|typecheck/i.test(name)) return "types";
   if (/lint|(?:^|:)(?:format|fmt)(?::|-)check|prettier/.test(name)) return "lint";
-  if (/test|spec|e2e|^t$|coverage/.test(name)) return "test";
-  if (/build|compile|bundle|^all$|^dist$|^docs$|html$/.test(name)) return "build";
+  if (/test|spec(?!t|ell)|e2e|^t$|coverage/i.test(name)) return "test";
+  if (/build|compile|bundle|assemble|package|^all$|^dist$|^docs$|html$/i.test(name)) return "build";
   return /check|verify|validate/.test(name) ? "check" : undefined;
 }
 

@@ -114,7 +114,7 @@ function printAct(call: CallStep): string {
 
 /** Lines that only count or announce failures; another line names the cause. */
 const announcement =
-  /^\s*(?:[✖✗×] \d+ |\d+ (?:failed|failing|errors?)\b|Failed: \d|Failed to compile|FAIL(?:ED)?\s*$|make(?:\[\d+\])?: \*\*\*|Found \d+ errors?|Exit code|error: (?:could not compile|Command failed)|Error: \d+ |Issues found)/;
+  /^\s*(?:[✖✗×] \d+ |\d+ (?:failed|failing|errors?)\b|Failed: \d|Failed to compile|FAIL(?:ED)?\s*$|make(?:\[\d+\])?: \*\*\*|Found \d+ errors?|Exit code|error: (?:could not compile|Command failed)|Error: \d+ |Issues found|.*\berrors?:\s*$)/;
 
 /** From specific to general; within one pattern the first line wins. */
 const causes: readonly RegExp[] = [
@@ -125,14 +125,14 @@ const causes: readonly RegExp[] = [
   /^\s*\d+:\d+\s+error\s+/,
   /Module not found|Cannot find module|Could not resolve/,
   /^\s*(?:✗|✘|×|✖|●|--- FAIL:|FAIL(?:ED)?:?)\s+\S/,
-  /^\s*\S+\.\w+:\d+(?::\d+)?:?(?: -)? \S/,
+  /^\s*(?:[a-z]{1,8}: )?[^\s:]+\.\w+:\d+(?::\d+)?(?:[:\s]).{4,}/,
   /\bcommand not found/,
   /\[(?:emerg|alert|crit|error|fatal)\]/i,
   /\b(?:Error|ERROR|error|fatal|FATAL|panic)\b[:\]] ?/,
   /^\s*not ok \d/,
   /^\s*(?:Failure in|ERROR\s+-)/,
   /No such file or directory|Permission denied|denied|not found|cannot|refused|already (?:in use|exists)|timed out|undefined reference|conflict|unable to|failed to|rejected|invalid|missing|is required|unauthorized|forbidden|does not exist|rolled back/i,
-  /^npm (?:ERR!|error) (?!A complete log|command|path|code|workspace|location|errno)/,
+  /^npm (?:ERR!|error) /,
   /\b(?:failed|FAILED|failure)\b/,
 ];
 
@@ -148,8 +148,11 @@ function findTracedCause(text: string): string | undefined {
   return trace.exec(text)?.[1]?.trim();
 }
 
+/** What npm adds to every failed script. */
+const npmNoise = /^npm (?:ERR!|error) (?:A complete log|command|path|code|workspace|location|errno|Lifecycle)/;
+
 function findLine(text: string, accept: (line: string) => boolean): string | undefined {
-  const lines = text.split("\n").filter((line) => line.trim().length > 8 && accept(line));
+  const lines = text.split("\n").filter((line) => line.trim().length > 8 && !npmNoise.test(line) && accept(line));
   for (const pattern of causes) {
     const line = lines.find((one) => pattern.test(one));
     if (line !== undefined) return line.trim().slice(0, causeChars);

@@ -155,11 +155,12 @@ const units =
   "(?:ms|s|secs?|seconds?|mins?|minutes?|hours?|hrs?|h|days?|weeks?|months?|years?|[kKMGT]i?B|[KMG]i|kb|mb|gb|bytes?|px|rem|em|pt|vh|vw|%|percent|rps|qps|k|K|M|x|°C|€|EUR|USD|Sekunden|Minuten|Stunden|Tagen?|Wochen|Monaten?|Prozent|毫秒|秒|分钟|分|小时|天|周|ミリ秒|時間|日|週間|万)";
 /** Counted things belong to a single digit only, which says nothing without them. */
 const counted =
-  "(?:tokens?|rows?|items?|users?|requests?|retries|attempts?|times|characters?|columns?|lines?|workers?|replicas?|threads?|connections?|cores?|failures|results|words|errors|pages|files|spaces|instances|nodes|Zeilen|Zeichen|Versuche|Mal|个|次|行|件|回|文字)";
+  "(?:[a-z]{3,}s|tokens?|rows?|items?|users?|requests?|retries|attempts?|times|characters?|columns?|lines?|workers?|replicas?|threads?|connections?|cores?|failures|results|words|errors|pages|files|spaces|instances|nodes|Zeilen|Zeichen|Versuche|Mal|个|次|行|件|回|文字)";
 const numberPatterns = [
   /(?<![\w&])#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})(?!\w)/g,
   /(?<![\w#.-])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{6}(?!\w)/g,
-  /(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?:-[a-z]+(?:\.\d+)?)?(?![\w.]*\w)/g,
+  /(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?:-?(?:alpha|beta|rc|dev|preview|canary|next|post|a|b)[.\d]*)?(?![\w.]*\w)/g,
+  /(?<![\w.])\d+(?:\.\d+)?e[+-]?\d+(?!\w)/gi,
 ];
 const plainNumber = /(?<![\w.,#/-])[$€£]?(\d[\d.,_]*)/g;
 
@@ -188,7 +189,7 @@ function isFactual(literal: string, text: string): boolean {
   if (/\d{2,}/.test(literal)) return true;
   const escaped = literal.replace(/[.$]/g, "\\$&");
   return new RegExp(
-    `(?:[=<>≥≤:]|\\b(?:to|be|is|version|v|port|level|limit|max|min|least|most|auf|höchstens|mindestens|Node|Python|phase|step|than|of|by|depth|exactly)) ?${escaped}(?![\\w.])`,
+    `(?:[=<>≥≤:]|\\b(?:to|be|is|version|v|port|level|limit|max|min|least|most|auf|höchstens|mindestens|Node|Python|phase|step|than|of|by|depth|exactly|want|show|allow|keep|use|last|top|first)) ?${escaped}(?![\\w.])`,
     "i",
   ).test(text);
 }

@@ -6,6 +6,7 @@ import { type Entry, openVarve } from "../../index.ts";
 import { dataScenarios } from "./fixtures/data.test-util.ts";
 import { docsScenarios } from "./fixtures/docs.test-util.ts";
 import { libraryScenarios } from "./fixtures/library.test-util.ts";
+import { mixedScenarios } from "./fixtures/mixed.test-util.ts";
 import { operationsScenarios } from "./fixtures/operations.test-util.ts";
 import type { Labels, Scenario } from "./fixtures/scenario.test-util.ts";
 import { webScenarios } from "./fixtures/web.test-util.ts";
@@ -18,6 +19,7 @@ const scenarios: readonly Scenario[] = [
   ...operationsScenarios,
   ...libraryScenarios,
   ...docsScenarios,
+  ...mixedScenarios,
 ];
 const labelsMin = 50;
 const shareMin = 0.95;
