@@ -23,6 +23,16 @@ function addPath(paths: string[], path: string): void {
   else if (path.length > (paths[at]?.length ?? 0)) paths[at] = path;
 }
 
+/** The files that the calls named, changed or not: a name that two of them share does not identify one. */
+export function findNamedFiles(steps: readonly Step[]): string[] {
+  const paths: string[] = [];
+  for (const step of steps) {
+    if (step.kind !== "call") continue;
+    for (const path of [...listChanges(step), ...listInputPaths(step.input).map(cleanPath)]) addPath(paths, path);
+  }
+  return paths;
+}
+
 /** The paths that one call wrote, edited, deleted or moved; none when it failed. */
 export function listChanges(call: CallStep): string[] {
   if (!call.finished || call.failed === true) return [];

@@ -14,19 +14,20 @@ import { readViewText } from "./view-text.ts";
 const view = (...texts: string[]) => readViewText(texts.map((content): Message => ({ role: "user", content })));
 
 describe("a file", () => {
-  const files = [{ path: "/srv/app/src/cart/index.ts" }, { path: "src/menu/index.ts" }, { path: "src/cart/total.ts" }];
-  const [cart, , total] = files;
+  const cart = { path: "/srv/app/src/cart/index.ts" };
+  const total = { path: "src/cart/total.ts" };
+  const files = [cart.path, "src/menu/index.ts", total.path];
 
   it("is in view by its path, by a suffix with its folder, and by a name that no other file has", () => {
-    expect(isFileInView(cart!, files, view("edited /srv/app/src/cart/index.ts"))).toBe(true);
-    expect(isFileInView(cart!, files, view("edited cart/index.ts twice"))).toBe(true);
-    expect(isFileInView(total!, files, view("- total.ts (edited)"))).toBe(true);
+    expect(isFileInView(cart, files, view("edited /srv/app/src/cart/index.ts"))).toBe(true);
+    expect(isFileInView(cart, files, view("edited cart/index.ts twice"))).toBe(true);
+    expect(isFileInView(total, files, view("- total.ts (edited)"))).toBe(true);
   });
 
   it("is not in view by a name that two files have, by its folder, or inside a longer name", () => {
-    expect(isFileInView(cart!, files, view("edited index.ts"))).toBe(false);
-    expect(isFileInView(total!, files, view("everything in src/cart changed"))).toBe(false);
-    expect(isFileInView(total!, files, view("subtotal.ts and total.tsx"))).toBe(false);
+    expect(isFileInView(cart, files, view("edited index.ts"))).toBe(false);
+    expect(isFileInView(total, files, view("everything in src/cart changed"))).toBe(false);
+    expect(isFileInView(total, files, view("subtotal.ts and total.tsx"))).toBe(false);
   });
 });
 

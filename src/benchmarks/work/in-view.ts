@@ -2,7 +2,7 @@ import { type CheckItem, dropLaunchers, type Outcome, readCheckRuns } from "./ch
 import type { ErrorItem } from "./errors.ts";
 import type { FileItem } from "./files.ts";
 import type { LiteralItem } from "./literals.ts";
-import { getFileName } from "./paths.ts";
+import { getFileName, isSameFile } from "./paths.ts";
 import { readOutput } from "./steps.ts";
 import { findContentWords, normaliseText, splitWords } from "./text.ts";
 import type { TodoItem, TodoState } from "./todos.ts";
@@ -55,12 +55,12 @@ function isEnd(text: string, end: number, last: string | undefined): boolean {
  * Whether a path is in view, whole or by a suffix that names no other file of the conversation: with its folder, or by
  * its name alone when no other file has it.
  */
-export function isFileInView({ path }: FileItem, all: readonly FileItem[], view: ViewText): boolean {
+export function isFileInView({ path }: FileItem, named: readonly string[], view: ViewText): boolean {
   const segments = path
     .toLowerCase()
     .split("/")
     .filter((segment) => segment !== "");
-  const others = all.map((file) => file.path.toLowerCase()).filter((other) => other !== path.toLowerCase());
+  const others = named.filter((other) => !isSameFile(other, path)).map((other) => other.toLowerCase());
   for (let length = 1; length <= segments.length; length += 1) {
     const suffix = segments.slice(-length).join("/");
     const isAmbiguous = others.some((other) => other === suffix || other.endsWith(`/${suffix}`));

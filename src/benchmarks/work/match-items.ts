@@ -31,7 +31,7 @@ export function listMatchedItems(items: WorkItems): Record<WorkKind, MatchedItem
   return {
     files: items.files.map((file) => ({
       label: file.path,
-      isInView: (view) => isFileInView(file, items.files, view),
+      isInView: (view) => isFileInView(file, items.namedFiles, view),
     })),
     todos: items.todos.map((todo) => ({
       label: `${todo.text}: ${todo.state}`,

@@ -2,7 +2,7 @@ import type { Entry } from "../../index.ts";
 import { type CheckItem, findCommands, findLastChecks } from "./checks.ts";
 import { type DecisionItem, findDecisions } from "./decisions.ts";
 import { type ErrorItem, findErrors } from "./errors.ts";
-import { type FileItem, findChangedFiles } from "./files.ts";
+import { type FileItem, findChangedFiles, findNamedFiles } from "./files.ts";
 import { findLiterals, type LiteralItem } from "./literals.ts";
 import { findRequests, type RequestItem } from "./requests.ts";
 import { readSteps } from "./steps.ts";
@@ -20,9 +20,11 @@ export interface WorkItems {
   numbers: LiteralItem[];
   paths: LiteralItem[];
   identifiers: LiteralItem[];
+  /** Not measured: the files by which the names of changed files may be ambiguous. */
+  namedFiles: string[];
 }
 
-export type WorkKind = keyof WorkItems;
+export type WorkKind = Exclude<keyof WorkItems, "namedFiles">;
 
 export const workKinds = [
   "files",
@@ -49,5 +51,6 @@ export function readWorkItems(entries: readonly Entry[]): WorkItems {
     errors: findErrors(steps),
     decisions: findDecisions(steps),
     ...findLiterals(steps),
+    namedFiles: findNamedFiles(steps),
   };
 }
