@@ -80,6 +80,7 @@ describe("a check", () => {
     expect(isCheckInView(check, view("vitest run src/cart passed, 0 failed"))).toBe(false);
     expect(isCheckInView(check, view("vitest run src/menu failed"))).toBe(false);
     expect(isCheckInView(check, view("vitest run src/cart\nfailed"))).toBe(false);
+    expect(isCheckInView(check, view("npx vitest run src/cart | grep -i 'error|failed'"))).toBe(false);
     expect(isCheckInView({ ...check, outcome: "pass" }, view("vitest src/cart: 3 passed, 1 failed"))).toBe(false);
   });
 

@@ -88,9 +88,9 @@ export function isTodoInView({ text, state }: TodoItem, view: ViewText): boolean
 }
 
 const passMark =
-  /\b(?:pass(?:ed|es|ing)?|ok|success(?:ful(?:ly)?)?|succeed(?:ed|s)?|green|clean|exit(?:ed)?(?: with)?(?: code| status)? 0|0 (?:failed|failures|errors)|no (?:errors|failures))\b|[✓✔✅]/i;
+  /\b(?:pass(?:ed|es|ing)?|ok|success(?:ful(?:ly)?)?|succeed(?:ed|s)?|(?:is|are|all|now|tests?) green|(?<!run )clean|exit(?:ed)?(?: with)?(?: code| status)? 0|0 (?:failed|failures|errors)|no (?:errors|failures))\b|[✓✔✅]/i;
 const failMark =
-  /\b(?:fail(?:ed|s|ing|ures?)?|errors?|broken|red|exit(?:ed)?(?: with)?(?: code| status)? [1-9]\d*)\b|[✗✘❌✖]/i;
+  /\b(?:fail(?:ed|s|ing|ures?)?|errors?|broken|(?:is|are|all|now|tests?) red|exit(?:ed)?(?: with)?(?: code| status)? [1-9]\d*)\b|[✗✘❌✖]/i;
 const noFailure = /\b(?:0|no|without) (?:failed|failing|failures?|errors?)\b/gi;
 
 /** Whether a check is in view with its outcome: stated on one line, or as the call itself with its result. */
@@ -110,9 +110,11 @@ function listCoreWords(command: string): string[] {
   return dropLaunchers(command.split(" ")).filter((word) => word !== "run" && !word.startsWith("-") && word !== "");
 }
 
+const searchFilter = /\|\s*(?:e?grep|rg)\b(?:\s+-\S+)*\s+(?:"[^"]*"|'[^']*'|\S+)/g;
+
 function statesOutcome(line: string, { command, outcome }: CheckItem): boolean {
-  // The command may contain such words itself, as in `pytest tests/error_test.py`.
-  const rest = line.replaceAll(command, " ");
+  // The command may contain such words itself, as in `pytest tests/error_test.py | grep FAILED`.
+  const rest = line.replaceAll(command, " ").replace(searchFilter, " ");
   if (outcome === "fail") return failMark.test(rest.replace(noFailure, " "));
   const isMixed = /\b[1-9]\d* (?:failed|failing|errors?)\b/i.test(rest);
   return passMark.test(rest) && !isMixed;

@@ -13,7 +13,8 @@ export function printWork(work: WorkBench, showMissing: boolean): string {
       percent(window),
       percent(previous),
       number(count),
-      percent(usedShare),
+      // Where everything fits, the share says only how long the transcripts are.
+      work.compacted[budget] === 0 ? "–" : percent(usedShare),
     ]),
   );
   const sizes = Object.entries(work.compacted).map(([budget, count]) => `${count} over ${number(Number(budget))}`);
