@@ -15,6 +15,8 @@ export interface KindShares {
   window: number;
   previous: number;
   count: number;
+  /** The items of transcripts that are larger than the budget; the others are in view anyway. */
+  atRisk: number;
 }
 
 export interface WorkBudget {
@@ -128,7 +130,7 @@ interface Measured {
 interface BudgetSums {
   usedShare: number;
   compacted: number;
-  kinds: Map<WorkKind, { view: number; window: number; previous: number }>;
+  kinds: Map<WorkKind, { view: number; window: number; previous: number; atRisk: number }>;
   missing: MissingItem[];
 }
 
@@ -155,8 +157,9 @@ class Tally {
       sums.compacted += 1;
     }
     for (const kind of workKinds) {
-      const sum = sums.kinds.get(kind) ?? { view: 0, window: 0, previous: 0 };
+      const sum = sums.kinds.get(kind) ?? { view: 0, window: 0, previous: 0, atRisk: 0 };
       sums.kinds.set(kind, sum);
+      if (measured.isCompacted) sum.atRisk += measured.items[kind].length;
       for (const item of measured.items[kind]) {
         if (item.isInView(measured.view)) sum.view += 1;
         else sums.missing.push({ transcript: measured.transcript, kind, item: item.label });
@@ -177,11 +180,20 @@ class Tally {
   }
 
   #figures({ usedShare, compacted, kinds, missing }: BudgetSums): WorkBudget {
-    const shares = [...kinds].flatMap(([kind, { view, window, previous }]) => {
+    const shares = [...kinds].flatMap(([kind, { view, window, previous, atRisk }]) => {
       const count = this.#items.get(kind) ?? 0;
       if (count === 0) return [];
       return [
-        [kind, { view: round(view / count), window: round(window / count), previous: round(previous / count), count }],
+        [
+          kind,
+          {
+            view: round(view / count),
+            window: round(window / count),
+            previous: round(previous / count),
+            count,
+            atRisk,
+          },
+        ],
       ];
     });
     return {

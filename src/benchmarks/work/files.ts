@@ -28,7 +28,8 @@ export function findNamedFiles(steps: readonly Step[]): string[] {
   const paths: string[] = [];
   for (const step of steps) {
     if (step.kind !== "call") continue;
-    for (const path of [...listChanges(step), ...listInputPaths(step.input).map(cleanPath)]) addPath(paths, path);
+    for (const path of [...listChanges(step), ...listInputPaths(step.input, false).map(cleanPath)])
+      addPath(paths, path);
   }
   return paths;
 }
@@ -40,7 +41,7 @@ export function listChanges(call: CallStep): string[] {
   if (patch !== undefined) return hasErrorText(call) ? [] : listPatchedFiles(patch);
   if (call.command !== undefined) return listShellChanges(call.command);
   if (!isEditTool(call) || hasErrorText(call)) return [];
-  return listInputPaths(call.input).map(cleanPath);
+  return listInputPaths(call.input, fileTools.test(call.tool)).map(cleanPath);
 }
 
 function hasErrorText(call: CallStep): boolean {
@@ -49,6 +50,8 @@ function hasErrorText(call: CallStep): boolean {
 
 const editWords =
   /(?:^|_|-)(?:write|edit|multiedit|notebookedit|create|delete|remove|move|rename|replace|patch|append|insert|update|overwrite|modify|save)(?:_|-|$)|^str_replace|^(?:search_replace|copy_file|edit_block)$/;
+/** Tools whose path is always a file. */
+const fileTools = /file|^(?:write|edit|multiedit|notebookedit|str_replace.*|create|insert|append)$/;
 /** Tools of which one argument decides whether they change anything. */
 const viewCommands: ReadonlySet<unknown> = new Set(["view", "read", "list", "undo_edit"]);
 
@@ -60,19 +63,18 @@ function isEditTool({ tool, input }: CallStep): boolean {
 const pathKeys =
   /^(?:file_?path|path|file_?name|file|notebook_path|target_file|relative_path|relative_workspace_path|absolute_path|source|destination|source_path|destination_path|from|to|old_path|new_path|uri)$/i;
 
-function listInputPaths(input: JsonValue): string[] {
+/** The paths among the arguments. With `isFileTool`, names without a known ending count as well. */
+function listInputPaths(input: JsonValue, isFileTool: boolean): string[] {
   if (!isObject(input)) return [];
   return Object.entries(input).flatMap(([key, value]) => {
-    if (typeof value === "string") {
-      const path = value.replace(/^file:\/\//, "");
-      return pathKeys.test(key) && !path.includes("\n") && (isFilePath(path) || /^file_?path$/i.test(key))
-        ? [path]
-        : [];
-    }
     // Tools that change several files take a list of edits, each with its path.
-    return Array.isArray(value) && /^(?:files|edits|changes|operations)$/.test(key)
-      ? value.flatMap(listInputPaths)
-      : [];
+    if (Array.isArray(value) && /^(?:files|edits|changes|operations)$/.test(key)) {
+      return value.flatMap((one) => listInputPaths(one, isFileTool));
+    }
+    if (typeof value !== "string" || !pathKeys.test(key) || value.includes("\n")) return [];
+    const path = value.replace(/^file:\/\//, "");
+    const isNamed = isFileTool && /^\S*[\w-]$/.test(path);
+    return isFilePath(path) || isNamed || /^file_?path$/i.test(key) ? [path] : [];
   });
 }
 

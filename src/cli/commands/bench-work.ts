@@ -6,13 +6,14 @@ const missingShown = 20;
 /** The share of each kind of item in view, by budget, and on request what is missing. */
 export function printWork(work: WorkBench, showMissing: boolean): string {
   const rows = Object.entries(work.budgets).flatMap(([budget, { usedShare, kinds }]) =>
-    Object.entries(kinds).map(([kind, { view, window, previous, count }]) => [
+    Object.entries(kinds).map(([kind, { view, window, previous, count, atRisk }]) => [
       kind,
       number(Number(budget)),
       percent(view),
       percent(window),
       percent(previous),
       number(count),
+      number(atRisk),
       // Where everything fits, the share says only how long the transcripts are.
       work.compacted[budget] === 0 ? "–" : percent(usedShare),
     ]),
@@ -21,7 +22,7 @@ export function printWork(work: WorkBench, showMissing: boolean): string {
   const skipped = work.skipped.length === 0 ? "" : `; skipped: ${work.skipped.length}`;
   return [
     `${work.transcripts} transcripts (tokens: ${sizes.join(", ")})${skipped}`,
-    table(["KIND", "BUDGET", "THIS", "WINDOW", "BEFORE", "ITEMS", "BUDGET USED"], rows),
+    table(["KIND", "BUDGET", "THIS", "WINDOW", "BEFORE", "ITEMS", "AT RISK", "BUDGET USED"], rows),
     ...(showMissing ? printMissing(work) : []),
   ].join("\n");
 }
