@@ -30,6 +30,7 @@ export type {
   TreeNode,
   TurnFacts,
 } from "./context/index.ts";
+export { extractiveSummary } from "./context/index.ts";
 export type { EngineEvent } from "./domain/index.ts";
 export {
   type Clock,

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message } from "../index.ts";
 import { openVarve, type Session, type Varve } from "../index.ts";
-import { type Conversation, loadDatasets, toMessages } from "./datasets.ts";
+import { type Conversation, listTranscriptPaths, loadDatasets, toMessages } from "./datasets.ts";
 import { round } from "./result.ts";
+import { benchWork, type WorkBench } from "./work/bench-work.ts";
 
 export interface ContextFigures {
   /** The share of evidence turns whose full text is in the assembled messages. */
@@ -21,13 +22,23 @@ export interface ContextFigures {
 
 export interface ContextBench {
   datasets: Record<string, { budgets: Record<string, ContextFigures> }>;
+  /** Absent when the folder contains no transcripts, or they were not asked for. */
+  work?: WorkBench;
 }
 
 export interface ContextBenchOptions {
   data: string | undefined;
-  budgets: number[];
+  /** Only these datasets; `work` stands for the transcripts. All when absent. */
+  only?: readonly string[];
+  /** The defaults are `questionBudgets` and `workBudgets`. */
+  budgets?: readonly number[];
   onProgress(name: string, done: number, total: number): void;
 }
+
+export const questionBudgets: readonly number[] = [4_000, 8_000, 16_000];
+export const workBudgets: readonly number[] = [4_000, 8_000, 16_000, 32_000, 64_000];
+/** The name of the transcripts among the datasets. */
+const workName = "work";
 
 const reachTokens = 4_000;
 const reachHits = 50;
@@ -36,12 +47,16 @@ const snippetTokens = 55;
 const stabilityTurns = 10;
 
 export async function benchContext(options: ContextBenchOptions): Promise<ContextBench> {
-  const datasets = loadDatasets(options.data);
+  const { data, only } = options;
+  const datasets = loadDatasets(
+    data,
+    only?.filter((name) => name !== workName),
+  );
   const total = [...datasets.values()].reduce((sum, list) => sum + list.length, 0);
   const result: ContextBench = { datasets: {} };
   let done = 0;
   for (const [name, conversations] of datasets) {
-    const sums = new Map(options.budgets.map((budget) => [budget, new Sums()]));
+    const sums = new Map((options.budgets ?? questionBudgets).map((budget) => [budget, new Sums()]));
     for (const conversation of conversations) {
       await measure(conversation, sums);
       done += 1;
@@ -50,7 +65,10 @@ export async function benchContext(options: ContextBenchOptions): Promise<Contex
     const budgets = [...sums].map(([budget, one]) => [String(budget), one.figures()]);
     result.datasets[name] = { budgets: Object.fromEntries(budgets) };
   }
-  return result;
+  const paths = data === undefined || only?.includes(workName) === false ? [] : listTranscriptPaths(data);
+  if (paths.length === 0) return result;
+  const { budgets = workBudgets, onProgress } = options;
+  return { ...result, work: await benchWork({ paths, budgets, onProgress }) };
 }
 
 class Sums {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Message, VarveError } from "../index.ts";
 
@@ -12,30 +12,57 @@ export interface Conversation {
 
 /** The conversations in a folder, or of some datasets in it: each subfolder is a dataset, each JSON file a conversation. */
 export function loadDatasets(folder: string | undefined, only?: readonly string[]): Map<string, Conversation[]> {
-  if (folder === undefined || !existsSync(folder)) {
-    throw new VarveError("FILE_NOT_FOUND", `There is no data at ${folder ?? "(no folder was named)"}.`, {
-      remedy: "Name the folder with --data DIR: one folder a dataset, one JSON file a conversation.",
+  if (folder === undefined || statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new VarveError("FILE_NOT_FOUND", `There is no folder at ${folder ?? "(no folder was named)"}.`, {
+      remedy:
+        "Name the folder with --data DIR: one folder a dataset with one JSON file a conversation, or transcripts.",
     });
   }
   const datasets = new Map<string, Conversation[]>();
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
     if (!statSync(path).isDirectory() || only?.includes(name) === false) continue;
-    const files = readdirSync(path)
-      .filter((file) => file.endsWith(".json"))
-      .sort();
+    if (!isDataset(path)) continue;
     datasets.set(
       name,
-      files.map((file) => JSON.parse(readFileSync(join(path, file), "utf8")) as Conversation),
+      listJsonFiles(path).map((file) => JSON.parse(readFileSync(file, "utf8")) as Conversation),
     );
   }
   const missing = only?.find((name) => !datasets.has(name));
   if (missing !== undefined) {
     throw new VarveError("FILE_NOT_FOUND", `There is no dataset ${JSON.stringify(missing)} in ${folder}.`, {
-      remedy: `Name some of the folders in it: ${readdirSync(folder).sort().join(", ")}.`,
+      remedy: `Name some of the folders in it that are datasets: ${readdirSync(folder).sort().join(", ")}.`,
     });
   }
   return datasets;
+}
+
+function listJsonFiles(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".json"))
+    .sort()
+    .map((file) => join(folder, file));
+}
+
+/** Whether a folder contains conversations with questions, judged by its first file; an export of chats has none. */
+function isDataset(folder: string): boolean {
+  const [first] = listJsonFiles(folder);
+  if (first === undefined) return false;
+  const value: unknown = JSON.parse(readFileSync(first, "utf8"));
+  return typeof value === "object" && value !== null && "turns" in value && "questions" in value;
+}
+
+/** The files and folders in a data folder that are not datasets: transcripts, in any format that is imported. */
+export function listTranscriptPaths(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .map((entry) => ({ entry, path: join(folder, entry.name) }))
+    .filter(({ entry, path }) => (entry.isDirectory() ? !isDataset(path) : isTranscriptName(entry.name)))
+    .map(({ path }) => path)
+    .sort();
+}
+
+function isTranscriptName(name: string): boolean {
+  return /\.jsonl$|^conversations\.json$/i.test(name);
 }
 
 /** The turns as messages with speakers and times, a second apart where the source gives only a day. */

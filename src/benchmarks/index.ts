@@ -2,3 +2,4 @@ export { benchContext, type ContextBench } from "./context.ts";
 export { benchRecall, type RecallBench } from "./recall.ts";
 export { benchSpeed, type SpeedPart, speedParts } from "./speed.ts";
 export { benchTurns, type TurnsBenchOptions } from "./turns.ts";
+export type { WorkBench } from "./work/bench-work.ts";

@@ -11,6 +11,7 @@ import {
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
+import { printWork } from "./bench-work.ts";
 
 export interface BenchFlags {
   json?: boolean;
@@ -22,6 +23,8 @@ export interface BenchFlags {
   think?: number;
   datasets?: string;
   only?: string;
+  budgets?: string;
+  missing?: boolean;
 }
 
 export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
@@ -70,23 +73,30 @@ function recallRows(measured: RecallBench): (string | number)[][] {
   );
 }
 
-const budgets = [4_000, 8_000, 16_000];
+function parseBudgets(text: string): number[] {
+  const budgets = text.split(",").map((one) => Number(one.trim()));
+  if (budgets.every((budget) => Number.isInteger(budget) && budget >= budgetMin)) return budgets;
+  throw new VarveError("BAD_REQUEST", `--budgets ${text} is not a list of whole numbers from ${number(budgetMin)}.`, {
+    remedy: "Use for example --budgets 4000,8000.",
+  });
+}
+
+const budgetMin = 1_000;
 
 async function contextCommand(flags: BenchFlags): Promise<void> {
   const output = outputFor(flags);
   const progress = startProgress("Measuring");
   const measured = await benchContext({
     data: flags.data,
-    budgets,
+    only: flags.datasets?.split(",").map((name) => name.trim()),
+    budgets: flags.budgets === undefined ? undefined : parseBudgets(flags.budgets),
     onProgress: (name, done, total) => progress.update(done, total, name),
   });
   progress.finish("Measured");
-  output.show(
-    table(
-      ["DATASET", "BUDGET", "EVIDENCE IN VIEW", "NEWEST WINDOW", "REACHABLE", "COMPRESSION", "PREFIX"],
-      contextRows(measured),
-    ),
-  );
+  const rows = contextRows(measured);
+  const headings = ["DATASET", "BUDGET", "EVIDENCE IN VIEW", "NEWEST WINDOW", "REACHABLE", "COMPRESSION", "PREFIX"];
+  if (rows.length > 0 || measured.work === undefined) output.show(table(headings, rows));
+  if (measured.work !== undefined) output.show(printWork(measured.work, flags.missing ?? false));
   output.result(measured);
 }
 
