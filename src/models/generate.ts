@@ -1,3 +1,5 @@
+import type { DailyCap } from "./daily-calls.ts";
+
 /** What a model is used for; each purpose has its own chain of models and budget. */
 export type GeneratePurpose = "summary" | "largeFile" | "expansion" | "memory";
 
@@ -36,5 +38,7 @@ export type Generate = (request: GenerateRequest) => Promise<string | GeneratedT
 export interface NamedModel {
   /** `anthropic/claude-haiku-4-5` */
   name: string;
+  /** A cap that the chain checks before each call. */
+  dailyCap?: DailyCap;
   call(request: GenerateRequest): Promise<GeneratedText>;
 }
