@@ -15,7 +15,7 @@ const settings = JSON.stringify({ disableAllHooks: true, permissions: { deny: ["
 export const claudeKind: ProgramKind = {
   ...claudeCode,
   setting: "models.claudeCli",
-  describeRun: ({ system, user, model }) => ({
+  describeRun: ({ system, user, model, env }) => ({
     args: [
       "--print",
       "--output-format",
@@ -37,6 +37,8 @@ export const claudeKind: ProgramKind = {
       CLAUDE_CODE_SAFE_MODE: "1",
       CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
       CLAUDE_CODE_DISABLE_CLAUDE_MDS: "1",
+      // The model proxy passes on a request with this header, and does not record it.
+      ANTHROPIC_CUSTOM_HEADERS: [env.ANTHROPIC_CUSTOM_HEADERS, "x-varve-record: off"].filter(Boolean).join("\n"),
       // The chain of models retries, and records it.
       CLAUDE_CODE_MAX_RETRIES: "0",
       // Set when Varve itself was started by Claude Code.

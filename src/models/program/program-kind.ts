@@ -11,6 +11,8 @@ export interface ProgramCall {
   model?: string;
   /** A folder for files of this call; the program runs in another, empty one. */
   folder: string;
+  /** The environment that the changes are made to. */
+  env: Environment;
 }
 
 /** How to start an installed program so that it only answers, and how to read its answer. */

@@ -61,7 +61,7 @@ async function callProgram(
 ): Promise<GeneratedText> {
   const folder = await mkdtemp(join(tmpdir(), "varve-program-"));
   try {
-    const run = kind.describeRun({ system, user, model, folder });
+    const run = kind.describeRun({ system, user, model, folder, env });
     const cwd = join(folder, "empty");
     await mkdir(cwd);
     for (const [file, text] of Object.entries(run.files ?? {})) {
