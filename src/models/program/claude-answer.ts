@@ -52,6 +52,7 @@ export function readClaudeAnswer({ code, output, errors }: ProgramResult): Claud
     throw unreadableError(output || errors);
   }
   const { result, is_error, subtype, api_error_status, usage, modelUsage, num_turns, local_command } = parsed.data;
+  if (result === undefined && !is_error && code === 0) throw unreadableError(output);
   if (is_error || result === undefined || code !== 0) {
     const text = result || errors.trim() || subtype || `It ended with ${code}.`;
     throw createProgramError(claudeCode, { text, status: api_error_status ?? undefined });
