@@ -1,8 +1,8 @@
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
 import { createChainError, type ModelOutcome } from "./chain-error.ts";
-import { admitDailyCall, type DailyCap } from "./daily-calls.ts";
+import { admitDailyCall } from "./daily-calls.ts";
 import { classifyFailure, type Failure } from "./failure.ts";
-import type { GeneratedText, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
+import type { DailyCap, GeneratedText, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
 import {
   admitCall,
   type ChainLimits,

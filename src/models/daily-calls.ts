@@ -1,13 +1,6 @@
 import { findLastHour, formatDay } from "../domain/index.ts";
+import type { DailyCap } from "./generate.ts";
 import type { ModelState } from "./model-state.ts";
-
-/** A maximum of calls a day, by the calendar of a time zone, for everything that counts under one name. */
-export interface DailyCap {
-  /** The name in the ledger: `claude-cli`. */
-  name: string;
-  callsMax: number;
-  timeZone: string;
-}
 
 const longestDayAndHalfMs = 36 * 3_600_000;
 

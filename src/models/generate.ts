@@ -1,5 +1,3 @@
-import type { DailyCap } from "./daily-calls.ts";
-
 /** What a model is used for; each purpose has its own chain of models and budget. */
 export type GeneratePurpose = "summary" | "largeFile" | "expansion" | "memory";
 
@@ -33,6 +31,14 @@ export interface GeneratedText {
 
 /** Calls a model, including retries, fallback models and timeouts. A program may supply its own. */
 export type Generate = (request: GenerateRequest) => Promise<string | GeneratedText>;
+
+/** A maximum of calls a day, by the calendar of a time zone, for everything that counts under one name. */
+export interface DailyCap {
+  /** The name in the ledger: `claude-cli`. */
+  name: string;
+  callsMax: number;
+  timeZone: string;
+}
 
 /** One model, called exactly once per request; failures are thrown unchanged. */
 export interface NamedModel {

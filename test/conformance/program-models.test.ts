@@ -3,8 +3,8 @@ import { afterAll, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
 import type { Message } from "../../src/domain/index.ts";
 import type { Session, Varve } from "../../src/index.ts";
+import { type ScriptedProgram, writeScriptedProgram } from "../../src/models/program/scripted-program.test-util.ts";
 import { onEveryEngine } from "../support/engines.ts";
-import { type ScriptedProgram, writeScriptedProgram } from "../support/scripted-program.ts";
 
 const topic = "the roses in the garden need water and the gardener asks when to cut them";
 const summary =

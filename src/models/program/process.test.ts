@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ScriptedProgram, writeScriptedProgram } from "../../../test/support/scripted-program.ts";
 import { runProcess, runProgram } from "./process.ts";
+import { type ScriptedProgram, writeScriptedProgram } from "./scripted-program.test-util.ts";
 
 const written: ScriptedProgram[] = [];
 afterEach(() => {

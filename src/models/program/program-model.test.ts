@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ScriptedProgram, writeScriptedProgram } from "../../../test/support/scripted-program.ts";
 import type { Environment } from "../../config/index.ts";
 import type { GenerateRequest, NamedModel } from "../generate.ts";
 import { openProgramModel, parseProgramName } from "./program-model.ts";
+import { type ScriptedProgram, writeScriptedProgram } from "./scripted-program.test-util.ts";
 
 const request: GenerateRequest = {
   purpose: "summary",
