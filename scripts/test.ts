@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { ProvisionError } from "./debian.ts";
 import { provisionChromium } from "./provision-chromium.ts";
 import { provisionClaude } from "./provision-claude.ts";
+import { provisionCodex } from "./provision-codex.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
 import { addCounts, type Counts, noCounts, summaryLine } from "./test-counts.ts";
 import { hasTests, root, runChecks, runPackageChecks, runVitest } from "./test-run.ts";
@@ -79,6 +80,12 @@ async function setStage(selection: Selection): Promise<Stage> {
       stage.env.VARVE_TEST_CLAUDE ??= provisionClaude();
     });
   }
+  if (skips.includes("codex")) delete stage.env.VARVE_TEST_CODEX;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "codex", () => {
+      stage.env.VARVE_TEST_CODEX ??= provisionCodex();
+    });
+  }
   return stage;
 }
 
@@ -97,6 +104,7 @@ const testsOf: Readonly<Record<ResourceName, string>> = {
   postgres: "the tests against PostgreSQL",
   browser: "the tests in a browser",
   claude: "the tests with Claude Code",
+  codex: "the tests with Codex",
 };
 
 function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {

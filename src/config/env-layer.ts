@@ -10,7 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const prefix = "VARVE_";
 /** Variables that are not settings: the home folder, and those of clients and tests. */
-const otherVariables = ["VARVE_HOME", "VARVE_TRANSCRIPTS", "VARVE_TOKEN", "VARVE_URL"];
+const otherVariables = ["VARVE_HOME", "VARVE_TRANSCRIPTS", "VARVE_TOKEN", "VARVE_URL", "VARVE_HOOK"];
 const testPrefix = "VARVE_TEST_";
 
 /** Reads settings from `VARVE_*` variables. An empty variable counts as not set. */

@@ -41,3 +41,23 @@ export function formatDay(instant: number, timeZone: string): string {
   const { year, month, day } = toWallClock(instant, timeZone);
   return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");
 }
+
+/** The last time, not after `now`, at which the local time was `hour` o'clock. */
+export function findLastHour(now: number, hour: number, timeZone: string): number {
+  const today = toWallClock(now, timeZone);
+  for (let daysBack = 0; daysBack <= 2; daysBack += 1) {
+    const boundary = toInstant(Date.UTC(today.year, today.month - 1, today.day - daysBack, hour), timeZone);
+    if (boundary <= now) return boundary;
+  }
+  return now - 2 * 86_400_000;
+}
+
+/** The time at which the local time is `wall` (given as if it were UTC). Computed twice, because the offset may change. */
+function toInstant(wall: number, timeZone: string): number {
+  let guess = wall;
+  for (let round = 0; round < 2; round += 1) {
+    const { year, month, day, hour, minute, second } = toWallClock(guess, timeZone);
+    guess += wall - Date.UTC(year, month - 1, day, hour, minute, second);
+  }
+  return guess;
+}

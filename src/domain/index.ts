@@ -1,4 +1,4 @@
-export { type Clock, formatDay, type Random, systemClock, systemRandom, toWallClock } from "./clock.ts";
+export { type Clock, findLastHour, formatDay, type Random, systemClock, systemRandom, toWallClock } from "./clock.ts";
 export type { EngineEvent } from "./engine-event.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {

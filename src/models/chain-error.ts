@@ -10,6 +10,7 @@ export interface ModelOutcome {
   /** Absent for a model that was skipped because it is paused. */
   kind?: FailureKind;
   pausedUntil?: number;
+  pausedBy?: "auth" | "limit";
   error?: unknown;
 }
 
@@ -28,7 +29,7 @@ export function createChainError(outcomes: readonly ModelOutcome[], purpose: Gen
   };
   const refused = outcomes.find(({ kind }) => kind === "auth");
   if (refused !== undefined) {
-    const provider = refused.model.slice(0, refused.model.indexOf("/"));
+    const [provider = ""] = refused.model.split("/");
     const own = refused.error instanceof VarveError ? refused.error.remedy : undefined;
     return new VarveError("MODEL_KEY_REFUSED", `The key of ${provider} was rejected. ${messages}`, {
       remedy:
@@ -44,9 +45,12 @@ export function createChainError(outcomes: readonly ModelOutcome[], purpose: Gen
   const pauses = outcomes.flatMap(({ pausedUntil }) => pausedUntil ?? []);
   if (pauses.length === outcomes.length) {
     const until = Math.min(...pauses);
+    const isLimit = outcomes.every(({ pausedBy }) => pausedBy === "limit");
     return new VarveError("MODEL_PAUSED", `No model is called until ${new Date(until).toISOString()}. ${messages}`, {
-      remedy: "Correct the key; it is tried again after the pause.",
-      details: { ...details, until, because: "auth" },
+      remedy: isLimit
+        ? "It is tried again after the pause. Add a fallback model to go on now."
+        : "Correct the key; it is tried again after the pause.",
+      details: { ...details, until, because: isLimit ? "limit" : "auth" },
     });
   }
   const cause = outcomes.findLast(({ error }) => error !== undefined)?.error;

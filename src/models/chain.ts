@@ -1,7 +1,8 @@
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
 import { createChainError, type ModelOutcome } from "./chain-error.ts";
+import { admitDailyCall } from "./daily-calls.ts";
 import { classifyFailure, type Failure } from "./failure.ts";
-import type { GeneratedText, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
+import type { DailyCap, GeneratedText, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
 import {
   admitCall,
   type ChainLimits,
@@ -9,6 +10,7 @@ import {
   defaultChainLimits,
   isPaused,
   type ModelLedger,
+  type ModelState,
   recordAnswer,
   recordFailure,
 } from "./model-state.ts";
@@ -72,10 +74,16 @@ async function tryModel(model: NamedModel, run: ChainRun): Promise<{ answer: Gen
   if (isPaused(state, clock.now())) {
     const because = state.pausedBecause ?? "it failed too often";
     notes.push(`${model.name} is paused until ${new Date(state.pausedUntil).toISOString()}: ${because}.`);
-    return { model: model.name, pausedUntil: state.pausedUntil, message: because };
+    const pausedBy = state.authFailures >= limits.authFailuresMax ? "auth" : "limit";
+    return { model: model.name, pausedUntil: state.pausedUntil, pausedBy, message: because };
   }
   for (let attempt = 1; ; attempt += 1) {
     throwIfAborted(request.signal);
+    const spent = model.dailyCap && (await takeDailyCall(model.dailyCap, run));
+    if (spent !== undefined) {
+      notes.push(`${model.name} was not called: ${spent}`);
+      return { model: model.name, kind: "unable", message: spent };
+    }
     await takeFromBudget(run);
     const asked = await callOnce(model, request, limits.timeoutMs).catch(async (error: unknown) => {
       if (error instanceof VarveError && error.code === "MODEL_TIMEOUT") {
@@ -88,8 +96,12 @@ async function tryModel(model: NamedModel, run: ChainRun): Promise<{ answer: Gen
       return asked;
     }
     const failure = classifyFailure(asked.error, clock.now());
-    await recordFailed(name, failure, run);
+    const { pausedUntil } = await recordFailed(name, failure, run);
     notes.push(`${model.name} failed: ${failure.message}`);
+    if (failure.kind === "limited") {
+      const { kind, message } = failure;
+      return { model: model.name, kind, message, pausedUntil, pausedBy: "limit", error: asked.error };
+    }
     if (failure.kind !== "transient" || attempt >= limits.attemptsMax) {
       return { model: model.name, kind: failure.kind, message: failure.message, error: asked.error };
     }
@@ -101,6 +113,20 @@ async function tryModel(model: NamedModel, run: ChainRun): Promise<{ answer: Gen
 async function takeFromBudget({ ledger, purpose, clock, limits }: ChainRun): Promise<void> {
   const now = clock.now();
   const state = await ledger.update(toLedgerName(purpose), (before) => admitCall(before, now, limits));
+  throwIfPaused(state, purpose, now);
+}
+
+/** Takes one call from a daily cap; when it is used up, returns the reason. */
+async function takeDailyCall(cap: DailyCap, { ledger, purpose, clock }: ChainRun): Promise<string | undefined> {
+  const now = clock.now();
+  // A call that the purpose's own budget refuses must not count.
+  throwIfPaused(await ledger.read(toLedgerName(purpose)), purpose, now);
+  const state = await ledger.update(cap.name, (before) => admitDailyCall(before, now, cap));
+  if (!isPaused(state, now)) return undefined;
+  return `${state.pausedBecause}; the next can be made at ${new Date(state.pausedUntil).toISOString()}.`;
+}
+
+function throwIfPaused(state: ModelState, purpose: GeneratePurpose, now: number): void {
   if (!isPaused(state, now)) return;
   const until = new Date(state.pausedUntil).toISOString();
   throw new VarveError("MODEL_PAUSED", `No model is called for ${purpose} until ${until}: ${state.pausedBecause}.`, {
@@ -109,9 +135,12 @@ async function takeFromBudget({ ledger, purpose, clock, limits }: ChainRun): Pro
   });
 }
 
-async function recordFailed(name: string, failure: Failure, { ledger, clock, limits }: ChainRun): Promise<void> {
-  const noted = { isAuth: failure.kind === "auth", message: failure.message };
-  await ledger.update(name, (before) => recordFailure(before, clock.now(), noted, limits));
+async function recordFailed(name: string, failure: Failure, { ledger, clock, limits }: ChainRun): Promise<ModelState> {
+  const now = clock.now();
+  const { kind, message, limitedUntil = 0 } = failure;
+  const pause = kind === "limited" ? { pausedUntil: Math.max(limitedUntil, now + limits.authPauseMs) } : {};
+  const noted = { isAuth: kind === "auth", message, ...pause };
+  return ledger.update(name, (before) => recordFailure(before, now, noted, limits));
 }
 
 async function waitBeforeRetry(attempt: number, failure: Failure, run: ChainRun): Promise<void> {

@@ -2,6 +2,7 @@ import type { Config, Environment } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { type ChainOptions, createChain } from "./chain.ts";
 import type { GeneratedText, GeneratePurpose, GenerateRequest, NamedModel } from "./generate.ts";
+import { openProgramModel, type ProgramSources, parseProgramName } from "./program/program-model.ts";
 import { type ProviderSources, resolveAccess } from "./providers.ts";
 import { getSdkModel } from "./sdk.ts";
 import { streamAnswer } from "./stream-answer.ts";
@@ -10,6 +11,10 @@ export interface ConfiguredOptions extends Omit<ChainOptions, "purpose"> {
   /** The folder with `credentials.yaml`. */
   home: string;
   env?: Environment;
+  /** The program of `claude-cli` when its own settings name none. */
+  claudeProgram?: string;
+  /** The time zone whose days daily caps are counted by. */
+  timeZone?: string;
 }
 
 /**
@@ -19,12 +24,23 @@ export interface ConfiguredOptions extends Omit<ChainOptions, "purpose"> {
 export function openConfiguredModel(
   settings: Config["models"],
   purpose: GeneratePurpose,
-  { home, env = process.env, ...options }: ConfiguredOptions,
+  { home, env = process.env, claudeProgram = "claude", timeZone = "UTC", ...options }: ConfiguredOptions,
 ): ((request: GenerateRequest) => Promise<GeneratedText & { model: string }>) | undefined {
   const names = listModelNames(settings, purpose);
   if (names.length === 0) return undefined;
   const sources: ProviderSources = { providers: settings.providers, auth: settings.auth, env, home };
-  const models = names.map((name) => openModel(name, sources));
+  const programs: ProgramSources = {
+    programs: {
+      "claude-cli": { ...settings.claudeCli, program: settings.claudeCli.program ?? claudeProgram },
+      "codex-cli": settings.codexCli,
+    },
+    timeZone,
+    env,
+  };
+  const models = names.map((name) => {
+    const named = parseProgramName(name);
+    return named === undefined ? openModel(name, sources) : openProgramModel(name, named, programs);
+  });
   return createChain(models, { ...options, purpose });
 }
 

@@ -3,9 +3,10 @@ import { collectErrorText, isContextOverflow } from "./overflow.ts";
 
 /**
  * How to react to a failure: `auth` is never retried; `unable` is a request that this model can never fulfil; `setup`
- * must be fixed on this side; `transient` may succeed when retried.
+ * must be fixed on this side; `limited` is an account that may not be used for a while; `transient` may succeed when
+ * retried.
  */
-export type FailureKind = "auth" | "unable" | "setup" | "transient";
+export type FailureKind = "auth" | "unable" | "setup" | "limited" | "transient";
 
 export interface Failure {
   kind: FailureKind;
@@ -14,6 +15,8 @@ export interface Failure {
   status?: number;
   /** How long the provider asks to wait. */
   retryAfterMs?: number;
+  /** For `limited`: when the limit ends, if the provider says so. */
+  limitedUntil?: number;
 }
 
 const messageMax = 500;
@@ -33,7 +36,7 @@ export function classifyFailure(error: unknown, now: number): Failure {
   const message = truncate(redactSecrets(text.split("\n")[0] || "It failed without a message."));
   const described = status === undefined ? message : `HTTP ${status}: ${message}`;
   const base = { message: described, status };
-  if (error instanceof VarveError) return { ...base, kind: classifyOwnError(error) };
+  if (error instanceof VarveError) return { ...base, ...classifyOwnError(error) };
   if (status === 401 || status === 403 || (status === 400 && badKey.test(text))) return { ...base, kind: "auth" };
   if (isContextOverflow(error) || quotaExhausted.test(text)) return { ...base, kind: "unable" };
   if (status !== undefined && status >= 400 && status < 500 && !retryableStatuses.includes(status)) {
@@ -46,10 +49,14 @@ export function classifyFailure(error: unknown, now: number): Failure {
 }
 
 /** A model that returned a useless answer reports it with an error code. */
-function classifyOwnError(error: VarveError): FailureKind {
-  if (error.code === "MODEL_KEY_REFUSED") return "auth";
-  if (error.code !== "MODEL_FAILED") return "setup";
-  return error.details?.retry === true ? "transient" : "unable";
+function classifyOwnError({ code, details }: VarveError): Pick<Failure, "kind" | "limitedUntil"> {
+  if (code === "MODEL_KEY_REFUSED") return { kind: "auth" };
+  if (code === "MODEL_PAUSED") {
+    const until = details?.until;
+    return { kind: "limited", ...(typeof until === "number" ? { limitedUntil: until } : {}) };
+  }
+  if (code !== "MODEL_FAILED") return { kind: "setup" };
+  return { kind: details?.retry === true ? "transient" : "unable" };
 }
 
 /** The status and headers of the response, anywhere in the chain of causes. */

@@ -32,9 +32,19 @@ export interface GeneratedText {
 /** Calls a model, including retries, fallback models and timeouts. A program may supply its own. */
 export type Generate = (request: GenerateRequest) => Promise<string | GeneratedText>;
 
+/** A maximum of calls a day, by the calendar of a time zone, for everything that counts under one name. */
+export interface DailyCap {
+  /** The name in the ledger: `claude-cli`. */
+  name: string;
+  callsMax: number;
+  timeZone: string;
+}
+
 /** One model, called exactly once per request; failures are thrown unchanged. */
 export interface NamedModel {
   /** `anthropic/claude-haiku-4-5` */
   name: string;
+  /** A cap that the chain checks before each call. */
+  dailyCap?: DailyCap;
   call(request: GenerateRequest): Promise<GeneratedText>;
 }

@@ -37,6 +37,8 @@ export {
   recordFailure,
 } from "./model-state.ts";
 export { isContextOverflow, parseOverflowLimit } from "./overflow.ts";
+export { type ClaudeAnswer, readClaudeAnswer } from "./program/claude-answer.ts";
+export { type ProgramRun, runProcess, runProgram } from "./program/process.ts";
 export { openProviderCredential, type ProviderCredential } from "./provider-credential.ts";
 export { type ProviderSources, resolveAccess } from "./providers.ts";
 export { openConfiguredReranker, type RerankerOptions } from "./rerank/http-reranker.ts";

@@ -27,6 +27,8 @@ export function createModels({ config, home }: LoadedConfig, store: Store, provi
     random,
     ledger: createStoredLedger(store),
     limits: createChainLimits(config),
+    claudeProgram: config.turn.claude.program,
+    timeZone: config.timezone,
   };
   const model = (purpose: GeneratePurpose): Generate | undefined => {
     const configured = provided[purpose] ?? openConfiguredModel(config.models, purpose, options);

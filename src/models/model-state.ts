@@ -135,7 +135,7 @@ export function recordAnswer(state: ModelState, now: number, usage: TokenUsage |
 export function recordFailure(
   state: ModelState,
   now: number,
-  failure: { isAuth: boolean; message: string },
+  failure: { isAuth: boolean; message: string; pausedUntil?: number },
   limits: ChainLimits,
 ): ModelState {
   const authFailures = failure.isAuth ? state.authFailures + 1 : state.authFailures;
@@ -147,6 +147,9 @@ export function recordFailure(
     lastError: failure.message,
     lastErrorAt: now,
   };
+  if (failure.pausedUntil !== undefined) {
+    return { ...failed, pausedUntil: failure.pausedUntil, pausedBecause: failure.message };
+  }
   // The count is kept during the pause, so that one more rejection pauses again.
   if (!failure.isAuth || authFailures < limits.authFailuresMax) return failed;
   return {

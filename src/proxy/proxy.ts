@@ -173,7 +173,9 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
     const { body: bytes, breakOff } = request;
     const call: UpstreamCall = { url: route.url, method, headers, renewCredential, bytes, signal, breakOff };
     const { format } = route;
-    if (!format) return forward(request, call);
+    // A request that is no conversation, such as a summary that Varve has an agent program write.
+    const isUnrecorded = request.headers.get("x-varve-record") === "off";
+    if (!format || isUnrecorded) return forward(request, call);
     const turn = await openTurn(() => readTurn(request, { ...route, format }));
     if (!turn) return forward(request, call);
     return route.isCount ? count(call, turn) : exchange(services, turn, call);

@@ -18,6 +18,7 @@ const droppedRequestHeaders = new Set([
   "expect",
   "x-varve-token",
   "x-varve-session",
+  "x-varve-record",
 ]);
 /** Headers of an answer that concern only the connection to the provider. */
 const droppedAnswerHeaders = new Set([

@@ -3,7 +3,7 @@ export { type Forked, type ForkOptions, forkSession } from "./fork.ts";
 export { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
 export { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
 export { renewNow, restoreSession } from "./renew.ts";
-export { expiry, findTrigger, lastBoundary, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
+export { expiry, findTrigger, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
 export {
   type Received,
   type Resolved,

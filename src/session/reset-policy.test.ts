@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { expiry, findTrigger, lastBoundary, type ResetRule, ruleFor } from "./reset-policy.ts";
+import { findLastHour } from "../domain/index.ts";
+import { expiry, findTrigger, type ResetRule, ruleFor } from "./reset-policy.ts";
 
 const at = (text: string) => Date.parse(text);
 const rule = (mode: ResetRule["mode"]): ResetRule => ({ mode, atHour: 4, idleMinutes: 240 });
@@ -16,7 +17,7 @@ describe("the daily boundary", () => {
     ["2026-03-28T12:00:00Z", "Europe/Berlin", "2026-03-28T03:00:00Z"],
     ["2026-10-25T12:00:00Z", "Europe/Berlin", "2026-10-25T03:00:00Z"],
   ])("before %s in %s was %s", (now, zone, boundary) => {
-    expect(new Date(lastBoundary(at(now), 4, zone)).toISOString()).toBe(new Date(at(boundary)).toISOString());
+    expect(new Date(findLastHour(at(now), 4, zone)).toISOString()).toBe(new Date(at(boundary)).toISOString());
   });
 });
 

@@ -1,4 +1,4 @@
-import { type ResetType, toWallClock } from "../domain/index.ts";
+import { findLastHour, type ResetType } from "../domain/index.ts";
 
 /**
  * When a session expires. `both`: at the earlier of the two. `auto`: after inactivity for sessions of a chat channel,
@@ -42,33 +42,13 @@ export function expiry(
   timezone: string,
 ): "daily" | "idle" | undefined {
   const daily =
-    rule.mode === "daily" || rule.mode === "both" ? lastBoundary(now, rule.atHour, timezone) : Number.NEGATIVE_INFINITY;
+    rule.mode === "daily" || rule.mode === "both" ? findLastHour(now, rule.atHour, timezone) : Number.NEGATIVE_INFINITY;
   const dailyExpired = clocks.sessionStartedAt < daily;
   const idleAt = clocks.lastInteractionAt + rule.idleMinutes * 60_000;
   const idleExpired = (rule.mode === "idle" || rule.mode === "both") && now >= idleAt;
   if (dailyExpired && idleExpired) return idleAt < daily ? "idle" : "daily";
   if (dailyExpired) return "daily";
   return idleExpired ? "idle" : undefined;
-}
-
-/** The last time, not after `now`, at which the local time was `atHour` o'clock. */
-export function lastBoundary(now: number, atHour: number, timezone: string): number {
-  const today = toWallClock(now, timezone);
-  for (let daysBack = 0; daysBack <= 2; daysBack += 1) {
-    const boundary = toInstant(Date.UTC(today.year, today.month - 1, today.day - daysBack, atHour), timezone);
-    if (boundary <= now) return boundary;
-  }
-  return now - 2 * 86_400_000;
-}
-
-/** The time at which the local time is `wall` (given as if it were UTC). Computed twice, because the offset may change. */
-function toInstant(wall: number, timezone: string): number {
-  let guess = wall;
-  for (let round = 0; round < 2; round += 1) {
-    const { year, month, day, hour, minute, second } = toWallClock(guess, timezone);
-    guess += wall - Date.UTC(year, month - 1, day, hour, minute, second);
-  }
-  return guess;
 }
 
 export interface Trigger {

@@ -1,7 +1,7 @@
 /** A stage with the real Claude Code: its configuration, Varve's home and a project in folders of their own. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,7 +23,8 @@ export interface ClaudeStage {
   /** One prompt in a session of its own, or in one that goes on; gives the session's id. */
   prompt(text: string, resume?: string, flags?: string[]): Promise<string>;
   claude(...args: string[]): Promise<Ran>;
-  startGateway(): Promise<void>;
+  /** Gives the gateway's URL. */
+  startGateway(): Promise<string>;
   end(): Promise<void>;
 }
 
@@ -73,7 +74,9 @@ export function setClaudeStage(claude: string, modelUrl: string): ClaudeStage {
         child.kill("SIGTERM");
         await ended;
       };
-      while (!existsSync(join(home, "gateway.json"))) await sleep(50);
+      const file = join(home, "gateway.json");
+      while (!existsSync(file)) await sleep(50);
+      return (JSON.parse(readFileSync(file, "utf8")) as { url: string }).url;
     },
     async end() {
       await stopGateway();

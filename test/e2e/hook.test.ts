@@ -38,8 +38,8 @@ interface Ran {
 const patient = ["--deadline", "600000"];
 
 /** The deadline is long, so that a busy machine changes nothing; where the deadline itself is meant, it is given. */
-async function hook(event: string, input: unknown, flags: string[] = patient): Promise<Ran> {
-  const env = { PATH: process.env.PATH, HOME: folder, VARVE_HOME: home };
+async function hook(event: string, input: unknown, flags: string[] = patient, more: object = {}): Promise<Ran> {
+  const env = { PATH: process.env.PATH, HOME: folder, VARVE_HOME: home, ...more };
   const child = spawn(process.execPath, [program, "hook", event, ...flags], { env, cwd: folder });
   const ran: Ran = { code: null, stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => {
@@ -98,6 +98,13 @@ describe("a hook", () => {
     writeFileSync(join(home, "gateway.json"), '{"url": "http://127.0.0.1:1", "pid": 999999999}');
     expect((await ask("session-4")).stdout).toContain("Mirela");
     expect(logLines()).toBe("");
+  });
+
+  test("does nothing in a Claude Code that Varve itself started", async () => {
+    expect(await hook("Stop", inputOf(first), patient, { VARVE_HOOK: "off" })).toEqual(silent);
+    expect(existsSync(join(home, "varve.db"))).toBe(false);
+    expect((await hook("Stop", inputOf(first))).code).toBe(0);
+    expect(existsSync(join(home, "varve.db"))).toBe(true);
   });
 
   test("does not use a gateway that it has no token for", async () => {

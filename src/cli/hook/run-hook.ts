@@ -25,6 +25,8 @@ const forwardedFields = [
 ] as const;
 
 export async function runHook(event: string, flags: HookFlags): Promise<void> {
+  // Claude Code was started by Varve to answer a single request, which is no conversation.
+  if (process.env.VARVE_HOOK === "off") process.exit(0);
   const started = performance.now();
   const home = resolveHookHome(flags.home);
   const log = (record: Record<string, unknown>): void => {

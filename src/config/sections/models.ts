@@ -63,6 +63,23 @@ const reference = z
   );
 const fallbacks = z.array(reference).max(8).default([]);
 
+/** For work in the background, an installed program may stand for a model. */
+const textModel = z
+  .string()
+  .regex(
+    /^(?:[A-Za-z0-9][A-Za-z0-9._-]*\/\S+|claude-cli|codex-cli)$/,
+    "must be a provider and a model with a / between them, such as anthropic/claude-haiku-4-5, or an installed program: claude-cli, codex-cli",
+  );
+const textFallbacks = z.array(textModel).max(8).default([]);
+
+const programArgs = z.array(z.string()).max(64).default([]).describe("Additional arguments for the program.");
+const dailyCalls = z
+  .int()
+  .min(0)
+  .max(100_000)
+  .default(50)
+  .describe("How many times a day the program may be called, over all purposes; by the days of the setting timezone.");
+
 const provider = z.strictObject({
   apiKey: z.string().min(1).optional(),
   auth: z.string().min(1).optional(),
@@ -89,24 +106,44 @@ export const modelsSection = z.strictObject({
     .describe(
       "The maximum tokens per day for summaries, file descriptions and memories together. Replies are never limited.",
     ),
-  summary: reference
+  summary: textModel
     .optional()
-    .describe("The model that writes summaries, as provider/model. Default: the built-in summariser."),
-  summaryFallbacks: fallbacks.describe("Fallback models for summaries, in order."),
-  largeFile: reference
+    .describe(
+      "The model that writes summaries, as provider/model, or an installed program (claude-cli, claude-cli/MODEL, codex-cli, codex-cli/MODEL). Default: the built-in summariser.",
+    ),
+  summaryFallbacks: textFallbacks.describe("Fallback models for summaries, in order."),
+  largeFile: textModel
     .optional()
     .describe("The model that describes large files, as provider/model. Default: files are described without a model."),
-  largeFileFallbacks: fallbacks.describe("Fallback models for file descriptions, in order."),
-  expansion: reference
+  largeFileFallbacks: textFallbacks.describe("Fallback models for file descriptions, in order."),
+  expansion: textModel
     .optional()
     .describe(
       "The model that answers questions from the history, as provider/model. Default: the matching passages are returned.",
     ),
-  expansionFallbacks: fallbacks.describe("Fallback models for answers from the history, in order."),
-  memory: reference
+  expansionFallbacks: textFallbacks.describe("Fallback models for answers from the history, in order."),
+  memory: textModel
     .optional()
     .describe("The model that extracts and reconciles memories, as provider/model. Default: built-in rules."),
-  memoryFallbacks: fallbacks.describe("Fallback models for memories, in order."),
+  memoryFallbacks: textFallbacks.describe("Fallback models for memories, in order."),
+  claudeCli: z
+    .strictObject({
+      program: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("The Claude Code program that claude-cli stands for. Default: turn.claude.program."),
+      args: programArgs,
+      dailyCalls,
+    })
+    .prefault({}),
+  codexCli: z
+    .strictObject({
+      program: z.string().min(1).default("codex").describe("The Codex program that codex-cli stands for."),
+      args: programArgs,
+      dailyCalls,
+    })
+    .prefault({}),
   auth: authSetting,
   providers: z
     .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, ., - and _"), provider)

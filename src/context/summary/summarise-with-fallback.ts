@@ -134,7 +134,8 @@ async function tryLevels(
     run.calls += 1;
     const mostTokensAtDepth = mostTokens(input.depth, options);
     const made = await attemptSummary(subject, { ...options, generate, level, faults, mostTokens: mostTokensAtDepth });
-    run.faults.push(...made.faults);
+    // Two attempts may fail for the same reason.
+    run.faults.push(...made.faults.filter((fault) => !run.faults.includes(fault)));
     return made;
   };
   const first = await attempt("normal");

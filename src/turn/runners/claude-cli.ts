@@ -1,20 +1,8 @@
-import { z } from "zod";
 import type { Config } from "../../config/index.ts";
-import { VarveError } from "../../domain/index.ts";
+import { readClaudeAnswer, runProcess } from "../../models/index.ts";
 import type { Session } from "../../session/index.ts";
+import { onePrompt } from "./one-prompt.ts";
 import type { Runner } from "./port.ts";
-import { onePrompt, runProgram } from "./program.ts";
-
-/** The output of `claude --print --output-format json`. */
-const answerSchema = z.looseObject({
-  result: z.string().optional(),
-  is_error: z.boolean().optional(),
-  subtype: z.string().optional(),
-  num_turns: z.number().optional(),
-  total_cost_usd: z.number().optional(),
-  usage: z.looseObject({ input_tokens: z.number().default(0), output_tokens: z.number().default(0) }).optional(),
-  modelUsage: z.record(z.string(), z.unknown()).optional(),
-});
 
 const serverName = "varve";
 
@@ -47,50 +35,23 @@ export function claudeRunner(
         ...claude.args,
       ];
       const input = onePrompt(request, historyLimit);
-      const { output, errors } = await runProgram({ program: claude.program, args, input, cwd, signal });
-      const answer = read(output, errors);
-      onText(answer.text);
-      const { usage, model, notes } = answer;
+      const { text, model, usage, turns } = readClaudeAnswer(
+        await runProcess({ program: claude.program, args, input, cwd, signal }),
+      );
+      onText(text);
+      const notes = turns > 1 ? [`Claude Code took ${turns} steps.`] : [];
       const message = {
         role: "assistant" as const,
-        content: answer.text,
+        content: text,
         provider: "claude-cli",
         ...(model ? { model } : {}),
       };
-      return { message, finishReason: "stop", notes, ...(usage ? { usage } : {}) };
+      return {
+        message,
+        finishReason: "stop",
+        notes,
+        ...(usage ? { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } } : {}),
+      };
     },
   };
-}
-
-function read(output: string, errors: string) {
-  const parsed = answerSchema.safeParse(jsonIn(output));
-  if (!parsed.success) {
-    throw new VarveError("MODEL_FAILED", `Claude Code wrote what cannot be read: ${output.slice(0, 300) || errors}`, {
-      remedy: "Check with `claude --print --output-format json` whether it runs by itself.",
-    });
-  }
-  const { result, is_error, subtype, usage, modelUsage, num_turns } = parsed.data;
-  if (is_error || result === undefined) {
-    throw new VarveError("MODEL_FAILED", `Claude Code failed (${subtype ?? "no reason given"}): ${result ?? errors}`, {
-      remedy: "See what `claude --print` says by itself; it may have to be logged in.",
-    });
-  }
-  if (result.trim() === "")
-    throw new VarveError("MODEL_FAILED", "Claude Code answered nothing.", { details: { retry: true } });
-  const notes = (num_turns ?? 1) > 1 ? [`Claude Code took ${num_turns} steps.`] : [];
-  return {
-    text: result,
-    notes,
-    model: Object.keys(modelUsage ?? {})[0],
-    usage: usage && { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens },
-  };
-}
-
-function jsonIn(output: string): unknown {
-  try {
-    return JSON.parse(output);
-  } catch {
-    // Invalid JSON fails the schema, whose error quotes the output.
-    return undefined;
-  }
 }

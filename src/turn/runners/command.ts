@@ -1,7 +1,8 @@
 import type { Config } from "../../config/index.ts";
 import { VarveError } from "../../domain/index.ts";
+import { runProgram } from "../../models/index.ts";
+import { onePrompt } from "./one-prompt.ts";
 import type { Runner } from "./port.ts";
-import { onePrompt, runProgram } from "./program.ts";
 
 /** Runs any program that reads a prompt and writes a reply. */
 export function commandRunner({ command, historyLimit }: Config["turn"]): Runner {
