@@ -6,7 +6,13 @@ export interface StoredSummary extends SummaryNode {
   conversation: number;
   firstSeq: number;
   lastSeq: number;
-  quality: { faults: string[] };
+  quality: SummaryQuality;
+}
+
+export interface SummaryQuality {
+  faults: string[];
+  /** Made by a compaction that a person asked for: a view does not open it, however much room there is. */
+  isSealed?: boolean;
 }
 
 /** A source of a summary: a message or another summary. */
@@ -38,7 +44,7 @@ export function summaryFromRow(row: SummaryTable): StoredSummary {
     conversation: row.conversation,
     firstSeq: row.first_seq,
     lastSeq: row.last_seq,
-    quality: JSON.parse(row.quality) as { faults: string[] },
+    quality: JSON.parse(row.quality) as SummaryQuality,
   };
 }
 
@@ -68,6 +74,31 @@ export async function readSources(db: Db | Tx, ref: ConversationRef, summary: st
     .orderBy("position")
     .execute();
   return rows.map((row) => (row.source === null ? { entrySeq: row.entry_seq ?? 0 } : { summary: row.source }));
+}
+
+/** The ids of the summaries that condensed summaries were made from, in order, by the id of the condensed one. */
+export async function readSourceIds(
+  db: Db | Tx,
+  ref: ConversationRef,
+  parents: readonly Pick<StoredSummary, "id">[],
+): Promise<Map<string, string[]>> {
+  const ids = new Map<string, string[]>();
+  for (let from = 0; from < parents.length; from += 500) {
+    const page = parents.slice(from, from + 500).map(({ id }) => id);
+    const rows = await db
+      .selectFrom("summary_sources")
+      .select(["summary", "source"])
+      .where("agent", "=", ref.agent)
+      .where("conversation", "=", ref.conversation)
+      .where("summary", "in", page)
+      .orderBy("summary")
+      .orderBy("position")
+      .execute();
+    for (const { summary, source } of rows) {
+      if (source !== null) ids.set(summary, [...(ids.get(summary) ?? []), source]);
+    }
+  }
+  return ids;
 }
 
 /** Writes a node. It is idempotent: a retried write changes nothing. */

@@ -2,6 +2,8 @@
 export const filesPrefix = "Files: ";
 export const noFiles = "Files: none";
 export const expandPrefix = "Expand for details about: ";
+/** The line that tells how many tokens of messages a summary stands for. */
+export const sourcePrefix = "Stands for ";
 export const truncatedMarker = "[Truncated for context management]";
 
 const latestTime = 8_640_000_000_000_000;
@@ -25,6 +27,11 @@ export function timeRange(from: number, to: number, write: (time: number) => str
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** Escapes text between tags: it can open or close none. Quotes stay, because they are common and cost tokens. */
+export function escapeContent(text: string): string {
+  return text.replace(/[&<]/g, (character) => entities[character] ?? character);
+}
 
 /** Escapes text for use inside a tag or an attribute. */
 export function escapeXml(text: string): string {

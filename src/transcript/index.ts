@@ -32,6 +32,7 @@ export type {
 } from "./import/import-types.ts";
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
+export { describeText } from "./large-content/explore/describe-text.ts";
 export {
   type FileMetadata,
   findEntryFiles,
@@ -54,6 +55,18 @@ export {
   type Segment,
 } from "./path.ts";
 export {
+  findAnswer,
+  findQuestion,
+  interruption,
+  isConfirmation,
+  isMaterial,
+  isTelling,
+  oneLine,
+  readTyped,
+  shortenWords,
+  stripInjected,
+} from "./prose.ts";
+export {
   findEntry,
   type Page,
   readAfter,
@@ -65,6 +78,7 @@ export {
 } from "./read.ts";
 export { type ScannedMessage, scanMessages } from "./scan-messages.ts";
 export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";
+export { makeTitle } from "./title.ts";
 export {
   createTranscriptService,
   type ReadOptions,

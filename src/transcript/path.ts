@@ -19,7 +19,7 @@ export function headQuery(db: Db, ref: Omit<TranscriptRef, "transcript">) {
         .onRef("b.conversation", "=", "c.id")
         .onRef("b.branch", "=", "c.head_branch"),
     )
-    .select(["c.head_branch", "c.head_seq", "c.branch_count", "c.tokens"])
+    .select(["c.head_branch", "c.head_seq", "c.branch_count", "c.tokens", "c.message_count"])
     .select(["b.parent_conversation", "b.parent_branch", "b.fork_seq"])
     .where("c.agent", "=", ref.agent)
     .where("c.id", "=", ref.conversation);

@@ -17,7 +17,23 @@ export interface MadeSummary {
 interface MakeOptions {
   summarise: Summarise;
   instructions?: string;
+  /** Whether a view may not open the summary again. */
+  isSealed?: boolean;
   signal?: AbortSignal;
+}
+
+/** A message as the summarisers read it. */
+export function toSummaryTurn({ entry, message }: MessageEntry): SummaryTurn {
+  const calls = getParts(message).flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
+  return {
+    time: entry.time,
+    seq: entry.seq,
+    message,
+    speaker: message.name ?? message.role,
+    role: message.role,
+    text: getEntryText(entry),
+    ...(calls.length > 0 ? { toolNames: calls } : {}),
+  };
 }
 
 /** Summarises a run of messages as a leaf. The previous summary is passed along, so that nothing is repeated. */
@@ -28,16 +44,7 @@ export async function leafNode(
   previous: StoredSummary | undefined,
   options: MakeOptions,
 ): Promise<MadeSummary> {
-  const turns = messages.map(({ entry, message }): SummaryTurn => {
-    const calls = getParts(message).flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
-    return {
-      time: entry.time,
-      speaker: message.name ?? message.role,
-      role: message.role,
-      text: getEntryText(entry),
-      ...(calls.length > 0 ? { toolNames: calls } : {}),
-    };
-  });
+  const turns = messages.map(toSummaryTurn);
   const request = lastRequest(messages.map((one) => one.entry));
   const written = await options.summarise({
     depth: 0,
@@ -79,7 +86,7 @@ export async function leafNode(
     conversation: ref.conversation,
     firstSeq: messages[0]?.entry.seq ?? 0,
     lastSeq: messages.at(-1)?.entry.seq ?? 0,
-    quality: { faults: written.faults },
+    quality: { faults: written.faults, ...(options.isSealed === true ? { isSealed: true } : {}) },
   };
   return { node, sources, calls: written.calls, faults: written.faults };
 }
@@ -136,7 +143,7 @@ export async function condensedNode(
     conversation: ref.conversation,
     firstSeq: children[0]?.firstSeq ?? 0,
     lastSeq: children.at(-1)?.lastSeq ?? 0,
-    quality: { faults: written.faults },
+    quality: { faults: written.faults, ...(options.isSealed === true ? { isSealed: true } : {}) },
   };
   return {
     node,

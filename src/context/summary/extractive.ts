@@ -1,13 +1,14 @@
 import { type Role, roles } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { expandPrefix, filesPrefix, noFiles, timeWriter, truncatedMarker } from "../summary-text.ts";
+import { expandPrefix, filesPrefix, noFiles, sourcePrefix, timeWriter, truncatedMarker } from "../summary-text.ts";
 import { type Candidate, type Candidates, findCandidates } from "./extractive/candidates.ts";
 import { expandLine, filesLine, printLines } from "./extractive/print.ts";
 import { splitSentences } from "./extractive/sentences.ts";
 import { tableSize } from "./extractive/words.ts";
 import type { SummaryTurn } from "./summary-request.ts";
 
-export const extractiveTargetTokens = 512;
+/** The target of the last fallback, for input that no other summary shortens. */
+export const emergencyTargetTokens = 512;
 /** The smallest target: fewer tokens cannot hold the fixed lines. */
 export const extractiveTokensMin = 96;
 
@@ -16,7 +17,10 @@ export interface ExtractiveInput {
   turns: readonly SummaryTurn[];
   /** The previous summary: its content is not repeated. */
   previousSummary?: string;
+  /** 512 when absent. */
   targetTokens?: number;
+  /** The summary is cut to a size, whatever its input holds; it says so. */
+  isEmergency?: boolean;
   depth: number;
   /** The tokens that this summary covers; those of the turns when absent. */
   sourceTokens?: number;
@@ -28,7 +32,7 @@ export interface ExtractiveInput {
  * deterministic, and never exceeds the target.
  */
 export function extractiveSummary(input: ExtractiveInput): string {
-  const target = Math.max(extractiveTokensMin, input.targetTokens ?? extractiveTargetTokens);
+  const target = Math.max(extractiveTokensMin, input.targetTokens ?? emergencyTargetTokens);
   const unfolded = input.depth > 0 ? unfoldSummaries(input.turns) : undefined;
   const turns = unfolded?.turns ?? input.turns;
   const found = findCandidates(turns, input.previousSummary ?? "");
@@ -75,10 +79,10 @@ function pinRequest(candidates: readonly Candidate[], turns: readonly SummaryTur
 
 function markerLine(input: ExtractiveInput, found: Candidates): string {
   const tokens = input.sourceTokens ?? input.turns.reduce((sum, turn) => sum + estimateTokens(turn.text), 0);
-  const notes = [`stands for ${tokens} tokens`];
+  const notes = [`${sourcePrefix}${tokens} tokens`];
   if (found.skippedChars > 0) notes.push(`${found.skippedChars} characters not read`);
   if (found.skippedTurns > 0) notes.push(`${found.skippedTurns} turns not read`);
-  return `${truncatedMarker} ${notes.join("; ")}`;
+  return `${input.isEmergency === true ? `${truncatedMarker} ` : ""}${notes.join("; ")}.`;
 }
 
 /** The tokens of a line in addition to its sentence: the speaker and sometimes the time. */
@@ -161,7 +165,8 @@ export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
     let time = summary.time;
     for (const raw of summary.text.split("\n")) {
       const line = raw.trim();
-      if (line === "" || line === noFiles || line.startsWith(truncatedMarker)) continue;
+      if (line === "" || line === noFiles || line.startsWith(truncatedMarker) || line.startsWith(sourcePrefix))
+        continue;
       if (line.startsWith(filesPrefix)) unfolded.files.push(...parseFiles(line.slice(filesPrefix.length)));
       else if (line.startsWith(expandPrefix)) unfolded.terms.push(...line.slice(expandPrefix.length).split(/, ?/));
       else {

@@ -1,8 +1,9 @@
 import { escapeXml, expandPrefix, noFiles } from "../summary-text.ts";
 import type { PreparedRequest } from "./summary-request.ts";
+import { sectionNames } from "./work-log/print.ts";
 
 /** Stored with every summary. Increase it when a change of the prompts changes the content of summaries. */
-export const promptVersion = 1;
+export const promptVersion = 2;
 
 export interface PromptOptions {
   level: "normal" | "aggressive";
@@ -12,7 +13,7 @@ export interface PromptOptions {
 }
 
 /** The part of a request that its prompt is made from. */
-type PromptRequest = Pick<PreparedRequest, "promptDepth" | "text" | "previousSummary" | "instructions">;
+type PromptRequest = Pick<PreparedRequest, "promptDepth" | "text" | "previousSummary" | "instructions" | "isWork">;
 
 export interface SummaryPrompt {
   system: string;
@@ -28,6 +29,25 @@ const common = `- Write in the language of the conversation. Plain text, no head
 - The user's newest request, and whether it has been met, must be there.
 - One line about files: "Files: " with each path, what was done to it and its state; or exactly "${noFiles}".
 - The last line is "${expandPrefix}" with the topics whose details you left out.`;
+
+/** For conversations with tool calls: the sections of the built-in work log, so that summaries of both kinds merge. */
+const workCommon = `- Write in the language of the conversation; the names of the sections stay in English.
+- Plain text with these sections, each name alone on its line, empty ones left out: ${sectionNames.join(", ")}.
+- Every line of a section begins with "- " and ends with the citation of its message as it stands in the data: [msg#12].
+- Requests: what the person asked, corrected and decided, in their words, oldest first, the newest wording last; after " → " whether it was met and how.
+- Done: one line for each file: "created", "edited", "deleted" or "moved", its exact path, "×" and the number of edits; if no file was changed, exactly "${noFiles}". Then commands: "ran COMMAND: passed" or "failed" with numbers; commits, installations.
+- Found: errors as "error: MESSAGE (in COMMAND); fixed by WHAT"; versions, ports, paths, names and causes that were learned.
+- Open: the last todo list as "[x]", "[~]" or "[ ]" with the text; questions without an answer; failing checks; next steps.
+- Refer: identifiers, URLs, tickets.
+- Copy identifiers exactly, letter for letter. Never write a stack frame, JSON, a listing or progress output. Never add what is not in the data.
+- The last line is "${expandPrefix}" with the topics whose details you left out.`;
+
+const workTasks = [
+  "Write a work log of the messages below: someone who was not there must be able to continue the work from it.",
+  "Merge the work logs below into one of the session. A file is one line with the sum of its edits and its last state; an error that was fixed later is no longer open; a decision that was changed names what replaced it.",
+  "Merge the work logs below into one of the whole course of the work. Keep goals, decisions in force, the state of files and checks, and what is open; let go of steps that led nowhere.",
+  "Merge the work logs below into what lasts: goals, decisions, results, paths and addresses that are still valid, what has been open for long.",
+] as const;
 
 const leaf = `Summarise the messages as a narrative in order of time.
 - Begin a line with its timestamp where time moves on.
@@ -55,7 +75,10 @@ const briefly = `Be brief: only durable facts and the current state. Drop the na
 export function summaryPrompt(request: PromptRequest, options: PromptOptions): SummaryPrompt {
   const { targetTokens } = options;
   const isBrief = options.level === "aggressive";
-  const rules = [selectTask(request.promptDepth), common];
+  const rules =
+    request.isWork === true
+      ? [selectWorkTask(request.promptDepth), workCommon]
+      : [selectTask(request.promptDepth), common];
   if (isBrief) rules.push(briefly);
   rules.push(`Length: about ${targetTokens} tokens, and never more than ${Math.ceil(targetTokens * 1.5)}.`);
   const custom = request.instructions?.trim() ?? "";
@@ -65,6 +88,10 @@ export function summaryPrompt(request: PromptRequest, options: PromptOptions): S
     user: userText(request, options.faults),
     temperature: isBrief ? 0.1 : 0.2,
   };
+}
+
+function selectWorkTask(depth: number): string {
+  return workTasks[Math.min(depth, workTasks.length - 1)] ?? "";
 }
 
 function selectTask(depth: number): string {

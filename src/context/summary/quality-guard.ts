@@ -3,6 +3,10 @@ import { expandPrefix, filesPrefix } from "../summary-text.ts";
 import { cues, getCues } from "./extractive/candidates.ts";
 import { scanWords } from "./extractive/words.ts";
 import { findForeignLanguage } from "./language.ts";
+import { findContradictions } from "./work-log/contradictions.ts";
+import { isWorkLogText } from "./work-log/parse.ts";
+import { sectionNames } from "./work-log/print.ts";
+import type { WorkLog } from "./work-log/work-log.ts";
 
 export interface GuardInput {
   content: string;
@@ -15,6 +19,8 @@ export interface GuardInput {
   latestUserRequest?: string;
   /** How many times its target a summary may be long. */
   overageFactor?: number;
+  /** What the transcript says about the work: the summary must have its sections and must not contradict it. */
+  workLog?: WorkLog;
 }
 
 export interface GuardResult {
@@ -33,10 +39,11 @@ export function checkSummary(input: GuardInput): GuardResult {
   if (content === "") return { ok: false, faults: ["The summary is empty."] };
   const faults = [
     ...lengthFaults(content, input),
-    ...lineFaults(content),
+    ...lineFaults(content, input.workLog !== undefined),
     ...kindFaults(content, input.sources),
     ...identifierFaults(content, input),
     ...requestFaults(content, input.latestUserRequest),
+    ...(input.workLog === undefined ? [] : findContradictions(content, input.workLog, input.sources)),
   ];
   return { ok: faults.length === 0, faults };
 }
@@ -51,10 +58,13 @@ function lengthFaults(content: string, input: GuardInput): string[] {
   return tokens < least ? [`The summary has only ${tokens} tokens: it leaves out too much.`] : [];
 }
 
-function lineFaults(content: string): string[] {
+function lineFaults(content: string, isWork: boolean): string[] {
   const lines = content.split("\n").map((line) => line.trim());
   const faults: string[] = [];
-  if (!lines.some((line) => line.startsWith(filesPrefix) && line.length > filesPrefix.length)) {
+  if (isWork && !isWorkLogText(content)) {
+    faults.push(`The sections are missing: ${sectionNames.join(", ")}, each name alone on its line.`);
+  }
+  if (!isWork && !lines.some((line) => line.startsWith(filesPrefix) && line.length > filesPrefix.length)) {
     faults.push('There is no line "Files: …" (or exactly "Files: none").');
   }
   const last = lines.at(-1) ?? "";

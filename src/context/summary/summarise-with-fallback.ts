@@ -1,7 +1,7 @@
 import type { Generate } from "../../models/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
 import { timeRange, timeWriter } from "../summary-text.ts";
-import { extractiveSummary, extractiveTargetTokens } from "./extractive.ts";
+import { readRequestLog, writeBuiltIn } from "./built-in.ts";
 import { promptVersion } from "./prompts.ts";
 import { attemptSummary, normalTarget, type SummaryAttempt, throwIfAborted } from "./summary-attempt.ts";
 import type { Summarise, SummaryRequest, SummaryTurn, WrittenSummary } from "./summary-request.ts";
@@ -14,7 +14,6 @@ export interface SummariserOptions {
   isFatal?: (error: unknown) => boolean;
   leafTargetTokens?: number;
   condensedTargetTokens?: number;
-  extractiveTargetTokens?: number;
   overageFactor?: number;
   /** The context window of the summary model; larger inputs are split and merged. */
   windowTokens?: number;
@@ -126,7 +125,15 @@ async function tryLevels(
 ): Promise<Written | undefined> {
   const { options } = run;
   const text = turnsText(input.turns, run.options.timeZone);
-  const subject = { ...input, promptDepth, text, inputTokens: estimateTokens(text) };
+  const workLog = readRequestLog(input, run.options.timeZone);
+  const subject = {
+    ...input,
+    promptDepth,
+    text,
+    inputTokens: estimateTokens(text),
+    workLog,
+    isWork: workLog !== undefined,
+  };
   const attempt = async (level: "normal" | "aggressive", faults?: readonly string[]): Promise<SummaryAttempt> => {
     if (run.calls >= (options.maxCalls ?? callsMax)) {
       return { faults: ["The model was asked as often as is allowed."], canRetry: false };
@@ -146,21 +153,16 @@ async function tryLevels(
   return third.written;
 }
 
-/** The last fallback: the built-in summariser, which cannot fail. */
+/** The built-in summariser: the normal one without a model, and the last fallback with one. It cannot fail. */
 function extract(input: SummaryRequest, run: Run): Written {
-  const text = turnsText(input.turns, run.options.timeZone);
-  const content = extractiveSummary({
-    turns: input.turns,
-    depth: input.depth,
-    previousSummary: input.previousSummary,
-    targetTokens: Math.min(
-      run.options.extractiveTargetTokens ?? extractiveTargetTokens,
-      Math.ceil(estimateTokens(text) / 2),
-    ),
-    sourceTokens: input.sourceTokens,
-    timeZone: run.options.timeZone,
-  });
-  if (estimateTokens(content) < estimateTokens(text)) return { content, level: "extractive" };
+  const { timeZone } = run.options;
+  const text = turnsText(input.turns, timeZone);
+  const inputTokens = estimateTokens(text);
+  const targetTokens = normalTarget(inputTokens, mostTokens(input.depth, run.options));
+  const content = writeBuiltIn(input, { targetTokens, timeZone });
+  if (estimateTokens(content) < inputTokens) return { content, level: "extractive" };
+  const shorter = writeBuiltIn(input, { targetTokens: Math.ceil(inputTokens / 2), timeZone, isEmergency: true });
+  if (estimateTokens(shorter) < inputTokens) return { content: shorter, level: "extractive" };
   run.faults.push("The input is too small to be summarised; it was kept as it is.");
   return { content: text, level: "extractive" };
 }
@@ -188,7 +190,8 @@ export function turnsText(turns: readonly SummaryTurn[], timeZone?: string): str
 
 function turnText(turn: SummaryTurn, write: (time: number) => string): string {
   const time = turn.until === undefined ? write(turn.time) : timeRange(turn.time, turn.until, write);
-  const stamp = time === "" ? "" : `[${time}]`;
+  const citation = turn.seq === undefined ? "" : `msg#${turn.seq}`;
+  const stamp = time === "" && citation === "" ? "" : `[${[citation, time].filter((part) => part !== "").join(" ")}]`;
   if (turn.until !== undefined) return `${stamp}\n${turn.text}\n`;
   const tools = turn.toolNames?.length ? ` (${turn.toolNames.join(", ")})` : "";
   const name = turn.speaker ?? turn.role ?? "";

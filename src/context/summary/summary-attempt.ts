@@ -52,6 +52,7 @@ export async function attemptSummary(
     inputTokens,
     latestUserRequest,
     overageFactor,
+    workLog: request.workLog,
   });
   if (!ok) return { faults, canRetry: true };
   return { faults: [], canRetry: false, written: { content, level, model: answer.model } };

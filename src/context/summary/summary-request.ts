@@ -1,4 +1,6 @@
-import type { EscalationLevel, Role } from "../../domain/index.ts";
+import type { EscalationLevel, Message, Role } from "../../domain/index.ts";
+
+import type { WorkLog } from "./work-log/work-log.ts";
 
 /** A message or a summary, as the summarisers read it. */
 export interface SummaryTurn {
@@ -6,6 +8,9 @@ export interface SummaryTurn {
   /** Set for a summary: the time of its latest message. */
   until?: number;
   role?: Role;
+  /** The message itself and its sequence number: the built-in summariser reads tool calls and results from it. */
+  message?: Message;
+  seq?: number;
   speaker?: string;
   text: string;
   toolNames?: readonly string[];
@@ -46,4 +51,8 @@ export interface PreparedRequest extends SummaryRequest {
   inputTokens: number;
   /** Parts of one input are merged by the prompt for summaries, whatever the depth of the result. */
   promptDepth: number;
+  /** Whether the input uses tools: then the summary has the sections of a work log. */
+  isWork?: boolean;
+  /** What the transcript itself says about the work; a summary must not contradict it. */
+  workLog?: WorkLog;
 }

@@ -110,11 +110,12 @@ function shapeWeight(shape: number, length: number, isFirst: boolean): number {
 
 function cueFactor(found: number): number {
   let factor = 1;
-  if ((found & cues.decision) !== 0) factor += 0.3;
-  if ((found & cues.task) !== 0) factor += 0.2;
+  // Decisions, changes of mind, plans, dates and numbers come before anecdotes.
+  if ((found & cues.decision) !== 0) factor += 0.4;
+  if ((found & cues.task) !== 0) factor += 0.3;
   if ((found & cues.preference) !== 0) factor += 0.25;
   if ((found & cues.trouble) !== 0) factor += 0.25;
-  if ((found & cues.date) !== 0) factor += 0.25;
+  if ((found & cues.date) !== 0) factor += 0.3;
   if ((found & cues.life) !== 0) factor += 0.2;
   return (found & cues.filler) === 0 ? factor : factor * 0.6;
 }
@@ -173,7 +174,8 @@ const lists: Readonly<Record<keyof typeof cues, string>> = {
     consider specific example step steps various different`,
   decision: `decide decided decision agree agreed chose choose chosen settled instead because therefore reason switch
     switched must never always require required requirement constraint policy approved rejected conclude concluded
-    cause confirmed final rename replaced supersede superseded migrated
+    cause confirmed final rename replaced supersede superseded migrated changed cancel cancelled canceled postponed
+    postpone anymore reconsider rather swap swapped
     决定 决議 決定 因为 所以 必须 采用 选择 改为 原因 理由 採用`,
   task: `todo fixme need needs should plan planning planned plans deadline remind reminder schedule scheduled promise
     task next later tomorrow pending blocked goal goals finish finished complete completed done start started will
