@@ -119,7 +119,10 @@ async function measure(conversation: Conversation, sums: ReadonlyMap<number, Sum
   }
 }
 
-/** Turn by turn with its jobs. Changes by a compaction are not counted, because the prompt must change then. */
+/**
+ * Turn by turn with its jobs. Changes by a compaction, and by a coarser cut through the summaries, are not counted,
+ * because the prompt must change then.
+ */
 async function measurePrefix(
   varve: Varve,
   session: Session,
@@ -127,7 +130,7 @@ async function measurePrefix(
   budget: number,
   sums: Sums,
 ): Promise<void> {
-  let before: { text: string; compactions: number } | undefined;
+  let before: { text: string; compactions: number; cut: string } | undefined;
   for (const message of later) {
     await varve.context.ingest(session, [message]);
     await varve.context.afterTurn(session, { windowTokens: budget });
@@ -135,13 +138,13 @@ async function measurePrefix(
     const { compactionCount: compactions } = await varve.sessions.get(session.key);
     const view = await varve.context.assemble(session, { budgetTokens: budget });
     const text = JSON.stringify(view.messages).slice(0, -1);
-    if (before?.compactions === compactions) {
+    if (before?.compactions === compactions && before.cut === view.cut) {
       let same = 0;
       while (same < before.text.length && before.text[same] === text[same]) same += 1;
       sums.stableBytes += same;
       sums.bytes += before.text.length;
     }
-    before = { text, compactions };
+    before = { text, compactions, cut: view.cut };
   }
 }
 

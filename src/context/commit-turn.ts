@@ -1,10 +1,10 @@
 import type { Config } from "../config/index.ts";
-import { type Message, VarveError } from "../domain/index.ts";
+import { getParts, getToolResults, type Message, VarveError } from "../domain/index.ts";
 import { canExtract, createExtractionJob, extractionCursorQuery, isWorthReading } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
-import type { AppendResult, AttachedStatement, NewJob, Store } from "../store/index.ts";
+import { type AppendResult, type AttachedStatement, attachStatement, type NewJob, type Store } from "../store/index.ts";
 import { estimateMessageTokens } from "../tokens/index.ts";
-import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
+import { getPartsText, makeTitle, type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
 import { compactionJob, type TurnFacts } from "./compaction/compactor.ts";
 import { canCompact, contextSettings } from "./context-settings.ts";
 import { recordTokens } from "./token-ratio.ts";
@@ -37,10 +37,28 @@ export async function commitTurn(
 ): Promise<CommittedTurn> {
   checkKey(key);
   const jobs = await createAfterTurnJobs(store, config, session, messages, facts);
-  const options = { jobs, idempotencyKey: key, attached };
+  const request = messages.find((message) => message.role === "user" && getToolResults(message).length === 0);
+  const title = request === undefined ? [] : createTitleUpdate(store, session, getPartsText(getParts(request)));
+  const options = { jobs, idempotencyKey: key, attached: [...attached, ...title] };
   const { repeated, ...written } = await transcripts.write(session, messages.map(toMessageDraft), options);
   if (!repeated) await recordTokens(store, facts);
   return { ...written, status: repeated ? "duplicate" : "committed" };
+}
+
+/** Names a session without a title by what was asked in it. */
+export function createTitleUpdate(store: Store, session: Session, request: string): AttachedStatement[] {
+  const title = session.displayName === undefined ? makeTitle(request) : undefined;
+  if (title === undefined) return [];
+  return [
+    attachStatement(
+      store.db
+        .updateTable("sessions")
+        .set({ display_name: title })
+        .where("agent", "=", session.agent)
+        .where("key", "=", session.key)
+        .where("display_name", "is", null),
+    ),
+  ];
 }
 
 function checkKey(key: string): void {

@@ -19,14 +19,15 @@ import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
 import { activeBytes } from "./compaction/compaction-trigger.ts";
 import { type CompactRequest, compactionJob, createCompactor, type TurnFacts } from "./compaction/compactor.ts";
 import { type CompactResult, summaryTokens } from "./compaction/sweep.ts";
-import { canCompact, contextSettings, createPolicy, promptBudget } from "./context-settings.ts";
+import { canCompact, contextSettings, promptBudget } from "./context-settings.ts";
 import type { StoredSummary } from "./dag.ts";
 import { loadFrontier } from "./frontier.ts";
 import { summaryTree, type TreeNode } from "./history/describe-summary.ts";
 import { expireGrants } from "./history/grants.ts";
+import { type Handover, readHandover } from "./history/handover.ts";
 import { createHistoryReader, type HistoryReader } from "./history/history-reader.ts";
 import { computeRatio, ratioQuery, readTokenRatio, recordTokens } from "./token-ratio.ts";
-import { type AssembleOptions, assemble, type ContextView } from "./view/assemble.ts";
+import { assemble } from "./view/assemble.ts";
 import { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
 import { recallBlock } from "./view/recall-messages.ts";
 import { loadSummaryPrefix, type SummaryPrefix } from "./view/summary-prefix.ts";
@@ -37,6 +38,7 @@ import {
   takeConversationSnapshot,
   viewSnapshotQueries,
 } from "./view/view-snapshot.ts";
+import type { AssembleOptions, ContextView } from "./view/view-types.ts";
 import { rawTokens } from "./window.ts";
 
 /** What the context of a session consists of now. */
@@ -86,8 +88,10 @@ export interface ContextService extends HistoryReader {
   recall(session: Session, request: { prompt: string; tokens: number }): Promise<string>;
   compact(session: Session, request?: CompactRequest): Promise<CompactResult>;
   overview(session: Session): Promise<ContextOverview>;
+  /** A title, one line and the state of the work, for someone who continues the conversation. It writes nothing. */
+  handover(session: Session, options?: { tokens?: number }): Promise<Handover>;
   /** The summaries of the older part of the conversation, for callers that keep the newer part themselves. */
-  summaryPrefix(session: Session): Promise<SummaryPrefix>;
+  summaryPrefix(session: Session, options?: { budgetTokens?: number }): Promise<SummaryPrefix>;
   /** How many tokens a model's provider counts for one estimated token. */
   tokenRatio(model: string): Promise<number>;
   /** Records what a provider counted for an estimated prompt: the estimates for its model improve. */
@@ -180,7 +184,9 @@ export function createContextService(options: ContextServiceOptions): TurnContex
         coveredSeq: frontier.coveredSeq,
       };
     },
-    summaryPrefix: (session) => loadSummaryPrefix(store, session),
+    handover: (session, { tokens } = {}) => readHandover(store, session, { tokens, timeZone: config.timezone }),
+    summaryPrefix: (session, { budgetTokens } = {}) =>
+      loadSummaryPrefix(store, session, { budgetTokens, timeZone: config.timezone }),
     tokenRatio: (model) => readTokenRatio(store, model),
     recordTokens: (facts) => recordTokens(store, facts),
     async tree(session) {
@@ -206,8 +212,9 @@ async function assembleView(
     { prompt, budgetTokens },
     { snapshot, recorded },
   );
-  const view = await assemble({ store, search }, session, createPolicy(settings), {
+  const view = await assemble({ store, search }, session, {
     budgetTokens,
+    timeZone: config.timezone,
     snapshot,
     ...memories,
     provider,

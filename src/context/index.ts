@@ -1,5 +1,5 @@
 export { checkDag } from "./check-dag.ts";
-export type { CommittedTurn } from "./commit-turn.ts";
+export { type CommittedTurn, createTitleUpdate } from "./commit-turn.ts";
 export type { CompactRequest, TurnFacts } from "./compaction/compactor.ts";
 export { type CompactionPolicy, defaultPolicy } from "./compaction/policy.ts";
 export type { CompactResult } from "./compaction/sweep.ts";
@@ -17,11 +17,12 @@ export type { SummaryDescription, TreeNode } from "./history/describe-summary.ts
 export type { ExpandOptions, Expansion } from "./history/expand.ts";
 export type { Grant } from "./history/grants.ts";
 export type { GrepMatch, GrepMode, GrepResult, GrepScope, GrepSort } from "./history/grep/grep-types.ts";
+export type { Handover } from "./history/handover.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, HistoryReader } from "./history/history-reader.ts";
 export type { SearchScope } from "./history/search-scope.ts";
 export type { TraceItem } from "./items.ts";
 export { extractiveSummary } from "./summary/extractive.ts";
-export type { ContextView } from "./view/assemble.ts";
 export { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
 export type { SummaryPrefix } from "./view/summary-prefix.ts";
 export type { ConversationSnapshot } from "./view/view-snapshot.ts";
+export type { ContextView } from "./view/view-types.ts";

@@ -29,6 +29,8 @@ export interface View {
   cut?: { characters: number; upTo: number };
   /** The estimated tokens of the summary and the addition. */
   tokens: number;
+  /** Those of the summary alone. */
+  summaryTokens: number;
 }
 
 /** Whether a history starts with the units that the view replaces. */
@@ -96,6 +98,11 @@ const budgetShares = [1, 0.6, 0.35] as const;
 const budgetTokensMin = 256;
 /** The lengths to which texts are truncated as the last resort. */
 const cutCharacters = [40_000, 16_000, 6_000, 2_000] as const;
+/** The share of the budget that one unit may take; the texts of a larger one are cut to it, so that the rest has room. */
+const unitShare = 0.25;
+const charactersPerToken = 3;
+/** Summaries say more while they and the newer messages stay below this share of the budget. */
+const filledShare = 0.85;
 const fitShare = 0.97;
 /** The share of the budget for restated units. */
 const restatedShare = 0.2;
@@ -113,7 +120,17 @@ export async function findView(
   // A concurrent request of the same conversation may have moved the end of the active branch.
   const look = async (): Promise<View | undefined> => {
     await focus();
-    return createView(await varve.context.summaryPrefix(session), links, budget);
+    const coarse = createView(await varve.context.summaryPrefix(session), links, budget);
+    const view = coarse && cutLargeUnits(coarse, links, budget);
+    if (view === undefined) return undefined;
+    // What the newer messages leave is used by more detailed summaries of the same messages.
+    const room = Math.floor(budget.tokens * filledShare) - (estimateViewTokens(view, sent) - view.summaryTokens);
+    if (room <= view.summaryTokens) return view;
+    const prefix = await varve.context.summaryPrefix(session, { budgetTokens: room });
+    const detailed = createView(prefix, links, budget);
+    return detailed?.from === view.from && detailed.coveredId === view.coveredId
+      ? cutLargeUnits(detailed, links, budget)
+      : view;
   };
   const fits = (view: View | undefined, share: number): view is View =>
     view !== undefined && estimateViewTokens(view, sent) <= budget.tokens * share;
@@ -138,7 +155,7 @@ export async function findView(
 }
 
 /** Without any summary, for a history of one message that is too long. */
-const bareView: View = { from: 0, coveredId: "", summary: "", restated: [], tokens: 0 };
+const bareView: View = { from: 0, coveredId: "", summary: "", restated: [], tokens: 0, summaryTokens: 0 };
 
 function createView(prefix: SummaryPrefix, links: readonly Link[], budget: ViewBudget): View | undefined {
   if (prefix.coveredId === undefined) return undefined;
@@ -155,20 +172,33 @@ function createView(prefix: SummaryPrefix, links: readonly Link[], budget: ViewB
     coveredId: before.id,
     summary,
     ...(addition === undefined ? {} : { addition }),
-    restated: selectRestated(links, from, budget.tokens * restatedShare),
+    restated: selectRestated(links, from, budget.tokens * restatedShare, budget.tokens * unitShare),
     tokens: estimateTokens(summary) + estimateTokens(addition ?? ""),
+    summaryTokens: estimateTokens(summary),
   };
 }
 
+/** Cuts the texts of units that are larger than their share: one paste must not push everything else out. */
+function cutLargeUnits(view: View, links: readonly Link[], budget: ViewBudget): View {
+  const most = budget.tokens * unitShare;
+  const isLarge = links.some(
+    (link, index) => link.tokens > most && (index >= view.from || view.restated.includes(index)),
+  );
+  return isLarge ? { ...view, cut: { characters: Math.floor(most * charactersPerToken), upTo: links.length } } : view;
+}
+
 /** Selects the replaced units that still apply, newest first within the budget; returns them in order. */
-function selectRestated(links: readonly Link[], from: number, budgetTokens: number): number[] {
+function selectRestated(links: readonly Link[], from: number, budgetTokens: number, unitTokens: number): number[] {
   const asked = links.findLastIndex((link) => link.isRequest);
   const selected: number[] = [];
   let left = budgetTokens;
   for (let index = from - 1; index >= 0; index -= 1) {
     const link = links[index];
-    if (!link || (index !== asked && !link.isInstruction) || link.tokens > left) continue;
-    left -= link.tokens;
+    if (!link || (index !== asked && !link.isInstruction)) continue;
+    // The last request is always restated: a large one is cut.
+    const tokens = Math.min(link.tokens, unitTokens);
+    if (index !== asked && tokens > left) continue;
+    left -= tokens;
     selected.unshift(index);
   }
   return selected;

@@ -37,7 +37,13 @@ export async function answerTurn(services: TurnServices, turn: Turn, runtime: Tu
   throw gravest(failures);
 }
 
-/** Asks one model until it answers or fails for good. A prompt that is too long is compacted once. */
+/** The share of a known limit that the next prompt may take: the estimates were too low before. */
+const knownLimitShare = 0.8;
+/** Without a number in the provider's words, the window is tried smaller each time. */
+const unknownLimitShare = 0.6;
+const recoveriesMax = 4;
+
+/** Asks one model until it answers or fails for good. A prompt that is too long is compacted, and made smaller each time. */
 async function askRunner(
   services: TurnServices,
   turn: Turn,
@@ -53,7 +59,7 @@ async function askRunner(
   };
   const { signal } = runtime;
   await services.context.prepare(turn.session, { ...facts, signal });
-  let recovered = false;
+  let recoveries = 0;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answered = await toolLoop(services, turn, { runner, facts, notes }, runtime);
@@ -61,12 +67,9 @@ async function askRunner(
       return answered;
     } catch (error) {
       signal.throwIfAborted();
-      if (isContextOverflow(error) && !recovered) {
-        recovered = true;
-        facts = {
-          ...facts,
-          windowTokens: Math.min(facts.windowTokens, parseOverflowLimit(error) ?? facts.windowTokens),
-        };
+      if (isContextOverflow(error) && recoveries < recoveriesMax) {
+        recoveries += 1;
+        facts = { ...facts, windowTokens: shrinkWindow(facts.windowTokens, parseOverflowLimit(error)) };
         const result = await services.context.recoverFromOverflow(turn.session, error, { ...facts, signal });
         notes.push(`The prompt was too long for ${runner.model ?? runner.name}; ${shrunk(result)}.`);
         runtime.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
@@ -83,6 +86,12 @@ async function askRunner(
       await sleep(waitMs, undefined, { signal });
     }
   }
+}
+
+/** The window for the next attempt: below the limit that the provider named, or a share of the one that was too large. */
+function shrinkWindow(windowTokens: number, limit: number | undefined): number {
+  const known = limit === undefined ? Number.POSITIVE_INFINITY : Math.floor(limit * knownLimitShare);
+  return known < windowTokens ? known : Math.floor(windowTokens * unknownLimitShare);
 }
 
 function shrunk(result: { tokensBefore: number; tokensAfter: number } | undefined): string {

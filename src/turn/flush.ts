@@ -20,7 +20,10 @@ export async function flushMemory(services: TurnServices, session: Session, answ
   const model = flush.model ?? answered.model;
   if (answered.runner.name !== "ai-sdk" || model === undefined || !isDue(services, session, answered)) return;
   try {
-    await ask(services, session, model);
+    // A window that turned out smaller than it was declared stays smaller here.
+    const windowTokens =
+      model === answered.model ? answered.facts.windowTokens : resolveWindow(services.config, model).tokens;
+    await ask(services, session, model, windowTokens);
     await markMemoryFlush(services.store, session);
   } catch (error) {
     services.usage.record("flush", model, { error: toVarveError(error).message, isAuth: false });
@@ -34,16 +37,16 @@ function isDue({ config }: TurnServices, session: Session, { facts }: Answered):
   const threshold = facts.windowTokens - reserve - flush.softThresholdTokens;
   // A sweep starts at a share of the window; the flush must come before it.
   const sweep = Math.floor(facts.windowTokens * config.context.contextThreshold);
-  return (facts.observedTokens ?? facts.estimatedTokens ?? 0) > Math.min(threshold, sweep);
+  // A view fills the window; only the context without what was opened tells how near the next compaction is.
+  return (facts.contextTokens ?? facts.observedTokens ?? facts.estimatedTokens ?? 0) > Math.min(threshold, sweep);
 }
 
-async function ask(services: TurnServices, session: Session, name: string): Promise<void> {
+async function ask(services: TurnServices, session: Session, name: string, windowTokens: number): Promise<void> {
   const { config } = services;
   const { flush } = config.turn;
   const model = openChatModel(name, chatSources(services, session));
-  const { tokens } = resolveWindow(config, name);
   const view = await services.context.assemble(session, {
-    windowTokens: tokens,
+    windowTokens,
     model: name,
     provider: model.provider,
   });

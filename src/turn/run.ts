@@ -6,6 +6,7 @@
  * It may be interrupted anywhere and started again by another process: what was written is recognised by its ids, the rest
  * is repeated, and the reply, the end of the turn and its jobs are written atomically.
  */
+import { createTitleUpdate } from "../context/index.ts";
 import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
 import { type Session, tokensUpdate } from "../session/index.ts";
 import { attachStatement } from "../store/index.ts";
@@ -126,7 +127,7 @@ async function reply(services: TurnServices, turn: Turn, answered: Answered): Pr
 
 async function commit(
   services: TurnServices,
-  { claim, session }: Turn,
+  { claim, session, prompt }: Turn,
   result: TurnResult,
   messages: Message[],
   facts: TurnFacts,
@@ -134,10 +135,11 @@ async function commit(
 ): Promise<void> {
   const { db, clock } = services.store;
   const end = attachStatement(endOfTurn(db, claim, result, clock.now()), true);
+  const title = createTitleUpdate(services.store, session, prompt);
   const count = used ? [attachStatement(tokensUpdate(db, clock.now(), session, used))] : [];
   try {
     const key = `turn ${claim.turn}`;
-    const { status } = await services.context.commitWith(session, key, messages, facts, [end, ...count]);
+    const { status } = await services.context.commitWith(session, key, messages, facts, [end, ...count, ...title]);
     if (status === "duplicate") throw new VarveError("CONFLICT", `The turn ${key} was committed before.`);
   } catch (error) {
     throw error instanceof VarveError && error.code === "REFUSED" ? new TurnLost() : error;

@@ -39,6 +39,7 @@ interface Prompt {
   system: string;
   messages: Message[];
   estimatedTokens: number;
+  contextTokens: number;
   snapshot?: ConversationSnapshot;
 }
 
@@ -98,6 +99,7 @@ export async function toolLoop(
         facts: {
           ...facts,
           estimatedTokens: prompt.estimatedTokens,
+          contextTokens: prompt.contextTokens,
           ...(step === 1 ? { snapshot: prompt.snapshot } : {}),
           ...(answer.usage ? { observedTokens: answer.usage.inputTokens } : {}),
         },
@@ -168,6 +170,7 @@ async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): P
     system,
     messages: fitted.messages,
     estimatedTokens: Math.max(view.estimatedTokens, fitted.tokens) + overheadTokens,
+    contextTokens: view.contextTokens,
     snapshot: view.snapshot,
   };
 }

@@ -30,6 +30,8 @@ export interface TurnServices {
 /** What is known of a turn's prompt and its window. */
 export interface TurnFacts extends PromptFacts {
   windowTokens: number;
+  /** The coarsest cut and the messages after it: what compactions are decided by. */
+  contextTokens?: number;
   /** A snapshot of the conversation from the assembly, unless more was said since. */
   snapshot?: ConversationSnapshot;
 }

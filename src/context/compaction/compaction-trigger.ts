@@ -10,14 +10,15 @@ import { summaryTokens } from "./sweep.ts";
 export interface CompactionTriggerOptions {
   policy: CompactionPolicy;
   windowTokens: number;
-  /** The tokens that the provider counted for the last prompt, if known. */
+  /** The tokens that the provider counted for the last prompt, and the estimate for it, if known. */
   observedTokens?: number;
+  estimatedTokens?: number;
 }
 
 /** The work that a context needs: nothing, one leaf with its condensation, or a full sweep. */
 export interface CompactionTrigger {
   work: "none" | "leaf" | "sweep";
-  /** The larger of the stored and the observed tokens. */
+  /** The tokens of the coarsest cut and the messages after it. */
   tokens: number;
 }
 
@@ -28,8 +29,14 @@ export async function findCompactionTrigger(
   options: CompactionTriggerOptions,
 ): Promise<CompactionTrigger> {
   const frontier = await loadFrontier(store, ref);
-  const raw = await rawTokens(store, ref, frontier);
-  const tokens = Math.max(summaryTokens(frontier) + raw, options.observedTokens ?? 0);
+  const raw = await rawTokens(store, ref, frontier, options.policy.messageTokensMax);
+  const stored = summaryTokens(frontier) + raw;
+  const { observedTokens = 0, estimatedTokens } = options;
+  // A view uses the room it has, so its size says nothing; but it tells how far the estimates are off.
+  const tokens =
+    estimatedTokens === undefined
+      ? Math.max(stored, observedTokens)
+      : Math.ceil(stored * Math.max(1, observedTokens / Math.max(1, estimatedTokens)));
   if (thresholdReached(tokens, options.windowTokens, options.policy)) return { work: "sweep", tokens };
   const outside = raw - (await tailTokens(store, ref, frontier, options.policy));
   return { work: outside >= options.policy.leafChunkTokens ? "leaf" : "none", tokens };

@@ -15,9 +15,11 @@ import {
   contextSettings,
   createPolicy,
 } from "../context-settings.ts";
+import { loadFrontier } from "../frontier.ts";
 import { createSummariser } from "../summary/summarise-with-fallback.ts";
 import type { Summarise } from "../summary/summary-request.ts";
-import { messagesSince } from "../window.ts";
+import { messageShare } from "../view/message-groups.ts";
+import { messagesSince, rawTokens } from "../window.ts";
 import { findCompactionTrigger } from "./compaction-trigger.ts";
 import { type CompactionPolicy, manualPolicy } from "./policy.ts";
 import { type CompactResult, sweepConversation } from "./sweep.ts";
@@ -80,6 +82,11 @@ const tailShareOfWindow = 0.35;
 /** The largest share of a budget that one leaf stands for, so that small budgets still get several. */
 const leafShareOfBudget = 0.5;
 const leafTokensMin = 1_000;
+/** A long history gets longer leaves, up to the configured length: fewer steps lose less than many. */
+const leavesWanted = 12;
+/** The largest shares of a budget for one leaf and one condensed summary. */
+const leafTargetShare = 0.3;
+const condensedTargetShare = 0.25;
 /** How many times the passes of one sweep a compaction to a budget may take. */
 const budgetRounds = 10;
 const busyWaitMs = 30_000;
@@ -93,6 +100,7 @@ const jobPayload = z.object({
   because: z.enum(["turn", "new", "import"]),
   windowTokens: z.number().optional(),
   observedTokens: z.number().optional(),
+  estimatedTokens: z.number().optional(),
   model: z.string().optional(),
 });
 
@@ -115,21 +123,37 @@ interface SweepPlan {
 export function createCompactor({ loaded, store, generate, jobs, emit }: CompactorOptions): Compactor {
   const { config } = loaded;
 
-  const compactUntilUnder: Compactor["compactUntilUnder"] = (session, request, reason) => {
+  const compactUntilUnder: Compactor["compactUntilUnder"] = async (session, request, reason) => {
     const { budgetTokens } = request;
-    const settings = contextSettings(config, { session, model: request.model });
+    const configured = contextSettings(config, { session, model: request.model });
+    // A summary must leave room for others in a small budget.
+    const settings = {
+      ...configured,
+      leafTargetTokens: Math.min(configured.leafTargetTokens, Math.floor(budgetTokens * leafTargetShare)),
+      condensedTargetTokens: Math.min(
+        configured.condensedTargetTokens,
+        Math.floor(budgetTokens * condensedTargetShare),
+      ),
+    };
     const policy = createPolicy(settings);
     const tailMax = Math.floor(budgetTokens * tailShareOfBudget);
     const isEmergency = reason === "overflow";
-    return sweep(session, settings, reason, {
+    const frontier = await loadFrontier(store, session);
+    const historyTokens = await rawTokens(store, session, frontier);
+    const result = await sweep(session, settings, reason, {
       policy: {
         ...policy,
         freshTailCount: isEmergency ? Math.min(policy.freshTailCount, emergencyTail) : policy.freshTailCount,
         tailHoldsNewestUser: request.splitTurns !== true,
         freshTailMaxTokens: Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, tailMax),
+        messageTokensMax: Math.floor(budgetTokens * messageShare),
         leafChunkTokens: Math.min(
           policy.leafChunkTokens,
-          Math.max(leafTokensMin, Math.floor(budgetTokens * leafShareOfBudget)),
+          Math.max(
+            leafTokensMin,
+            Math.floor(budgetTokens * leafShareOfBudget),
+            Math.floor(historyTokens / leavesWanted),
+          ),
         ),
       },
       targetTokens: Math.floor(budgetTokens * (isEmergency ? emergencyShare : targetShare)),
@@ -138,6 +162,7 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
       mustProgress: true,
       request,
     });
+    return checkReached(result, budgetTokens);
   };
 
   const compactManually = (session: Session, request: CompactRequest): Promise<CompactResult> => {
@@ -164,15 +189,25 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
     const settings = contextSettings(config, { session, ...facts });
     const policy = createPolicy(settings);
     const { windowTokens } = settings;
-    const { observedTokens } = facts;
-    const trigger = await findCompactionTrigger(store, session, { policy, windowTokens, observedTokens });
+    const { observedTokens, estimatedTokens } = facts;
+    const shown = { ...policy, messageTokensMax: Math.floor(windowTokens * messageShare) };
+    const trigger = await findCompactionTrigger(store, session, {
+      policy: shown,
+      windowTokens,
+      observedTokens,
+      estimatedTokens,
+    });
     if (trigger.work === "none") return undefined;
     const request = { signal };
     if (trigger.work === "sweep") {
       // A small window cannot hold a long tail: the rest of it must be enough for the next turns.
       const tailMax = Math.floor(windowTokens * tailShareOfWindow);
       const freshTailMaxTokens = Math.min(policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY, tailMax);
-      return sweep(session, settings, "threshold", { policy: { ...policy, freshTailMaxTokens }, request });
+      const { messageTokensMax } = shown;
+      return sweep(session, settings, "threshold", {
+        policy: { ...policy, freshTailMaxTokens, messageTokensMax },
+        request,
+      });
     }
     const maxDepth = policy.incrementalMaxDepth;
     return sweep(session, settings, "leaf", { policy, maxLeafPasses: 1, maxDepth, request });
@@ -215,6 +250,7 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
         maxDepth: plan.maxDepth,
         maxModelPasses: settings.maxSweepIterations * (plan.rounds ?? 1),
         deadlineMs: plan.deadlineMs ?? settings.sweepDeadlineMs,
+        isSealed: reason === "manual",
         instructions: [settings.customInstructions, plan.request.instructions].filter(Boolean).join("\n") || undefined,
         signal: plan.request.signal,
       });
@@ -300,6 +336,7 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
       if (result === undefined || !canContinue(result) || because === "import") return;
       // The provider's count is from before this round; from now on the stored figures decide.
       facts.observedTokens = undefined;
+      facts.estimatedTokens = undefined;
     }
   };
   for (const reason of ["turn", "new", "import"] as const) jobs.register(`compact ${reason}`, handler);
@@ -322,14 +359,26 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
   };
 }
 
+/** A compaction that did not get below its budget says what is in the way, and what would help. */
+function checkReached(result: CompactResult, budgetTokens: number): CompactResult {
+  if (result.tokensAfter <= budgetTokens || result.status === "busy") return result;
+  const because = [
+    result.because,
+    `the newest messages and what cannot be shortened still take ${result.tokensAfter} of ${budgetTokens} tokens`,
+    "a view shows their beginning and end; a larger budget, or a smaller context.freshTailCount, would show more",
+  ];
+  return { ...result, status: "stopped", because: because.filter(Boolean).join("; ") };
+}
+
 /** Several turns make one job of a kind: its key is the session's. */
 export function compactionJob(
   sources: { clock: Clock; random: Random },
   { agent, key }: { agent: string; key: string },
   because: JobReason,
-  { estimatedTokens: _, ...facts }: TurnFacts = {},
+  { windowTokens, observedTokens, estimatedTokens, model }: TurnFacts = {},
 ): NewJob {
-  return createJob(sources, { agent, kind: `compact ${because}`, key, payload: { because, ...facts } });
+  const payload = { because, windowTokens, observedTokens, estimatedTokens, model };
+  return createJob(sources, { agent, kind: `compact ${because}`, key, payload });
 }
 
 /** Without a number, and without one in the settings, a manual compaction keeps nothing. */

@@ -111,9 +111,20 @@ describe("the condensed pass", () => {
     expect(planCondensedPass(items.slice(0, 4), policy(), { maxDepth: 1 })).toBeUndefined();
   });
 
-  it("takes a long run in portions of a chunk", () => {
+  it("takes a long run in portions of the fan-out, so that each summary says enough of its sources", () => {
     const items = Array.from({ length: 30 }, (_, id) => summary(id, 0, 2_000));
-    expect(planCondensedPass(items, policy())).toEqual({ from: 0, to: 10, depth: 0 });
+    expect(planCondensedPass(items, policy())).toEqual({ from: 0, to: 8, depth: 0 });
+    expect(planCondensedPass(items.slice(0, 5), policy(), { hard: true })).toEqual({ from: 0, to: 5, depth: 0 });
+  });
+
+  it("passes over a run that no summary shortens, and goes on with the next", () => {
+    const items = [
+      ...Array.from({ length: 4 }, (_, id) => summary(id, 1, 100)),
+      ...Array.from({ length: 8 }, (_, id) => summary(id + 4, 0, 100)),
+    ];
+    const isSkipped = ({ depth }: { depth: number }) => depth === 0;
+    expect(planCondensedPass(items, policy(), { isSkipped })).toEqual({ from: 0, to: 4, depth: 1 });
+    expect(planCondensedPass(items, policy(), { isSkipped: () => true })).toBeUndefined();
   });
 });
 

@@ -38,14 +38,16 @@ export function planLeafPass(items: readonly ContextItem[], policy: CompactionPo
 export function planCondensedPass(
   items: readonly ContextItem[],
   policy: CompactionPolicy,
-  options: { hard?: boolean; maxDepth?: number } = {},
+  options: { hard?: boolean; maxDepth?: number; isSkipped?: (run: CondensedRun) => boolean } = {},
 ): CondensedRun | undefined {
   const maxDepth = options.maxDepth ?? Number.MAX_SAFE_INTEGER;
   let best: CondensedRun | undefined;
   for (const run of runsOfOneDepth(items)) {
     const fanout = Math.max(2, fanoutAt(run.depth, policy, options.hard === true));
     if (run.to - run.from < fanout || run.depth + 1 > maxDepth) continue;
-    if (best === undefined || run.depth < best.depth) best = { ...run, to: boundRun(items, run, fanout, policy) };
+    if (best !== undefined && run.depth >= best.depth) continue;
+    const bounded = { ...run, to: boundRun(items, run, fanout, policy) };
+    if (options.isSkipped?.(bounded) !== true) best = bounded;
   }
   return best;
 }
@@ -69,15 +71,22 @@ export function thresholdReached(
 function findTail(items: readonly ContextItem[], policy: CompactionPolicy, pairs: ToolPairs): number {
   const first = firstMessageIndex(items);
   const maxTokens = policy.freshTailMaxTokens ?? Number.POSITIVE_INFINITY;
+  const size = (index: number) =>
+    Math.min(items[index]?.tokens ?? 0, policy.messageTokensMax ?? Number.POSITIVE_INFINITY);
   let start = items.length;
   let tokens = 0;
   while (start > first && items.length - start < policy.freshTailCount) {
-    tokens += items[start - 1]?.tokens ?? 0;
+    tokens += size(start - 1);
     if (tokens > maxTokens) break;
     start -= 1;
   }
   const newestRequest = policy.tailHoldsNewestUser ? items.findLastIndex(isRequest) : -1;
-  if (newestRequest !== -1) start = Math.min(start, newestRequest);
+  if (newestRequest !== -1 && newestRequest < start) {
+    let turn = 0;
+    for (let index = newestRequest; index < items.length; index += 1) turn += size(index);
+    if (turn <= 2 * (policy.freshTailMaxTokens ?? policy.leafChunkTokens) || start === items.length)
+      start = newestRequest;
+  }
   while (start > first && !pairs.isCleanCut(start)) start -= 1;
   return start;
 }
@@ -87,11 +96,15 @@ function fanoutAt(depth: number, policy: CompactionPolicy, hard: boolean): numbe
   return depth === 0 ? policy.leafMinFanout : policy.condensedMinFanout;
 }
 
-/** Splits a long run into portions that a summariser can read, never smaller than the fan-out. */
-function boundRun(items: readonly ContextItem[], run: Run, fanout: number, policy: CompactionPolicy): number {
+/**
+ * Splits a long run into portions of the normal fan-out: the more summaries one stands for, the less it says of each. They
+ * must also fit what a summariser can read.
+ */
+function boundRun(items: readonly ContextItem[], run: CondensedRun, fanout: number, policy: CompactionPolicy): number {
+  const most = Math.min(run.to, run.from + Math.max(fanout, fanoutAt(run.depth, policy, false)));
   let to = run.from + fanout;
   let tokens = sumTokens(items, run.from, to);
-  while (to < run.to) {
+  while (to < most) {
     tokens += items[to]?.tokens ?? 0;
     if (tokens > policy.leafChunkTokens) break;
     to += 1;

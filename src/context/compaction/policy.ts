@@ -6,9 +6,11 @@ export interface CompactionPolicy {
   reserveTokens: number;
   freshTailCount: number;
   freshTailMaxTokens?: number;
+  /** A message counts at most this many tokens: a view shows no more of it. */
+  messageTokensMax?: number;
   /**
-   * Whether the tail always includes the newest user message. Without it, a single turn longer than the window can be
-   * compacted too, and the caller must restate the request.
+   * Whether the tail includes the newest user message. A turn that is longer than twice the tail is compacted all the same:
+   * every view shows the request of its first message.
    */
   tailHoldsNewestUser: boolean;
   leafChunkTokens: number;

@@ -7,7 +7,7 @@ import type { Summarise } from "../summary/summary-request.ts";
 import { prunableUpTo } from "../view/prune.ts";
 import { type MessageEntry, newestRaw, rawTokens } from "../window.ts";
 import { condensedNode, leafNode, type MadeSummary } from "./make-summary.ts";
-import { planCondensedPass, planLeafPass } from "./plan.ts";
+import { planCondensedPass, planLeafPass, type Run } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
 import { SweepBuffer } from "./sweep-buffer.ts";
 
@@ -23,6 +23,8 @@ export interface SweepOptions {
   /** The most summaries by a model. The built-in summariser costs nothing; only the deadline limits it. */
   maxModelPasses: number;
   deadlineMs: number;
+  /** A person asked for it: views do not open the summaries again. */
+  isSealed?: boolean;
   instructions?: string;
   signal?: AbortSignal;
 }
@@ -67,7 +69,7 @@ export async function sweepConversation(
   const hold = () => takeLease(store, `compact ${ref.agent} ${ref.conversation}`, owner, store.clock.now(), leaseMs);
   const lease = await hold();
   const frontier = await loadFrontier(store, ref);
-  const before = summaryTokens(frontier) + (await rawTokens(store, ref, frontier));
+  const before = summaryTokens(frontier) + (await rawTokens(store, ref, frontier, options.policy.messageTokensMax));
   const result: CompactResult = {
     status: "nothing",
     tokensBefore: before,
@@ -103,6 +105,8 @@ async function runPasses(
   const endsAt = store.clock.now() + options.deadlineMs;
   const reached = () => options.targetTokens !== undefined && result.tokensAfter <= options.targetTokens;
   const buffer = new SweepBuffer(store, ref);
+  // Runs that no summary shortens. They are passed over; the sweep continues with the others.
+  const skipped = new Set<string>();
   let stale = 0;
   for (let pass = 0; ; pass += 1) {
     options.signal?.throwIfAborted();
@@ -112,11 +116,10 @@ async function runPasses(
     }
     if (pass >= passesMax) return stopEarly(result, `${passesMax} passes are the limit of one sweep`);
     if (store.clock.now() > endsAt) return stopEarly(result, "the time for one sweep is over");
-    const done = await nextPass(store, ref, options, result, buffer);
+    const done = await nextPass(store, ref, options, result, buffer, skipped);
     if (done === "failed") return;
     if (done === undefined) return;
-    if (done === "saved") continue;
-    if (done === "no gain") return stopEarly(result, "the last summary was no shorter than what it stands for");
+    if (done === "saved" || done === "skipped") continue;
     stale += 1;
     if (stale > 3) return stopEarly(result, "the conversation changed faster than it could be compacted");
   }
@@ -130,9 +133,10 @@ interface Pass {
   result: CompactResult;
   buffer: SweepBuffer;
   frontier: Frontier;
+  skipped: Set<string>;
 }
 
-type PassOutcome = "saved" | "no gain" | "stale" | undefined;
+type PassOutcome = "saved" | "skipped" | "stale" | undefined;
 
 /** The model is unavailable: nothing more is written, and what was published stays. */
 const modelIsDown = new Set<ErrorCode>(["MODEL_KEY_REFUSED", "MODEL_PAUSED", "MODEL_TIMEOUT"]);
@@ -143,10 +147,11 @@ async function nextPass(
   options: SweepOptions,
   result: CompactResult,
   buffer: SweepBuffer,
+  skipped: Set<string>,
 ): Promise<PassOutcome | "failed"> {
   try {
     const frontier = await loadFrontier(store, ref, buffer.summaries);
-    const pass: Pass = { store, ref, options, result, buffer, frontier };
+    const pass: Pass = { store, ref, options, result, buffer, frontier, skipped };
     return (await leafPass(pass)) ?? (await condensedPass(pass));
   } catch (error) {
     if (!(error instanceof VarveError) || !modelIsDown.has(error.code)) throw error;
@@ -157,7 +162,9 @@ async function nextPass(
 }
 
 async function leafPass(pass: Pass, widening = 1): Promise<PassOutcome> {
-  const { store, ref, options, result, buffer, frontier } = pass;
+  const { store, ref, options, result, buffer, frontier, skipped } = pass;
+  const leafKey = `leaf ${frontier.coveredSeq}`;
+  if (skipped.has(leafKey)) return undefined;
   if (result.leafPasses >= (options.maxLeafPasses ?? Number.POSITIVE_INFINITY)) return undefined;
   const policy = { ...options.policy, leafChunkTokens: options.policy.leafChunkTokens * widening };
   const oldest = await buffer.readOldest(frontier, policy.leafChunkTokens);
@@ -171,12 +178,15 @@ async function leafPass(pass: Pass, widening = 1): Promise<PassOutcome> {
   const spent = chosen.reduce((sum, one) => sum + one.item.tokens, 0);
   if (made.node.tokens >= spent) {
     // A few short messages cannot be shortened: take the large message after them as well.
-    return widening < wideningMax ? leafPass(pass, widening * 4) : "no gain";
+    if (widening < wideningMax) return leafPass(pass, widening * 4);
+    skipped.add(leafKey);
+    return "skipped";
   }
   const summaries = [...frontier.summaries, made.node];
   if (!(await publish(store, ref, frontier, { ...made, summaries }))) return "stale";
   result.leafPasses += 1;
-  result.tokensAfter += made.node.tokens - spent;
+  const most = options.policy.messageTokensMax ?? Number.POSITIVE_INFINITY;
+  result.tokensAfter += made.node.tokens - chosen.reduce((sum, one) => sum + Math.min(one.item.tokens, most), 0);
   return "saved";
 }
 
@@ -193,21 +203,26 @@ async function withTail(
   return [...oldest, ...newest.filter((one) => one.item.seq > last)];
 }
 
-async function condensedPass({ store, ref, options, result, frontier }: Pass): Promise<PassOutcome> {
+async function condensedPass({ store, ref, options, result, frontier, skipped }: Pass): Promise<PassOutcome> {
   const items = frontier.summaries.map(summaryItem);
   const { maxDepth } = options;
+  const runKey = ({ from, to }: Run) => `${frontier.summaries[from]?.id} ${frontier.summaries[to - 1]?.id}`;
+  const isSkipped = (one: Run) => skipped.has(runKey(one));
   const run =
-    planCondensedPass(items, options.policy, { maxDepth }) ??
+    planCondensedPass(items, options.policy, { maxDepth, isSkipped }) ??
     // The hard fanout is used only while a target is not reached.
     (options.targetTokens === undefined
       ? undefined
-      : planCondensedPass(items, options.policy, { hard: true, maxDepth }));
+      : planCondensedPass(items, options.policy, { hard: true, maxDepth, isSkipped }));
   if (!run) return undefined;
   const sources = frontier.summaries.slice(run.from, run.to);
   const made = await condensedNode(store, ref, sources, frontier.summaries[run.from - 1], options);
   countSummary(result, made);
   const spent = sources.reduce((sum, one) => sum + one.tokens, 0);
-  if (made.node.tokens >= spent) return "no gain";
+  if (made.node.tokens >= spent) {
+    skipped.add(runKey(run));
+    return "skipped";
+  }
   const summaries = [...frontier.summaries.slice(0, run.from), made.node, ...frontier.summaries.slice(run.to)];
   if (!(await publish(store, ref, frontier, { ...made, summaries }))) return "stale";
   result.condensedPasses += 1;

@@ -5,6 +5,7 @@ import { getEntryText } from "../../transcript/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import type { TraceItem } from "../items.ts";
 import { getEntryMessage } from "../window.ts";
+import { excerptFor } from "./excerpt.ts";
 
 export interface RecallRequest {
   prompt: string;
@@ -22,6 +23,11 @@ const leastTokens = 64;
  */
 const lengthWeight = 0.2;
 const shortTokens = 50;
+/** A message above this size that does not fit is quoted in part, and at most so many of them. */
+const excerptFrom = 400;
+const excerptsMax = 4;
+const excerptHead = 24;
+
 /**
  * Earlier messages that match the prompt, word for word, as one block after everything else. It is marked as data, and
  * escaped so that nothing inside can close the block.
@@ -48,8 +54,10 @@ export async function recallBlock(
       return { entry, line, cost, worth: score / Math.max(cost, shortTokens) ** lengthWeight };
     })
     .sort((a, b) => b.worth - a.worth);
+  const large: Entry[] = [];
   for (const { entry, line, cost } of lines) {
     const fits = tokens + cost <= request.tokens;
+    if (!fits && cost > excerptFrom && large.length < excerptsMax) large.push(entry);
     trace.push({
       kind: "recall",
       id: `msg#${entry.seq}`,
@@ -61,17 +69,35 @@ export async function recallBlock(
     tokens += cost;
     chosen.push({ entry, line });
   }
+  // Of what is too large, the parts that the prompt asks about take the rest.
+  for (const entry of large) {
+    const room = request.tokens - tokens - excerptHead;
+    const text = room < leastTokens ? "" : excerptFor(getEntryText(entry), request.prompt, Math.floor(room / 2));
+    const line = text === "" ? "" : passageLine(entry, text);
+    const cost = estimateTokens(line);
+    if (text === "" || tokens + cost > request.tokens) continue;
+    tokens += cost;
+    chosen.push({ entry, line });
+    trace.push({
+      kind: "recall",
+      id: `msg#${entry.seq}`,
+      tokens: cost,
+      in: true,
+      why: "the parts that match the prompt",
+    });
+  }
   if (chosen.length === 0) return undefined;
   const ordered = chosen.sort((a, b) => a.entry.seq - b.entry.seq).map((one) => one.line);
   return { message: { role: "user", content: wrap(ordered.join("")) }, tokens, trace };
 }
 
-/** A message on one line, with its citation. */
-export function passageLine(entry: Entry): string {
+/** A message on one line, with its citation; or a part of it, marked as such. */
+export function passageLine(entry: Entry, part?: string): string {
   const message = getEntryMessage(entry);
   const speaker = message?.name ?? message?.role ?? entry.type;
   const time = new Date(entry.time).toISOString().slice(0, 16);
-  return `[msg#${entry.seq} ${time} ${escapeTag(speaker)}] ${escapeTag(getEntryText(entry))}\n`;
+  const note = part === undefined ? "" : ", in part";
+  return `[msg#${entry.seq} ${time} ${escapeTag(speaker)}${note}] ${escapeTag(part ?? getEntryText(entry))}\n`;
 }
 
 function wrap(lines: string): string {

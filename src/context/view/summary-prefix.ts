@@ -1,8 +1,8 @@
 import type { Store } from "../../store/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import { loadFrontier } from "../frontier.ts";
-import { renderSummaries } from "./assemble.ts";
 import { systemPromptAddition } from "./render-summaries.ts";
+import { chooseCut } from "./summary-cut.ts";
 
 /** The summaries of the older part of a conversation, for callers that keep the newer part themselves. */
 export interface SummaryPrefix {
@@ -13,10 +13,25 @@ export interface SummaryPrefix {
   systemPromptAddition?: string;
 }
 
-export async function loadSummaryPrefix(store: Store, ref: ConversationRef): Promise<SummaryPrefix> {
+export interface SummaryPrefixOptions {
+  /** The tokens that the summaries may take: with more room they say more. Without it, the coarsest cut is returned. */
+  budgetTokens?: number;
+  timeZone?: string;
+}
+
+export async function loadSummaryPrefix(
+  store: Store,
+  ref: ConversationRef,
+  { budgetTokens, timeZone }: SummaryPrefixOptions = {},
+): Promise<SummaryPrefix> {
   const { summaries, coveredSeq } = await loadFrontier(store, ref);
   if (summaries.length === 0) return { summaries: [] };
-  const xml = await renderSummaries(store, ref, summaries);
+  const coarsest = summaries.reduce((sum, { tokens }) => sum + tokens, 0);
+  const items = await chooseCut(store, ref, summaries, {
+    tokens: budgetTokens ?? 3 * coarsest + 1_000,
+    timeZone,
+    ...(budgetTokens === undefined ? { openFrom: Number.MAX_SAFE_INTEGER } : {}),
+  });
   const covered = await store.db
     .selectFrom("entries")
     .select("id")
@@ -25,7 +40,7 @@ export async function loadSummaryPrefix(store: Store, ref: ConversationRef): Pro
     .executeTakeFirst();
   const addition = systemPromptAddition(summaries);
   return {
-    summaries: summaries.map(({ id }) => ({ id, text: xml.get(id) ?? "" })),
+    summaries: items.map(({ summaries: [first], text }) => ({ id: first?.id ?? "", text })),
     ...(covered === undefined ? {} : { coveredId: covered.id }),
     ...(addition === undefined ? {} : { systemPromptAddition: addition }),
   };

@@ -15,8 +15,8 @@ import {
 import type { Session } from "../../session/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { TraceItem } from "../items.ts";
-import type { AssembleOptions, Note } from "./assemble.ts";
 import type { ViewSnapshot } from "./view-snapshot.ts";
+import type { AssembleOptions, Note } from "./view-types.ts";
 
 /** The memories of a view, and how to record that they were shown. */
 export interface ViewMemories extends Pick<AssembleOptions, "notes" | "fresh" | "freshTrace"> {

@@ -4,11 +4,17 @@ import type { RunRequest } from "./port.ts";
 /** The conversation as one text, for programs that take only that: the newest messages and the prompt. */
 export function onePrompt({ messages, prompt, asked }: RunRequest, historyLimit: number): string {
   const before = messages.filter((message) => message.id === undefined || !asked.has(message.id));
-  const history = before.map(formatLine).filter((line) => line !== "");
-  const left = Math.max(0, history.length - historyLimit);
-  const shown = history.slice(left);
+  // Summaries, lines for runs of messages and recalled text are not messages of the log: they stay whatever the limit is.
+  const spoken = before.filter((message) => message.id !== undefined);
+  const left = Math.max(0, spoken.length - historyLimit);
+  const hidden = new Set(spoken.slice(0, left));
+  const shown = before
+    .filter((message) => !hidden.has(message))
+    .map(formatLine)
+    .filter((line) => line !== "");
   if (shown.length === 0) return prompt;
-  const note = left > 0 ? ` (the newest ${shown.length} of ${history.length})` : "";
+  const note =
+    left > 0 ? ` (the newest ${spoken.length - left} of ${spoken.length} messages; ${left} are not shown)` : "";
   return `Conversation so far${note}:\n\n${shown.join("\n\n")}\n\nReply to this message:\n\n${prompt}`;
 }
 
