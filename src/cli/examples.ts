@@ -4,7 +4,10 @@ export const examples: Record<string, string[]> = {
   index: ["varve index"],
   search: ['varve search "message 3" --limit 5', 'varve search "what was said" --kind message --explain'],
   "sessions list": ["varve sessions list --limit 5"],
-  "sessions show": ["varve sessions show agent:main:jsonl:direct:notes --limit 3"],
+  "sessions show": [
+    "varve sessions show agent:main:jsonl:direct:notes --limit 3",
+    "varve sessions show agent:main:jsonl:direct:notes --summary",
+  ],
   export: [
     "varve export agent:main:jsonl:direct:notes > notes.jsonl",
     "varve export agent:main:jsonl:direct:notes --format html --out notes.html",

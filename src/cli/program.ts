@@ -116,6 +116,8 @@ function addSessionCommands(program: Command): void {
   addCommand("show", "Show a session and its last messages")
     .option("--limit <n>", "the maximum number of messages", parseWholeNumber(1))
     .option("--before <seq>", "only messages before this sequence number", parseWholeNumber(1))
+    .option("--summary", "print a hand-over instead: what was asked, done and found, and what is open")
+    .option("--tokens <n>", "the size of the hand-over; 1500 by default", parseWholeNumber(100))
     .action(async (name, flags) => (await load()).showCommand(name, flags));
   addCommand("new", "Start a new session id in the same conversation").action(async (name, flags) =>
     (await load()).renewCommand(name, "new", flags),

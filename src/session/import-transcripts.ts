@@ -10,6 +10,7 @@ import {
   type LegacySession,
   type OpenedSession,
 } from "../transcript/index.ts";
+import { nameImportedSession } from "./name-imported.ts";
 import { createSession, findSessionRow, openTranscript } from "./rows.ts";
 
 /** Most of a file is imported by then; later messages are compacted after their turns. */
@@ -18,7 +19,7 @@ const compactionDelayMs = 60_000;
 export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
 
 /** Imports transcripts of other programs, and Varve's own exports. */
-export function importTranscripts(
+export async function importTranscripts(
   { store, config }: { store: Store; config: Config },
   paths: string[],
   request: ImportRequest = {},
@@ -29,16 +30,22 @@ export function importTranscripts(
     agent: request.agent ?? config.agent,
     batchSize: config.import.batchSize,
   };
+  const unnamed: OpenedSession[] = [];
   const target = {
     store,
     clock: store.clock,
     random: store.random,
     largeContentTokens: config.context.largeFileTokenThreshold,
-    openSession: (found: ImportedSession, agent: string, legacy?: LegacySession) =>
-      store.transaction((tx) => openImportedSession(tx, found, agent, legacy)),
+    openSession: async (found: ImportedSession, agent: string, legacy?: LegacySession) => {
+      const ref = await store.transaction((tx) => openImportedSession(tx, found, agent, legacy));
+      if (ref.empty && found.title === undefined) unnamed.push(ref);
+      return ref;
+    },
     describeSession: (found: ImportedSession, ref: OpenedSession) => setTitle(store, found, ref),
   };
-  return importPaths(target, paths, options);
+  const report = await importPaths(target, paths, options);
+  for (const ref of unnamed) await nameImportedSession(store, ref);
+  return report;
 }
 
 /**

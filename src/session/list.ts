@@ -13,6 +13,8 @@ export interface ListOptions {
   chatType?: string;
   /** Only keys that contain this. */
   match?: string;
+  /** Only sessions that were started in this folder. */
+  cwd?: string;
 }
 
 export interface SessionPage {
@@ -28,6 +30,7 @@ export async function listSessions(store: Store, options: ListOptions): Promise<
   if (options.channel !== undefined) query = query.where("sessions.channel", "=", options.channel);
   if (options.chatType !== undefined) query = query.where("sessions.chat_type", "=", options.chatType);
   if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);
+  if (options.cwd !== undefined) query = query.where("transcripts.cwd", "=", options.cwd);
   if (options.after !== undefined) {
     const { updatedAt, key } = parseCursor(options.after);
     // The first condition is the start of the index range; the second skips rows of the same instant.

@@ -33,9 +33,12 @@ export async function listCommand(flags: ListFlags): Promise<void> {
 export interface ShowFlags extends CommonOptions {
   limit?: number;
   before?: number;
+  summary?: boolean;
+  tokens?: number;
 }
 
 export async function showCommand(name: string, flags: ShowFlags): Promise<void> {
+  if (flags.summary) return showSummary(name, flags);
   await withVarve(flags, async (varve, output) => {
     const session = await varve.sessions.get(name);
     const [page, history, branches, checkpoints] = await Promise.all([
@@ -57,6 +60,17 @@ export async function showCommand(name: string, flags: ShowFlags): Promise<void>
       );
     }
     output.result({ session, history, branches, checkpoints, entries: page.entries, before: page.before });
+  });
+}
+
+/** The hand-over: what someone needs to continue the session. */
+async function showSummary(name: string, flags: ShowFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const session = await varve.sessions.get(name);
+    const handover = await varve.context.handover(session, { tokens: flags.tokens });
+    output.show(describe(session));
+    output.show(`${handover.description}\n\n${handover.text}`);
+    output.result({ session, handover });
   });
 }
 

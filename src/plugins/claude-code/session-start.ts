@@ -28,9 +28,58 @@ export async function createStartBlock(varve: Varve, request: StartRequest): Pro
     );
   }
   if (source !== "startup" && source !== "clear") return undefined;
-  return createBlock(await quoteMemories(varve, request), {
-    note: "memories that may be relevant to this project",
+  const [memories, last] = await Promise.all([quoteMemories(varve, request), quoteLastSession(varve, request)]);
+  return createBlock([...last.quotations, ...memories], {
+    note:
+      last.title === undefined
+        ? "memories that may be relevant to this project"
+        : "the last session in this folder, and memories",
+    ...(last.title === undefined
+      ? {}
+      : { footer: `(Last time here: ${last.title}. lcm_describe opens a citation, lcm_grep finds more.)` }),
     tokensMax,
+  });
+}
+
+const handoverTokens = 450;
+const handoverLines = 24;
+
+/** Quotes the hand-over of the last session that was started in the same folder: what is open first. */
+async function quoteLastSession(
+  varve: Varve,
+  { cwd, agent, session }: StartRequest,
+): Promise<{ title?: string; quotations: Quotation[] }> {
+  if (cwd === undefined) return { quotations: [] };
+  const { sessions } = await varve.sessions.list({ cwd, limit: 3, ...(agent === undefined ? {} : { agent }) });
+  const last = sessions.find((one) => one.sessionId !== session?.sessionId && one.messageCount > 1);
+  if (last === undefined) return { quotations: [] };
+  const {
+    title = "a session without a title",
+    description,
+    text,
+  } = await varve.context.handover(last, { tokens: handoverTokens });
+  const quotations = readSections(text);
+  const open = quotations.filter(({ facts }) => facts === "open");
+  const others = quotations.filter(({ facts }) => facts !== "open");
+  const overview = {
+    citation: last.sessionId,
+    facts: `last used ${new Date(last.lastInteractionAt).toISOString().slice(0, 16)}Z`,
+    text: description,
+  };
+  return {
+    title: shortenText(title, 80).replaceAll(/[<>]/g, ""),
+    quotations: [overview, ...open, ...others].slice(0, handoverLines),
+  };
+}
+
+/** The lines of a hand-over, each with the message it cites and its section. */
+function readSections(text: string): Quotation[] {
+  let section = "";
+  return text.split("\n").flatMap((line): Quotation[] => {
+    if (/^(?:Requests|Done|Found|Open|Refer)$/.test(line)) section = line.toLowerCase();
+    const found = /^- (.+?)(?: \[(msg#\d+)\])?$/.exec(line);
+    if (found?.[1] === undefined || section === "") return [];
+    return [{ citation: found[2] ?? "log", facts: section, text: shortenText(found[1], requestLength) }];
   });
 }
 

@@ -7,6 +7,8 @@ export interface FakeTranscript {
   sessionId: string;
   user(text: string): void;
   assistant(text: string): void;
+  /** A tool call and its result. */
+  tool(name: string, input: Record<string, unknown>, output: string): void;
   /** The boundary and the summary after it. */
   compaction(summary: string): void;
 }
@@ -36,6 +38,12 @@ export function fakeTranscript(folder: string, sessionId: string, subagent?: str
     user: (content) => write({ type: "user", message: { role: "user", content } }),
     assistant: (text) =>
       write({ type: "assistant", message: { role: "assistant", content: [{ type: "text", text }] } }),
+    tool(name, input, output) {
+      const id = `toolu_${lines}`;
+      write({ type: "assistant", message: { role: "assistant", content: [{ type: "tool_use", id, name, input }] } });
+      const result = { type: "tool_result", tool_use_id: id, content: output };
+      write({ type: "user", message: { role: "user", content: [result] } });
+    },
     compaction(summary) {
       const logicalParentUuid = parent;
       parent = null;
