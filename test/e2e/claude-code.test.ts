@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { openVarve } from "../../src/index.ts";
+import { checkBudgets, listBudgets } from "../support/check-views.ts";
 import { type MessagesServer, startMessagesServer, textOfMessages } from "../support/messages-server.ts";
 import { type ClaudeStage, setClaudeStage } from "./claude-code-stage.ts";
 
@@ -44,6 +46,22 @@ async function searchUntil(query: string, word: string): Promise<Found["results"
     const { results } = JSON.parse(ran.stdout) as Found;
     if (results.some((result) => result.snippet.includes(word))) return results;
     await sleep(200);
+  }
+}
+
+async function checkStoredSessions(home: string): Promise<void> {
+  const varve = await openVarve({ home, background: false, config: { search: { embedder: "none" } } });
+  try {
+    const { sessions } = await varve.sessions.list({ limit: 20 });
+    expect(sessions.length).toBeGreaterThan(1);
+    for (const { key } of sessions) {
+      const session = await varve.sessions.get(key);
+      await checkBudgets(varve, session, listBudgets(40), key);
+      await varve.context.compact(session, { budgetTokens: 1_000 });
+      await checkBudgets(varve, session, listBudgets(40), `${key}, compacted`);
+    }
+  } finally {
+    await varve.close();
   }
 }
 
@@ -115,6 +133,9 @@ describe.skipIf(claude === undefined)("Claude Code with the plugin", () => {
       // Everything once, whatever hooks ran in between.
       const grep = await stage.varve("grep", "is called Heron and its owner", "--json");
       expect((JSON.parse(grep.stdout) as { matches: unknown[] }).matches).toHaveLength(1);
+
+      // Every view of what it wrote fits its budget and stands for everything, at any budget and for every provider.
+      if (!gateway) await checkStoredSessions(stage.home);
 
       // The tools are there and open the history.
       await stage.prompt("Look it up with the tool.", undefined, ["--allowedTools", tool]);

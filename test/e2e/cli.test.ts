@@ -231,6 +231,25 @@ describe("what goes wrong is said with a remedy and the right exit code", () => 
   });
 });
 
+test("a session is shown as a hand-over within a number of tokens", async () => {
+  const rows = [
+    { role: "user", content: "When does the ferry to Korsund leave on Friday?" },
+    { role: "assistant", content: "The ferry to Korsund leaves on Friday at 07:40 from pier 3." },
+    { role: "user", content: "Book two seats on it for Mirela and me." },
+  ];
+  writeFileSync(join(home, "ferry.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  await varve(["import", join(home, "ferry.jsonl")]);
+  const shown = await varve(["sessions", "show", "ferry", "--summary"]);
+  expect(shown.code).toBe(0);
+  expect(shown.stdout).toContain("3 messages; last: Book two seats on it for Mirela and me");
+  expect(shown.stdout).toContain("07:40");
+  const json = await varve(["sessions", "show", "ferry", "--summary", "--tokens", "200", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    handover: { title: "When does the ferry to Korsund leave on Friday?", description: expect.any(String) },
+  });
+  expect((await varve(["sessions", "show", "ferry", "--summary", "--tokens", "9"])).code).not.toBe(0);
+});
+
 describe("the gateway as a command", () => {
   test("starts, guards its door, answers, and stops on a signal", async () => {
     writeFileSync(join(home, "notes.jsonl"), notes(3));
