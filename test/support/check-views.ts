@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { getParts, getToolCalls, getToolResults, type Message } from "../../src/domain/index.ts";
 import { type ContextView, type Expansion, estimateTokens, type Session, type Varve } from "../../src/index.ts";
 import { estimateMessageTokens } from "../../src/tokens/index.ts";
+import { isLongRun } from "./long-run.ts";
 
 const providers = [undefined, "anthropic", "openai", "openai-compatible", "google", "mistral"] as const;
 const prompt = "What did we decide about the theme, and which file failed the check?";
@@ -97,17 +98,25 @@ function checkPromptLast(withPrompt: ContextView, label: string): void {
   if (at !== -1) expect(at, `${label}: recalled text`).toBe(withPrompt.messages.length - 1);
 }
 
+export interface CheckOptions {
+  /** From this budget on, a view must use at least 85% of it when the conversation is longer. */
+  usedFrom?: number;
+  /** Whether each budget is tried with every provider; otherwise with one, in turn. Both with and without a prompt. */
+  everyProvider?: boolean;
+}
+
 export async function checkBudgets(
   varve: Varve,
   session: Session,
   budgets: readonly number[],
   label: string,
-  usedFrom = Number.POSITIVE_INFINITY,
+  { usedFrom = Number.POSITIVE_INFINITY, everyProvider = isLongRun }: CheckOptions = {},
 ): Promise<void> {
   const log = await readLog(varve, session);
-  for (const [index, budgetTokens] of budgets.entries()) {
-    // Each budget is tried with one provider; over all budgets every provider is tried with and without a prompt.
-    const provider = providers[index % providers.length];
+  const cases = budgets.flatMap((budgetTokens, index) =>
+    (everyProvider ? providers : [providers[index % providers.length]]).map((provider) => ({ budgetTokens, provider })),
+  );
+  for (const { budgetTokens, provider } of cases) {
     for (const asked of [undefined, prompt]) {
       const name = `${label}, ${budgetTokens} tokens, ${provider}, ${asked === undefined ? "no prompt" : "prompt"}`;
       const view = await varve.context.assemble(session, { budgetTokens, provider, prompt: asked, record: false });

@@ -2,7 +2,7 @@ import type { Store } from "../../store/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import type { Frontier } from "../frontier.ts";
 import { type MessageEntry, newestRaw } from "../window.ts";
-import { groupMessages, type MessageGroup, sumTokens } from "./message-groups.ts";
+import { dropBrokenStart, groupMessages, type MessageGroup, sumTokens } from "./message-groups.ts";
 import { lineTokens } from "./shown-window.ts";
 import { type CutItem, limitItem } from "./summary-cut.ts";
 import { applyPruning } from "./tail.ts";
@@ -36,8 +36,9 @@ export async function fillRoom(
     if (known !== undefined) return known;
     const entries = await newestRaw(store, ref, past, olderPage, undefined, before);
     const isLast = entries.length < olderPage;
-    // A page may begin in the middle of a group: the group is read again with the next one.
-    const groups = groupMessages(applyPruning(entries, frontier.prunedSeq, options), budget).slice(isLast ? 0 : 1);
+    // A page may begin in the middle of a step, which is read again with the next page.
+    const all = groupMessages(applyPruning(entries, frontier.prunedSeq, options), budget);
+    const groups = isLast ? all : dropBrokenStart(all);
     const page = { entries, groups, isLast };
     pages.set(before, page);
     return page;

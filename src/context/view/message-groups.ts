@@ -51,6 +51,15 @@ export function groupMessages(entries: readonly MessageEntry[], budgetTokens: nu
   return groups.map((group) => fitGroup(group, budgetTokens));
 }
 
+/** The groups of a page that may begin in the middle of a step: results whose calls are before the page are left out. */
+export function dropBrokenStart(groups: readonly MessageGroup[]): MessageGroup[] {
+  const start = groups.findIndex(({ messages }) => {
+    const calls = new Set(messages.flatMap(({ message }) => getToolCalls(message).map((call) => call.callId)));
+    return messages.every(({ message }) => getToolResults(message).every((result) => calls.has(result.callId)));
+  });
+  return start === -1 ? [] : groups.slice(start);
+}
+
 function fitGroup(group: readonly MessageEntry[], budgetTokens: number): MessageGroup {
   const hasCalls = group.length > 1 || (group[0]?.item.calls.length ?? 0) > 0;
   const room = Math.floor(budgetTokens * (hasCalls ? callsShare : messageShare));

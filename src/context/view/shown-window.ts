@@ -12,8 +12,11 @@ import type { ReadMessage, Tail } from "./tail.ts";
 import { traceMessage } from "./view-trace.ts";
 import type { AssembleOptions } from "./view-types.ts";
 
-/** The share of a budget that is left for new messages: cut and window stay the same until they have filled it. */
-export const growthShare = 0.15;
+/**
+ * The share of a budget that is left for new messages: cut and window stay the same until they have filled it. Slightly
+ * less than 15%, because a cut does not fill its room to the last token and 85% is to be used.
+ */
+export const growthShare = 0.13;
 /** The tokens of a line that stands for a run of messages or summaries. */
 export const lineTokens = 60;
 

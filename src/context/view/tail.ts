@@ -2,7 +2,7 @@ import type { Store } from "../../store/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import type { Frontier } from "../frontier.ts";
 import { type MessageEntry, newestRaw } from "../window.ts";
-import { groupMessages, type MessageGroup } from "./message-groups.ts";
+import { dropBrokenStart, groupMessages, type MessageGroup } from "./message-groups.ts";
 import { pruneOld, withoutHeartbeats } from "./prune.ts";
 import { countTokens } from "./summary-cut.ts";
 import type { AssembleOptions, Note } from "./view-types.ts";
@@ -51,7 +51,8 @@ export async function readTail(
       newest.length < Math.min(count, rawPageMax) || (begin > 0 && (newest[0]?.entry.seq ?? begin) < begin);
     // A message counts no more than a view would show of it.
     const tokens = entries.reduce((sum, one) => sum + Math.min(one.item.tokens, options.budgetTokens / 4), 0);
-    if (isComplete || tokens > 1.5 * options.budgetTokens || count >= rawPageMax) {
+    const isEnough = tokens > 1.5 * options.budgetTokens && hasWholeStep(entries);
+    if (isComplete || isEnough || count >= rawPageMax) {
       const notes = (await options.notes?.(Math.max(begin, frontier.coveredSeq + 1))) ?? new Map<number, Note>();
       const read = newest.map(({ entry }) => ({ seq: entry.seq, time: entry.time })).filter(({ seq }) => seq >= begin);
       return { entries, isComplete, notes, read };
@@ -59,9 +60,17 @@ export async function readTail(
   }
 }
 
+/** Whether a page holds more than results of a step that began before it. */
+function hasWholeStep(entries: readonly MessageEntry[]): boolean {
+  const calls = new Set(entries.flatMap(({ item }) => item.calls));
+  return entries.some(({ item }) => item.results.every((id) => calls.has(id)));
+}
+
 /** Groups the messages, cuts them to their shares of a budget, and places the notes of memories. */
 export function groupTail({ entries, isComplete, notes, read }: TailEntries, budgetTokens: number): Tail {
-  const groups = groupMessages(entries, budgetTokens);
+  const all = groupMessages(entries, budgetTokens);
+  const whole = isComplete ? all : dropBrokenStart(all);
+  const groups = whole.length === 0 ? all : whole;
   return { groups, isComplete, leading: placeNotes(groups, notes, isComplete, budgetTokens), read };
 }
 
