@@ -28,6 +28,7 @@ export function addMemoryCommands(program: Command): void {
     .option("--importance <share>", "the importance, 0 to 1", parseFraction)
     .option("--valid-from <time>", "the time from which the fact is true", parseTime)
     .option("--force", "store it even if it duplicates an existing memory")
+    .option("--replaces <id>", "the memory (mem_…) whose place it takes; the old one stays in its history")
     .action(async (text, flags) => (await load()).addCommand(text, flags));
   addCommand("list", "List current memories, newest first")
     .addOption(categoryOption())

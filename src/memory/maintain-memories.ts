@@ -1,3 +1,4 @@
+import { compareFacts } from "./compare/compare-facts.ts";
 import { chooseTier, dayMs } from "./decay.ts";
 import { applyDecision, type Decision } from "./decisions.ts";
 import { categories, type Memory } from "./memory.ts";
@@ -5,6 +6,7 @@ import type { MemoryContext } from "./memory-context.ts";
 import { selectMemories } from "./read.ts";
 import { loadMemories } from "./rows.ts";
 import { findSimilar } from "./similar-memories.ts";
+import { getFactText } from "./versions.ts";
 
 export interface MemoryMaintenance {
   looked: number;
@@ -13,12 +15,13 @@ export interface MemoryMaintenance {
 }
 
 const page = 500;
-const nearDuplicateFrom = 0.92;
+/** The cosine of words from which memories are compared. */
+const nearDuplicateFrom = 0.8;
 const mergesMax = 200;
-/** Only memories of the last days are checked for similar-duplicates; older ones were checked before. */
+/** Only memories of the last days are checked for near-duplicates; older ones were checked before. */
 const newDays = 30;
 
-/** Updates the tiers of memories and merges similar-duplicates; every version is preserved. */
+/** Updates the tiers of memories and merges near-duplicates; every version is preserved. */
 export async function maintainMemories(context: MemoryContext, signal?: AbortSignal): Promise<MemoryMaintenance> {
   const result: MemoryMaintenance = { looked: 0, moved: {}, merged: 0 };
   for (let last = 0; ; ) {
@@ -68,7 +71,7 @@ async function moveTiers(
   }
 }
 
-/** Merges a memory into an older similar-duplicate with the same numbers. */
+/** Merges a memory into an older one that says the same. */
 async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<boolean> {
   if (!categories[memory.category].merges) return false;
   const draft = { ...memory, label: "general" as const };
@@ -78,14 +81,12 @@ async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<b
     { draft },
     { limit: 5, duplicatesFrom: nearDuplicateFrom, thorough: true },
   );
-  const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
   const nearDuplicate = similar.find(
-    ({ memory: other, words }) =>
+    ({ memory: other }) =>
       other.id < memory.id &&
       other.category === memory.category &&
       other.fiction === memory.fiction &&
-      words >= nearDuplicateFrom &&
-      figures(other.abstract) === figures(memory.abstract),
+      compareFacts(getFactText(memory), getFactText(other)).relation === "same",
   )?.memory;
   if (!nearDuplicate) return false;
   const merged = {
@@ -97,7 +98,7 @@ async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<b
     kind: "merge",
     match: nearDuplicate.id,
     label: "general",
-    reason: "similar-duplicate",
+    reason: "near-duplicate",
     merged,
   };
   const now = context.store.clock.now();

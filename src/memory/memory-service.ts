@@ -36,7 +36,7 @@ import {
 import { type FindRequest, type FoundMemories, findMemories, searchMemories } from "./recall/find-memories.ts";
 import { type PromptRecall, type PromptRecallRequest, recallForPrompt } from "./recall/prompt-recall.ts";
 import { type RecordedRecall, readRecallsSince } from "./recall/recorded.ts";
-import { listReviews, type Review } from "./review.ts";
+import { listConflicts, listReviews, type Review } from "./review.ts";
 import { computeCoverage } from "./similarity.ts";
 import {
   decideReview,
@@ -92,6 +92,8 @@ export interface MemoryService {
   stats(request?: Pick<MemoryFilter, "scopes" | "category"> & Requester): Promise<MemoryStats>;
   /** Candidates that are held for a person's decision. */
   reviews(request?: { scopes?: string[] } & Requester): Promise<Review[]>;
+  /** Pairs of believed memories that may be in conflict, the newest first. */
+  conflicts(request?: { scopes?: string[] } & Requester): Promise<[Memory, Memory][]>;
   decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<AppliedDecision | undefined>;
   /** Extracts memories from the unread messages of a session, now. */
   extract(session: Session): Promise<Extraction[]>;
@@ -152,6 +154,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     store,
     embeddings: search.context,
     timeZone: config.timezone,
+    singleValued: config.memory.singleValued,
     settings: config.advanced.memory,
     ...(generate ? { generate } : {}),
   };
@@ -216,6 +219,8 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     },
     stats: ({ principal, agent, ...filter } = {}) => readStats(store, resolveFor({ principal, agent }), filter),
     reviews: ({ principal, agent, ...filter } = {}) => listReviews(store.db, resolveFor({ principal, agent }), filter),
+    conflicts: ({ principal, agent, ...filter } = {}) =>
+      listConflicts(store.db, resolveFor({ principal, agent }), filter.scopes),
     decide: (id, verdict, request) => decideReview(context, resolveFor(request), id, verdict),
     extract: async (session) => (await extractor.extract(session, true)).batches,
     file: async (command, { scope, ...request } = {}) =>

@@ -31,6 +31,7 @@ export interface SimilarOptions {
 const lexicalMax = 40;
 const rankedMax = 4_000;
 const profilesShown = 3;
+const relatedMax = 20;
 /** The cosines of vectors and of words from which two memories may be about the same fact. */
 export const vectorFloor = 0.7;
 export const wordFloor = 0.35;
@@ -68,7 +69,7 @@ export async function findSimilar(
       row,
       words: alike(row.abstract),
       meaning: meaning.get(row.id) ?? 0,
-      sameFact: draft.factKey !== undefined && draft.factKey === row.fact_key,
+      sameFact: draft.factKey !== undefined && draft.factKey.replace(/\+$/, "") === row.fact_key?.replace(/\+$/, ""),
     }))
     .sort((a, b) => Number(b.sameFact) - Number(a.sameFact) || getSimilarity(b) - getSimilarity(a))
     .slice(0, limit);
@@ -88,12 +89,21 @@ export function getSimilarity({ words, meaning }: Pick<SimilarMemory, "words" | 
 
 /** Memories with the same fact key and, for a profile, the latest of the profile, whatever their words. */
 async function findRelatedIds(store: Store, scope: string, { factKey, category }: MemoryDraft): Promise<string[]> {
+  // A text that says more than the value of its slot has the key of the slot with a plus.
+  const plain = factKey?.replace(/\+$/, "");
   const believed = store.db
     .selectFrom("memories")
     .select("id")
     .where("scope", "=", scope)
     .where("invalidated_at", "is", null);
-  const sameFact = factKey === undefined ? [] : await believed.where("fact_key", "=", factKey).execute();
+  const sameFact =
+    plain === undefined
+      ? []
+      : await believed
+          .where("fact_key", "in", [plain ?? "", `${plain}+`])
+          .orderBy("num", "desc")
+          .limit(relatedMax)
+          .execute();
   const profiles =
     category === "profile"
       ? await believed.where("category", "=", "profile").orderBy("num", "desc").limit(profilesShown).execute()

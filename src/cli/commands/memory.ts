@@ -9,6 +9,7 @@ export interface MemoryFlags extends CommonOptions {
   importance?: number;
   validFrom?: number;
   force?: boolean;
+  replaces?: string;
   text?: string;
   limit?: number;
   offset?: number;
@@ -37,7 +38,7 @@ const decisionTexts = {
 
 export async function addCommand(words: string[], flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const { category, importance, validFrom, force } = flags;
+    const { category, importance, validFrom, force, replaces } = flags;
     const [scope] = flags.scope ?? [];
     const text = words.join(" ");
     const done = await varve.memory.add({
@@ -47,9 +48,13 @@ export async function addCommand(words: string[], flags: MemoryFlags): Promise<v
       importance,
       validFrom,
       force,
+      replaces,
       scope,
     });
     output.say(`${decisionTexts[done.decision]}: ${done.current.id} ${done.current.abstract}`);
+    for (const id of done.conflicts ?? []) {
+      output.say(`  Perhaps in conflict with ${id}; both are kept. \`varve memory review\` shows them together.`);
+    }
     output.result(done);
   });
 }
@@ -203,10 +208,21 @@ export async function reviewCommand(flags: MemoryFlags): Promise<void> {
       output.result({ id, verdict, ...done });
       return;
     }
+    const conflicts = await varve.memory.conflicts(requesterFor(flags));
+    for (const [first, second] of conflicts) {
+      output.show(`Perhaps in conflict:\n  ${first.id} ${first.abstract}\n  ${second.id} ${second.abstract}`);
+    }
+    if (conflicts.length > 0) {
+      output.say(
+        "Forget one of two with `varve memory forget ID`, or replace it with `varve memory add … --replaces ID`.",
+      );
+    }
     const reviews = await varve.memory.reviews(requesterFor(flags));
     const rows = reviews.map((one) => [one.id, one.score.toFixed(2), one.candidate.category, one.candidate.abstract]);
     output.show(
-      rows.length === 0 ? "There is nothing to review." : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows),
+      rows.length === 0
+        ? `There is nothing${conflicts.length > 0 ? " else" : ""} to review.`
+        : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows),
     );
     output.result(reviews);
   });

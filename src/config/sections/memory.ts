@@ -23,6 +23,13 @@ export const memorySection = z.strictObject({
     .record(scope, z.enum(["full", "episodic", "none"]))
     .default({})
     .describe("What is extracted into a scope: full (default), episodic (only events and cases) or none."),
+  singleValued: z
+    .array(z.string().trim().min(1).max(100))
+    .max(500)
+    .default([])
+    .describe(
+      "Further attributes of which a thing has one value at a time, such as mascot: another value replaces the known one.",
+    ),
   admission: z
     .enum(["off", "balanced", "conservative", "high-recall"])
     .default("off")

@@ -1,3 +1,4 @@
+import { findSlotKey } from "../compare/compare-facts.ts";
 import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
 import { computeCoverage, computeRougeL } from "../similarity.ts";
@@ -46,7 +47,8 @@ export function groundStatement(
   if (sources.length === 0) return undefined;
   const newest = Math.max(...named.map((one) => one.time));
   const { support: _, importance, factKey, ...rest } = found;
-  const key = factKey === undefined ? undefined : qualifyFactKey(factKey, named);
+  const known = (found.extractor === "rules" ? findSlotKey(found.abstract) : undefined) ?? factKey;
+  const key = known === undefined ? undefined : qualifyFactKey(known, named);
   return {
     ...rest,
     ...(key === undefined ? {} : { factKey: key }),
