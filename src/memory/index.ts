@@ -17,7 +17,7 @@ export {
   type OpenedMemory,
 } from "./memory-service.ts";
 export type { Mirrored } from "./mirror.ts";
-export type { Evidence, MemoryFilter, MemoryPage, MemoryStats } from "./read.ts";
+export { type Evidence, getMemory, type MemoryFilter, type MemoryPage, type MemoryStats } from "./read.ts";
 export { type Block, formatNoteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
 export type { FindRequest, FoundMemories, MemoryHit } from "./recall/find-memories.ts";
 export type { PromptRecall, PromptRecallRequest } from "./recall/prompt-recall.ts";

@@ -73,7 +73,7 @@ export interface MemoryService {
    * session, the last messages that say it become its evidence.
    */
   add(request: NewMemory & Requester & { session?: Session }): Promise<AppliedDecision & { current: Memory }>;
-  /** The memories that match a query, best first. Recalled memories count as used. */
+  /** The memories that match a query, best first. Recalled memories count as used, unless `asOf` looks into the past. */
   recall(request: Partial<FindRequest> & Pick<FindRequest, "query"> & Requester): Promise<FoundMemories>;
   /** The memories, messages and notes that are relevant enough for a prompt to be added to its context. */
   recallForPrompt(request: PromptRecallRequest): Promise<PromptRecall>;
@@ -89,7 +89,9 @@ export interface MemoryService {
     what: { id: string } | { query: string; scopes?: string[] },
     request?: Requester & { purge?: boolean },
   ): Promise<Forgotten>;
-  stats(request?: Pick<MemoryFilter, "scopes" | "category"> & Requester): Promise<MemoryStats>;
+  stats(
+    request?: Pick<MemoryFilter, "scopes" | "category"> & { limit?: number; offset?: number } & Requester,
+  ): Promise<MemoryStats>;
   /** Candidates that are held for a person's decision. */
   reviews(request?: { scopes?: string[] } & Requester): Promise<Review[]>;
   /** Pairs of believed memories that may be in conflict, the newest first. */
@@ -184,7 +186,9 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       const limit = checkLimit(request.limit, 5);
       const { failed, pending } = await search.embedRecentMemories(request.signal);
       const found = await findMemories(context, resolveFor({ principal, agent }), { ...request, limit });
-      accesses.record(found.hits.filter((hit) => !hit.outdated).map((hit) => hit.memory.id));
+      // A look into the past is no use of what is believed now.
+      if (request.asOf === undefined)
+        accesses.record(found.hits.filter((hit) => !hit.outdated).map((hit) => hit.memory.id));
       // The search itself may have reported the same failure, or which space is searched while vectors are missing.
       const more = failed ?? (found.note === undefined ? pending : undefined);
       if (more === undefined || found.note?.includes(more)) return found;

@@ -5,7 +5,7 @@ import type { MemoryDraft, Trust } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import type { Candidate } from "../similar-memories.ts";
 import { computeWordCosine } from "../similarity.ts";
-import { candidatesMax, extractByModel } from "./by-model.ts";
+import { extractByModel } from "./by-model.ts";
 import { groundStatement, type Statement } from "./ground-statement.ts";
 import { extractByRules } from "./rules.ts";
 import type { Utterance } from "./utterances.ts";
@@ -22,8 +22,8 @@ export interface GatheredCandidates {
 }
 
 const echoFrom = 0.6;
-/** The maximum number of candidates of a batch without a model. */
-const rulesMax = 20;
+/** The maximum number of statements that the rules take from a batch. */
+const rulesMax = 200;
 const episodic: readonly string[] = ["events", "cases"];
 
 /** Extracts and filters the candidates of a batch. Models are called here, outside of any transaction. */
@@ -72,7 +72,7 @@ async function extractStatements(
     if (answer.fault === undefined) return { found: answer.found, malformed, calls, tokens, notes };
     notes.push(`the model's answer was invalid (${answer.fault}); built-in rules were used instead`);
   }
-  const { found, leftOut } = extractByRules(utterances, context.generate ? candidatesMax : rulesMax);
+  const { found, leftOut } = extractByRules(utterances, rulesMax);
   if (leftOut > 0) notes.push(`${leftOut} more statements exceeded the limit of a batch`);
   return { found, malformed, calls, tokens, notes };
 }
