@@ -279,7 +279,7 @@ function addBenchCommand(program: Command): void {
   program
     .command("bench")
     .description("Run a benchmark and its baseline in the same run")
-    .addArgument(new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "turns"]))
+    .addArgument(new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "memory", "turns"]))
     .option("--sizes <list>", "speed: numbers of messages, comma-separated", "10000,100000")
     .option("--large", "speed: measure 1,000,000 messages as well")
     .option("--no-baselines", "recall: skip the baselines")

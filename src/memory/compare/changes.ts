@@ -1,4 +1,4 @@
-import { selfToken, type Token, tokenise } from "./tokens.ts";
+import { ownToken, selfToken, type Token, tokenise } from "./tokens.ts";
 import { stripMarkers, type WordSets } from "./word-sets.ts";
 
 /** The difference of two token lists: what both contain in order, and the parts of each between. */
@@ -11,7 +11,7 @@ interface Difference {
 const valueWordsMax = 5;
 const insertedMax = 5;
 const lightDeletedMax = 2;
-const prefixShare = 0.6;
+const prefixShare = 0.5;
 const prefixLeast = 3;
 
 /** Whether a sentence says that another one no longer holds: it ended, was replaced by name, or has another value now. */
@@ -36,8 +36,18 @@ export function mayConflict(newer: string, older: string, sets: WordSets): boole
   return isNewValue(difference, hasCopula(newer, older, sets), sets);
 }
 
-function readTokens(sentence: string, sets: WordSets): Token[] {
-  return tokenise(stripMarkers(sentence, sets.markers), sets);
+/** Auxiliaries of the passive: "is on Monday", "was moved to Friday". */
+const auxiliaries = new Set(
+  "was were been wurde wurden worden ete fue fueron sido stato stata stati state foi foram был была было были".split(
+    " ",
+  ),
+);
+
+/** The roots of a sentence's words, without those that only say that something changed. */
+function readTokens(sentence: string, sets: WordSets, markers = sets.markers): Token[] {
+  return tokenise(stripMarkers(sentence, markers), sets)
+    .filter(({ text }) => !auxiliaries.has(text))
+    .map((token) => ({ ...token, text: token.root }));
 }
 
 function hasCopula(newer: string, older: string, sets: WordSets): boolean {
@@ -79,7 +89,7 @@ function isNewValue({ common, regions }: Difference, isCopular: boolean, sets: W
   const before = common.slice(0, value.after);
   const after = common.slice(value.after);
   const isVerbLast = code === "ja" || code === "ko";
-  const content = common.filter(({ text }) => text !== selfToken);
+  const content = common.filter((token) => !isSpeaker(token));
   if (content.length === 0) return false;
   if (kind !== "word" && isCopular) return before.length > 0 && after.length === 0;
   if (isCopular) {
@@ -88,7 +98,13 @@ function isNewValue({ common, regions }: Difference, isCopular: boolean, sets: W
   }
   if (isVerbLast) return after.length > 0 && before.length + after.length >= 1;
   const dropsSubject = code === "es" || code === "it" || code === "pt";
-  return before.length >= (dropsSubject ? 1 : 2) || (code === "zh" && before.length >= 1);
+  // A subject and a predicate; "my car" is only a subject.
+  const told = before.filter(({ text }) => text !== ownToken);
+  return told.length >= (dropsSubject && told.length === before.length ? 1 : 2);
+}
+
+function isSpeaker({ text }: Token): boolean {
+  return text === selfToken || text === ownToken;
 }
 
 function isCount(older: readonly Token[], newer: readonly Token[]): boolean {
@@ -108,10 +124,10 @@ function findKind(tokens: readonly Token[]): Token["kind"] {
 /** "I no longer drink coffee": what it speaks about is all in the other sentence, which says little else. */
 function saysItEnded(newer: string, older: string, sets: WordSets): boolean {
   const isAbout = ({ text }: Token) => !sets.negations.has(text);
-  const later = tokenise(stripMarkers(newer, sets.markersAndEdges), sets).filter(isAbout);
+  const later = readTokens(newer, sets, sets.markersAndEdges).filter(isAbout);
   const all = readTokens(older, sets);
   if (all.some((token) => !isAbout(token))) return false;
-  const isSelf = ({ text }: Token) => text === selfToken;
+  const isSelf = isSpeaker;
   if (later.some(isSelf) !== all.some(isSelf)) return false;
   const content = later.filter((token) => !isSelf(token) && !sets.complements.has(token.text));
   if (content.length === 0) return false;
@@ -127,8 +143,10 @@ function isLight({ text, kind }: Token): boolean {
 }
 
 /** Forms of one word: drink, drinking; работаю, работал. */
-function areForms(a: string, b: string): boolean {
-  if (a === b) return true;
+function areForms(first: string, second: string): boolean {
+  if (first === second) return true;
+  // The letters of a Korean syllable are compared one by one.
+  const [a, b] = [first.normalize("NFD"), second.normalize("NFD")];
   let common = 0;
   while (common < a.length && common < b.length && a[common] === b[common]) common += 1;
   return common >= prefixLeast && common >= prefixShare * Math.max(a.length, b.length);
@@ -141,12 +159,12 @@ function namesReplacedValue(newer: string, older: string, sets: WordSets): boole
   for (const form of sets.lexicon.replaced) {
     const old = form.exec(newer)?.groups?.old;
     if (old === undefined) continue;
-    const named = readTokens(old, sets).filter(({ text }) => text !== selfToken);
+    const named = readTokens(old, sets).filter((token) => !isSpeaker(token));
     if (named.length === 0) continue;
     const isNamed = ({ text }: Token) => named.some((one) => areForms(one.text, text));
     if (!named.every((one) => known.some(({ text }) => areForms(one.text, text)))) continue;
     const later = readTokens(newer, sets);
-    const isSelf = ({ text }: Token) => text === selfToken;
+    const isSelf = isSpeaker;
     const left = known.filter((token) => !isNamed(token) && !isSelf(token) && !sets.complements.has(token.text));
     const isShared = (token: Token) => later.some((other) => areForms(other.text, token.text));
     const isSameSubject = later.some(isSelf) === known.some(isSelf) || left.some(isShared);

@@ -1,4 +1,4 @@
-import { detectLanguage } from "../language/detect-language.ts";
+import { detectLanguage, detectLanguages } from "../language/detect-language.ts";
 import { mayConflict, saysItChanged } from "./changes.ts";
 import { areSameTexts, listSentences } from "./same-fact.ts";
 import { parseSlots, type SlotFill } from "./slots.ts";
@@ -27,10 +27,23 @@ const sentencesMax = 20;
 export function compareFacts(newer: string, older: string, options: CompareOptions = {}): FactComparison {
   if (normalise(newer) === normalise(older)) return { relation: "same", reason: "repetition" };
   if (newer.length > textCharsMax || older.length > textCharsMax) return different;
-  const lexicon = detectLanguage(`${newer}\n${older}`);
-  const sets = prepareWordSets(lexicon);
   const [later, earlier] = [listSentences(newer), listSentences(older)];
   if (later.length > sentencesMax || earlier.length > sentencesMax) return different;
+  const compared = detectLanguages(`${newer}\n${older}`).map((one) =>
+    compareSentences(later, earlier, prepareWordSets(one), options),
+  );
+  return relations.flatMap((relation) => compared.find((one) => one.relation === relation) ?? [])[0] ?? different;
+}
+
+/** In the order in which the findings of several languages count. */
+const relations: readonly FactRelation[] = ["same", "update", "conflict"];
+
+function compareSentences(
+  later: readonly string[],
+  earlier: readonly string[],
+  sets: WordSets,
+  options: CompareOptions,
+): FactComparison {
   if (areSameTexts(later, earlier, sets)) return { relation: "same", reason: "repetition" };
   const bySlot = compareSlots(later, earlier, sets, options.singleValued);
   if (bySlot) return bySlot;

@@ -9,10 +9,12 @@ export function listSentences(text: string): string[] {
 
 /** Whether two texts say the same: every sentence of one is a sentence of the other, in any order. */
 export function areSameTexts(a: readonly string[], b: readonly string[], sets: WordSets): boolean {
-  if (a.length !== b.length || a.length === 0) return false;
-  const others = b.map((one) => tokenise(one, sets));
-  for (const sentence of a) {
-    const tokens = tokenise(sentence, sets);
+  // A sentence of fillers alone ("remember that, please") says nothing.
+  const list = (sentences: readonly string[]) =>
+    sentences.map((one) => tokenise(one, sets)).filter((tokens) => tokens.length > 0);
+  const [mine, others] = [list(a), list(b)];
+  if (mine.length !== others.length || mine.length === 0) return false;
+  for (const tokens of mine) {
     const at = others.findIndex((other) => areSameTokens(tokens, other));
     if (at === -1) return false;
     others.splice(at, 1);

@@ -1,5 +1,5 @@
 import { type Attribute, attributes, type Slot, type ValueKind } from "../language/lexicon.ts";
-import { selfToken, tokenise } from "./tokens.ts";
+import { ownToken, selfToken, tokenise } from "./tokens.ts";
 import { stripMarkers, type WordSets } from "./word-sets.ts";
 
 /** A slot that a sentence fills: whose, which, and with what value. */
@@ -12,20 +12,20 @@ export interface SlotFill {
   remark: string;
 }
 
-/** Words that name a person only in their conversation. */
-const pronouns = new Set(
-  "he she they it his her their its him them er sie es ihr ihre sein seine il elle ils son sa él ella su sus lui lei suo sua suoi ele ela seu sua dele он она они его её ее ему ей 他 她 他们 彼 彼女 그 그녀".split(
-    " ",
-  ),
-);
 const sentenceCharsMax = 400;
 
 /** The slots that a sentence fills. `extra` are further single-valued attributes, from the settings. */
 export function parseSlots(sentence: string, sets: WordSets, extra: readonly string[] = []): SlotFill[] {
   const text = prepareSentence(sentence, sets);
   if (text === "" || text.length > sentenceCharsMax || /[?？]\s*$/u.test(sentence)) return [];
+  // What has ended fills nothing any more.
+  if (sets.ended.test(sentence)) return [];
+  const forms = compileAttributes(sets, extra);
   const fill =
-    matchFavourite(text, sets) ?? matchFact(text, sets) ?? matchAttribute(text, sets, compileAttributes(sets, extra));
+    matchFavourite(text, sets) ??
+    (isParticled(sets) ? matchParticle(text, sets, forms) : undefined) ??
+    matchFact(text, sets) ??
+    matchAttribute(text, sets, forms);
   return fill ? [fill] : [];
 }
 
@@ -78,7 +78,7 @@ function matchFact(text: string, sets: WordSets): SlotFill | undefined {
 function toSubject(who: string | undefined, sets: WordSets): string | undefined {
   if (who === undefined) return "self";
   const words = who.toLowerCase().split(/[\s'’]+/u);
-  if (words.some((word) => pronouns.has(word))) return undefined;
+  if (words.some((word) => sets.others.has(word) || sets.others.has(word.replace(/의$/u, "")))) return undefined;
   const key = toKey(who, sets);
   return key === "" ? "self" : key;
 }
@@ -86,8 +86,8 @@ function toSubject(who: string | undefined, sets: WordSets): string | undefined 
 /** Words in a fixed order, so that "port of the shop" and "the shop's port" are one. */
 function toKey(text: string, sets: WordSets): string {
   const tokens = tokenise(stripMarkers(text, sets.markers).replaceAll(/['’]s?(?=\s|$)/gu, ""), sets)
-    .map((token) => token.text.replace(/[的の의]$/u, "").toLowerCase())
-    .filter((word) => word !== "" && word !== selfToken && !sets.complements.has(word));
+    .map((token) => (token.text.startsWith("\u0001") ? token.text : token.root.replace(/[的の의]$/u, "").toLowerCase()))
+    .filter((word) => word !== "" && word !== selfToken && word !== ownToken && !sets.complements.has(word));
   return tokens.sort().join(" ").slice(0, 120);
 }
 
@@ -114,7 +114,7 @@ function compileAttributes(sets: WordSets, extra: readonly string[]): AttributeF
 }
 
 function matchAttribute(text: string, sets: WordSets, forms: readonly AttributeForm[]): SlotFill | undefined {
-  if (sets.lexicon.unspaced || sets.lexicon.code === "ko") return matchParticle(text, sets, forms);
+  if (isParticled(sets)) return undefined;
   const parts = splitAtCopula(text, sets);
   if (!parts) return undefined;
   const [left, right] = parts;
@@ -146,7 +146,7 @@ function findHead(
     .split(/\s+/u)
     .filter((word) => word !== "")
     .map((word) => sets.synonyms.get(word) ?? word);
-  if (words.some((word) => pronouns.has(word)) || words.length > 12) return undefined;
+  if (words.some((word) => sets.others.has(word)) || words.length > 12) return undefined;
   for (const form of forms) {
     const own = form.words.split(" ");
     const at = findHeadAt(words, own, sets);
@@ -161,7 +161,8 @@ function findHead(
 
 function findHeadAt(words: readonly string[], own: readonly string[], sets: WordSets): number | undefined {
   const { head, code } = sets.lexicon;
-  const isLight = (word: string) => sets.empty.has(word) || sets.self.has(word) || sets.numbers.has(word);
+  const isLight = (word: string) =>
+    sets.empty.has(word) || sets.self.has(word) || sets.own.has(word) || sets.numbers.has(word);
   for (let at = 0; at + own.length <= words.length; at += 1) {
     const matches = own.every((word, index) => {
       const found = words[at + index] ?? "";
@@ -187,10 +188,14 @@ const particles: Readonly<Record<string, { left: RegExp; end: RegExp }>> = {
     end: /(?:の)$/u,
   },
   ko: {
-    left: /^(?<left>[^,.]{1,40}?)(?:은|는|이|가|:) ?(?:이제 |지금은 |현재 |현재는 )?(?<value>[^,]+?)(?:입니다|이에요|예요|이다|이야|야|(?:으로|로) (?:바뀌었습니다|바뀌었어요|변경되었습니다|변경됐습니다|변경됐어요|연기되었습니다|연기됐어요|올랐습니다|올랐어요|미뤄졌습니다|옮겼습니다))[.!]*$/u,
+    left: /^(?<left>[^,.]{1,40}?)(?:(?:은|는|이|가) |: ?)(?:이제 |지금은 |현재 |현재는 )?(?<value>[^,]+?)(?:입니다|이에요|예요|이다|이야|야|(?:으로|로) (?:바뀌었습니다|바뀌었어요|변경되었습니다|변경됐습니다|변경됐어요|연기되었습니다|연기됐어요|올랐습니다|올랐어요|미뤄졌습니다|옮겼습니다))[.!]*$/u,
     end: /의$/u,
   },
 };
+
+function isParticled({ lexicon }: WordSets): boolean {
+  return lexicon.unspaced === true || lexicon.code === "ko";
+}
 
 /** Chinese, Japanese and Korean: the attribute stands before a copula or particle. */
 function matchParticle(text: string, sets: WordSets, forms: readonly AttributeForm[]): SlotFill | undefined {
@@ -200,27 +205,31 @@ function matchParticle(text: string, sets: WordSets, forms: readonly AttributeFo
   const left = (groups.left ?? "").replaceAll(/新的|新しい|(?<!\S)(?:새|새로운) |现在|目前/gu, "").trim();
   const form = forms.find((one) => left === one.words || left.endsWith(one.words));
   if (!form) return undefined;
-  const before = left.slice(0, -form.words.length).trim().replace(particle.end, "");
+  const before = left
+    .slice(0, -form.words.length)
+    .trim()
+    .replace(/新的?$/u, "")
+    .replace(particle.end, "");
   const who = toSubject(before === "" ? undefined : before, sets);
   return who === undefined ? undefined : createFill(form.slot, who, groups.value ?? "", form.kind, sets);
 }
 
 function createFill(slot: string, who: string, stated: string, kind: ValueKind, sets: WordSets): SlotFill | undefined {
-  const { value, remark } = splitValue(stated, kind, sets);
+  const { value, remark } = splitValue(stated, kind, slot, sets);
   if (value === "" || !hasKind(value, kind, slot, sets)) return undefined;
   const words = tokenise(value, sets);
   if (words.length === 0 || words.some(({ text }) => sets.negations.has(text))) return undefined;
   const person = who === "self" ? personKeys[slot as Slot] : undefined;
   const key = person ?? (slot === "favourite" ? `favourite:${who}` : `slot:${slot} ${who}`);
-  return { key, value: words.map(({ text }) => text.toLowerCase()).join(" "), remark };
+  return { key, value: words.map(({ root }) => root.toLowerCase()).join(" "), remark };
 }
 
 /** Separates a value from remarks about it: "Ghent since May", "Acme and I like it". */
-function splitValue(stated: string, kind: ValueKind, sets: WordSets): { value: string; remark: string } {
+function splitValue(stated: string, kind: ValueKind, slot: string, sets: WordSets): { value: string; remark: string } {
   const text = stripMarkers(stated.replace(/[.!。！\s]+$/u, ""), sets.markers, false)
     .replaceAll(/\s+/g, " ")
     .trim();
-  if (kind === "date" || kind === "number") return { value: text, remark: "" };
+  if (kind === "date" || kind === "number" || slot === "address") return { value: text, remark: "" };
   const at = text.slice(1).search(sets.remarks) + 1;
   if (at === 0) return { value: text, remark: "" };
   return { value: text.slice(0, at).trim(), remark: text.slice(at).trim() };

@@ -5,6 +5,8 @@ export interface WordSets {
   lexicon: Lexicon;
   empty: ReadonlySet<string>;
   self: ReadonlySet<string>;
+  own: ReadonlySet<string>;
+  others: ReadonlySet<string>;
   negations: ReadonlySet<string>;
   additive: ReadonlySet<string>;
   complements: ReadonlySet<string>;
@@ -31,13 +33,16 @@ export function prepareWordSets(lexicon: Lexicon): WordSets {
   const known = prepared.get(lexicon.code);
   if (known) return known;
   const list = (words: string) => words.split(" ").filter((one) => one !== "");
+  const toSet = (words: string) => new Set(list(words).flatMap((one) => [one, foldAccents(one)]));
   const made: WordSets = {
     lexicon,
     empty: new Set(list(lexicon.empty)),
-    self: new Set(list(lexicon.self)),
-    negations: new Set(list(lexicon.negations)),
-    additive: new Set(list(lexicon.additive)),
-    complements: new Set(lexicon.complements.split("|")),
+    own: toSet(lexicon.own),
+    others: new Set(list(lexicon.others)),
+    self: toSet(lexicon.self),
+    negations: toSet(lexicon.negations),
+    additive: toSet(lexicon.additive),
+    complements: toSet(lexicon.complements.replaceAll("|", " ")),
     numbers: new Map(list(lexicon.numbers).map((word, value) => [word, String(value)])),
     synonyms: new Map(
       list(lexicon.synonyms).flatMap((entry) => {
@@ -55,7 +60,8 @@ export function prepareWordSets(lexicon: Lexicon): WordSets {
       ? new RegExp(`(?:${lexicon.remarks})`, "iu")
       : new RegExp(`\\s*(?:[,;(]|(?<=\\s)(?:${lexicon.remarks})(?=\\s|$))`, "iu"),
     since: compileWords(lexicon.since, lexicon),
-    dates: compileWords(lexicon.dates, lexicon),
+    // Korean particles follow a date without a space.
+    dates: compileWords(lexicon.dates, lexicon.code === "ko" ? { unspaced: true } : lexicon),
     copula: compileWords(lexicon.copula, lexicon),
     ...(lexicon.unspaced ? { segmenter: new Intl.Segmenter(lexicon.code, { granularity: "word" }) } : {}),
   };
@@ -100,4 +106,9 @@ export function stripMarkers(text: string, markers: RegExp, isSentence = true): 
   return text.replaceAll(markers, (match: string, at: number) =>
     /^\p{Lu}/u.test(match) && !(isSentence && text.slice(0, at).trim() === "") ? match : " ",
   );
+}
+
+/** Accents are often left out. */
+export function foldAccents(word: string): string {
+  return /^[\p{Script=Latin}\p{N}'’./_-]+$/u.test(word) ? word.normalize("NFD").replaceAll(/\p{M}/gu, "") : word;
 }

@@ -9,10 +9,16 @@ export const chinese: Lexicon = {
   code: "zh",
   marks: "",
   unspaced: true,
-  expansions: [],
+  expansions: [
+    // The segmenter joins a pronoun and a verb.
+    [/(我们|咱们|我)(?![们的])/gu, "$1 "],
+    [/两(?=[个只辆台本次天年位])/gu, "2"],
+  ],
   empty: "是 了 吗 呢 啊 呀 吧 个 的话 就 在 着 过 地 得 会 把",
   fillers: "请|记住|记一下|别忘了|不要忘记|顺便说一下|对了|真的|非常|很|挺|特别|目前|正在|还是|一直|其实|仍然|确实",
-  self: "我 我们 咱们 我的 我们的 本人",
+  self: "我 我们 咱们 本人",
+  own: "我的 我们的 咱们的",
+  others: "他 她 它 他们 她们 他的 她的",
   negations: "不 没 没有 无 别 未 非",
   numbers: "零 一 二 三 四 五 六 七 八 九 十 十一 十二",
   synonyms:
@@ -86,7 +92,7 @@ export const chinese: Lexicon = {
     ],
     ["owner", form(`(?<who>[^，。]+?)${time}(?:归|属于)(?<value>[^，。]+?)(?:所有|负责|管)?`)],
     ["owner", form(`(?<who>[^，。]+?)${time}由(?<value>[^，。]+?)(?:负责|拥有|管理|维护|领导|带领)`)],
-    ["price", form(`(?<who>[^，。]+?)${time}(?:售价|卖|要|价格是|价格为|收费)(?<value>[^，。]*?\\d[^，。]*?)`)],
+    ["price", form(`(?<who>[^，。]+?)${time}(?:售价|价格是|价格为|收费)(?<value>[^，。]*?\\d[^，。]*?)`)],
     ["limit", form(`(?<who>[^，。]+?)${time}(?:限制为|限制在|限流为|最多为|上限为)(?<value>[^，。]*?\\d[^，。]*?)`)],
     ["location", form(`(?<who>[^，。我]+?)${time}(?:位于|坐落在|部署在)(?<value>[^，。]+?)`)],
     ["height", form("(?<who>我|他|她)身高(?:是)?(?<value>\\d[^，。]*?)")],

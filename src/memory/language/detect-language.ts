@@ -29,33 +29,35 @@ const charsRead = 600;
 
 /** The lexicon of a text's language, by its script and, in Latin script, by its most frequent words. */
 export function detectLanguage(text: string): Lexicon {
-  const sample = text.slice(0, charsRead);
-  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(sample)) return japanese;
-  if (/\p{Script=Hangul}/u.test(sample)) return korean;
-  if (/\p{Script=Han}/u.test(sample)) return chinese;
-  if (/\p{Script=Cyrillic}/u.test(sample)) return russian;
-  const words = (sample.toLowerCase().match(word) ?? []).map((one) => one.replace("’", "'"));
-  let best = english;
-  let most = -1;
-  for (const { one, marks } of latin) {
-    let count = 0;
-    for (const each of words) if (marks.has(each)) count += 1;
-    count += countSpecial(one.code, sample);
-    if (count > most) [best, most] = [one, count];
-  }
-  return best;
+  return detectLanguages(text)[0] ?? english;
 }
 
-const special: Readonly<Record<string, RegExp>> = {
+/** The same, with all languages that fit equally well: short texts often fit several. */
+export function detectLanguages(text: string): Lexicon[] {
+  const sample = text.slice(0, charsRead);
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(sample)) return [japanese];
+  if (/\p{Script=Hangul}/u.test(sample)) return [korean];
+  if (/\p{Script=Han}/u.test(sample)) return [chinese];
+  if (/\p{Script=Cyrillic}/u.test(sample)) return [russian];
+  const words = (sample.toLowerCase().match(word) ?? []).map((one) => one.replace("’", "'"));
+  const scored = latin.map(({ one, marks }) => ({
+    one,
+    score: words.filter((each) => marks.has(each)).length + countLetters(one.code, sample),
+  }));
+  const most = Math.max(...scored.map(({ score }) => score));
+  return scored.filter(({ score }) => score === most).map(({ one }) => one);
+}
+
+const letters: Readonly<Record<string, RegExp>> = {
   de: /[äöüß]/giu,
-  fr: /[çèêàùœ]|\b[jldn]['’]/giu,
-  es: /[ñ¿¡]/giu,
-  it: /\b(?:è|perché|più|dell['’]|un['’])/giu,
-  pt: /[ãõ]|ção\b/giu,
+  fr: /[çèêùœ]|\b[jldn]['’]/giu,
+  es: /[ñ¿¡óíú]/giu,
+  it: /[àèìòù](?![\p{L}])|\b(?:dell|un|nell|all)['’]/giu,
+  pt: /[ãõâêôç]/giu,
 };
 
-/** Letters that one language uses and its neighbours do not. */
-function countSpecial(code: string, text: string): number {
-  const pattern = special[code];
+/** Letters that one language uses and most of its neighbours do not. */
+function countLetters(code: string, text: string): number {
+  const pattern = letters[code];
   return pattern ? (text.match(pattern) ?? []).length : 0;
 }

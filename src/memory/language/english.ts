@@ -3,13 +3,14 @@ import type { Lexicon } from "./lexicon.ts";
 const lead =
   "^(?:(?:well|so|ok|okay|oh|and|but|fyi|hey|correction|update|actually|today|now|recently|meanwhile)[,:]? )*";
 const who = String.raw`(?<who>i|we|he|she|they|(?:my|our|his|her|their|the) (?:[\p{L}'-]+ ){0,2}[\p{L}'-]+|[\p{Lu}][\p{L}'-]+(?: [\p{Lu}][\p{L}'-]+)?)`;
+const person = who.replace("|their|the)", "|their)");
 const soon = "(?: now| currently| just| recently| finally| both)*";
 const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
 
 export const english: Lexicon = {
   code: "en",
   marks:
-    "the a an is are was of to in on at my i and for with it that we our he she they not has have do does be from by this his her works lives",
+    "the a an is are was of to in on at my i and for with it that we our he she they not has have do does be from by this his her works lives me us you your if before after never always no or but when who as all one been please what they them",
   expansions: [
     [/\bi['’]m\b/giu, "i am"],
     [/\b(can)['’]?(?:not|t)\b/giu, "$1 not"],
@@ -23,12 +24,14 @@ export const english: Lexicon = {
   empty: "a an the am is are be been being of that do does did have has had will would there it so then just",
   fillers:
     "please|remember(?: that|:)?|don't forget(?: that|:)?|do not forget that|keep in mind(?: that|:)?|note(?: that|:)|by the way|btw|fyi|really|very|quite|absolutely|definitely|simply|currently|presently|at the moment|right now|still|well|as i said|as you know|you know|in fact|also known",
-  self: "i me my mine myself we us our ours user",
+  self: "i me myself we us user",
+  own: "my mine our ours",
+  others: "he she they it his her their its him them",
   negations: "not no never none neither nor without",
   numbers:
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
   synonyms:
-    "favourite=favorite,fave colour=color email=e-mail,mail,e-mails phone=telephone,mobile,cellphone flat=apartment km=kilometre,kilometres,kilometer,kilometers kg=kilo,kilos,kilogram,kilograms h=hour,hours,hr,hrs min=minute,minutes,mins €=euro,euros,eur $=dollar,dollars,usd £=pound,pounds %=percent live=reside work=employed ms=milliseconds s=second,seconds,sec theatre=theater centre=center grey=gray neighbour=neighbor monday=mondays tuesday=tuesdays wednesday=wednesdays thursday=thursdays friday=fridays saturday=saturdays sunday=sundays ok=okay mum=mom,mother dad=father bicycle=bike photo=photograph tv=television",
+    "favourite=favorite,fave colour=color email=e-mail,mail,e-mails phone=telephone,mobile,cellphone flat=apartment km=kilometre,kilometres,kilometer,kilometers kg=kilo,kilos,kilogram,kilograms h=hour,hours,hr,hrs min=minute,minutes,mins €=euro,euros,eur $=dollar,dollars,usd £=pound,pounds %=percent live=reside,living work=employed,working ms=milliseconds s=second,seconds,sec theatre=theater centre=center grey=gray neighbour=neighbor monday=mondays tuesday=tuesdays wednesday=wednesdays thursday=thursdays friday=fridays saturday=saturdays sunday=sundays ok=okay mum=mom,mother dad=father bicycle=bike photo=photograph tv=television",
   copula:
     "is|are|was changed to|were changed to|has changed to|have changed to|changed to|has been changed to|was moved to|has been moved to|has moved to|moved to|was set to|is set to|has become|became|was renamed to|=|:",
   head: "last",
@@ -95,12 +98,12 @@ export const english: Lexicon = {
     [
       "residence",
       form(
-        `${who}${soon} (?:live|lives|am living|is living|are living|reside|resides|am based|is based|are based) (?:now )?(?:in|at|on) (?<value>.+?)`,
+        `${person}${soon} (?:live|lives|am living|is living|are living|reside|resides|am based|is based|are based) (?:now )?(?:in|at|on) (?<value>.+?)`,
       ),
     ],
     [
       "residence",
-      form(`${who}(?: have| has)?${soon} (?:moved|relocated)(?: house| home)?(?: from .+?)? to (?<value>.+?)`),
+      form(`${person}(?: have| has)?${soon} (?:moved|relocated)(?: house| home)?(?: from .+?)? to (?<value>.+?)`),
     ],
     [
       "residence",
@@ -111,20 +114,20 @@ export const english: Lexicon = {
     [
       "employer",
       form(
-        `${who}${soon} (?:work|works|am working|is working|am employed|is employed)(?: now)? (?:at|for|by|with) (?<value>.+?)`,
+        `${person}${soon} (?:work|works|am working|is working|am employed|is employed)(?: now)? (?:at|for|by|with) (?<value>.+?)`,
       ),
     ],
     [
       "employer",
       form(
-        `${who}(?: have| has)?${soon} (?:joined|started at|started working at|started working for|switched jobs to|changed jobs to|took a job at|got a job at|got a new job at|been hired by) (?<value>.+?)`,
+        `${person}(?: have| has)?${soon} (?:joined|started at|started working at|started working for|switched jobs to|changed jobs to|took a job at|got a job at|got a new job at|been hired by) (?<value>.+?)`,
       ),
     ],
     ["employer", form(String.raw`(?<who>my|our) (?:new |current )?(?:employer|company) is(?: now)? (?<value>.+?)`)],
     [
       "occupation",
       form(
-        `${who}${soon} (?:work|works|am working|is working|am employed|is employed)(?: now)? as (?:an? |the )?(?<value>.+?)`,
+        `${person}${soon} (?:work|works|am working|is working|am employed|is employed)(?: now)? as (?:an? |the )?(?<value>.+?)`,
       ),
     ],
     [
@@ -138,11 +141,11 @@ export const english: Lexicon = {
     [
       "age",
       form(
-        String.raw`${who} (?:am|is|are|turned|just turned)(?: now)? (?<value>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old| years of age)`,
+        String.raw`${person} (?:am|is|are|turned|just turned)(?: now)? (?<value>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old| years of age)`,
       ),
     ],
-    ["age", form(String.raw`${who}${soon} turned (?<value>\d{1,3})`)],
-    ["birthday", form(`${who} (?:was|were) born (?:on|in) (?<value>[^,]*\\d[^,]*?)`)],
+    ["age", form(String.raw`${person}${soon} turned (?<value>\d{1,3})`)],
+    ["birthday", form(`${person} (?:was|were) born (?:on|in) (?<value>[^,]*\\d[^,]*?)`)],
     [
       "port",
       form(
@@ -165,10 +168,10 @@ export const english: Lexicon = {
       "location",
       form(`(?<who>the .+?|our .+?) (?:is|are)(?: now)? (?:located|hosted|headquartered) (?:in|at|on) (?<value>.+?)`),
     ],
-    ["height", form(String.raw`${who} (?:am|is) (?<value>\d[\d.,]* ?(?:m|cm|metres|meters|feet|ft)) tall`)],
-    ["weight", form(String.raw`${who} (?:weigh|weighs)(?: now)? (?<value>\d.*?)`)],
-    ["size", form(String.raw`${who} (?:wear|wears)(?: shoe)? size (?<value>\S+)(?: shoes)?`)],
-    ["car", form(String.raw`${who}${soon} drives? (?:an? )(?<value>[\p{Lu}].*?)`)],
+    ["height", form(String.raw`${person} (?:am|is) (?<value>\d[\d.,]* ?(?:m|cm|metres|meters|feet|ft)) tall`)],
+    ["weight", form(String.raw`${person} (?:weigh|weighs)(?: now)? (?<value>\d.*?)`)],
+    ["size", form(String.raw`${person} (?:wear|wears)(?: shoe)? size (?<value>\S+)(?: shoes)?`)],
+    ["car", form(String.raw`${person}${soon} drives? (?:an? )(?<value>[\p{Lu}].*?)`)],
   ],
   also: "also|too|as well|another|second|additional|additionally|in addition|besides|both|part-time|on the side|sometimes|occasionally|among others",
   changed:

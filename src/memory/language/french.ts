@@ -19,7 +19,9 @@ export const french: Lexicon = {
   empty: "le la les un une des du de se ce cela ça suis es est sont sommes ai as a avons ont que ne y en",
   fillers:
     "s'il te plaît|s'il vous plaît|souviens-toi(?: que)?|n'oublie pas(?: que)?|retiens(?: que)?|note(?: que)?|au fait|vraiment|très|assez|actuellement|en ce moment|toujours|comme je l'ai dit|simplement|bien",
-  self: "je j me moi mon ma mes mien mienne nous notre nos on",
+  self: "je j me moi nous on",
+  own: "mon ma mes mien mienne notre nos",
+  others: "il elle ils elles son sa ses leur leurs lui",
   negations: "pas jamais aucun aucune sans ni non rien",
   numbers:
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf vingt",
@@ -157,7 +159,7 @@ export const french: Lexicon = {
   ended:
     "ne .{1,40} plus|n['’].{1,40} plus|plus jamais|arrêté|arrêtée|cessé|abandonné|abandonnée|quitté|quittée|annulé|annulée|vendu|vendue|supprimé|supprimée|fini|finie|résilié|résiliée",
   replaced: [
-    /(?:au lieu de|au lieu d['’]|à la place de|à la place d['’]|plutôt que|en remplacement de) ?(?:le |la |les |l['’]|du |des )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
+    /(?:au lieu d(?:e|u|es|['’])|à la place d(?:e|u|es|['’])|plutôt qu(?:e|['’])|en remplacement d(?:e|u)) ?(?:le |la |les |l['’]|du |des )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
     /(?:passée?s?|changée?|migrée?s?|déménagée?s?) de (?<old>[^,.;]+?) (?:à|vers|pour) /iu,
     /remplacée? (?<old>[^,.;]+?) par /iu,
   ],

@@ -23,7 +23,9 @@ export const german: Lexicon = {
     "der die das den dem des ein eine einen einem einer eines bin bist ist sind seid wird werden dass es so dann von habe hat haben halt eben doch mal ja",
   fillers:
     "bitte|merk(?:e)? dir(?:, dass|:)?|denk daran(?:, dass|:)?|vergiss nicht(?:, dass|:)?|übrigens|wirklich|sehr|ziemlich|absolut|einfach|derzeit|aktuell|momentan|zurzeit|zur zeit|im moment|gerade|wie gesagt|immer noch|noch immer|richtig|total",
-  self: "ich mich mir mein meine meinen meinem meiner meines wir uns unser unsere unseren unserem unserer unseres",
+  self: "ich mich mir wir uns",
+  own: "mein meine meinen meinem meiner meines unser unsere unseren unserem unserer unseres",
+  others: "er sie es ihr ihre ihren ihrem sein seine seinen seinem",
   negations: "nicht kein keine keinen keinem keiner nie niemals ohne weder",
   numbers:
     "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig",

@@ -9,7 +9,7 @@ const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
 export const italian: Lexicon = {
   code: "it",
   marks:
-    "il lo la gli le un una è sono io mio mia miei nostro nostra e di del della dei al alla che non per con su nel nella ho ha si mi abito vivo lavoro uso più in ora adesso",
+    "il lo la gli le un una è sono io mio mia miei nostro nostra e di del della dei al alla che non per con su nel nella ho ha si mi abito vivo lavoro uso più in ora adesso a siamo da alle ai allo dal ci ho",
   expansions: [
     [/\b(l|d|un|dell|all|nell|sull|dall|c|m|s|t)['’](?=\p{L})/giu, "$1o "],
     [/\b(?:del|dello|della|dei|degli|delle|dello)\b/giu, "di il"],
@@ -20,7 +20,9 @@ export const italian: Lexicon = {
   empty: "il lo la i gli le un uno una lo do di è sono siamo ho ha abbiamo hanno che si ci co io noi",
   fillers:
     "per favore|ricorda(?:ti)?(?: che)?|non dimenticare(?: che)?|tieni presente che|a proposito|davvero|molto|abbastanza|attualmente|al momento|ancora|come ho detto|semplicemente|proprio",
-  self: "mi me mio mia miei mie nostro nostra nostri nostre ci",
+  self: "mi me ci",
+  own: "mio mia miei mie nostro nostra nostri nostre",
+  others: "lui lei loro suo sua suoi sue",
   negations: "non mai nessun nessuno nessuna senza né neanche",
   numbers:
     "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove venti",

@@ -70,6 +70,10 @@ export interface Lexicon {
   fillers: string;
   /** Words for the speaker; all mean the same in a comparison. */
   self: string;
+  /** Words for what belongs to the speaker. */
+  own: string;
+  /** Pronouns for others, which only their conversation explains. */
+  others: string;
   negations: string;
   /** Number words from zero on. */
   numbers: string;

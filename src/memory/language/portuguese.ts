@@ -9,7 +9,7 @@ const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
 export const portuguese: Lexicon = {
   code: "pt",
   marks:
-    "o os as um uma é são eu meu minha meus nosso nossa e de do da dos das no na em que não por com para se moro trabalho tenho uso à ao está agora mais você nos nas",
+    "o os as um uma é são eu meu minha meus nosso nossa e de do da dos das no na em que não por com para se moro trabalho tenho uso à ao está agora mais você a nos nas às aos pela pelo mudei",
   expansions: [
     [/\b(?:do|da|dos|das)\b/giu, "de o"],
     [/\b(?:no|na|nos|nas)\b/giu, "em o"],
@@ -20,7 +20,9 @@ export const portuguese: Lexicon = {
   empty: "o a os as um uma uns umas de sou é são somos está estão se que eu nós já tem há",
   fillers:
     "por favor|lembre-se(?: de)?(?: que)?|lembra-te(?: de)?(?: que)?|não esqueça(?: que)?|anote(?: que)?|aliás|realmente|muito|bastante|atualmente|no momento|neste momento|ainda|como eu disse|simplesmente|de verdade",
-  self: "me mim meu minha meus minhas comigo nosso nossa nossos nossas nos",
+  self: "me mim comigo nos",
+  own: "meu minha meus minhas nosso nossa nossos nossas",
+  others: "ele ela eles elas seu sua seus suas dele dela",
   negations: "não nunca nenhum nenhuma sem nem jamais tampouco",
   numbers:
     "zero um dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezesseis dezessete dezoito dezenove vinte",
@@ -152,7 +154,7 @@ export const portuguese: Lexicon = {
     "já não|não .{1,40} mais|nunca mais|parei de|parou de|deixei de|deixou de|larguei|abandonei|pedi demissão|saí da|saí do|saí de|cancelado|cancelada|cancelei|vendi|vendeu|vendido|eliminado|acabou|terminado",
   replaced: [
     /(?:em vez de|em vez do|em vez da|em lugar de|no lugar de|no lugar do|no lugar da|ao invés de|ao invés do|ao invés da) (?:o |a )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
-    /(?:passei|passou|mudei|mudou|migrei|migramos|troquei) d[eoa] (?<old>[^,.;]+?) para /iu,
+    /(?:passei|passou|passamos|mudei|mudou|mudamos|migrei|migramos|troquei|trocamos) d[eoa] (?<old>[^,.;]+?) para /iu,
     /(?:troquei|trocou|trocamos|substituí|substituímos|substituiu) (?:o |a )?(?<old>[^,.;]+?) (?:pelo|pela|por) /iu,
   ],
   additive:

@@ -9,7 +9,7 @@ const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
 export const spanish: Lexicon = {
   code: "es",
   marks:
-    "el la los las un una es son está yo mi mis su con por para del al y en que no se me nos nuestro nuestra vivo trabajo tengo de ya ahora muy soy uso",
+    "el la los las un una es son está yo mi mis su con por para del al y en que no se me nos nuestro nuestra vivo trabajo tengo de ya ahora muy soy uso a hemos he ha hay está lo le les al sus dejé",
   expansions: [
     [/\bal\b/giu, "a el"],
     [/\bdel\b/giu, "de el"],
@@ -17,7 +17,9 @@ export const spanish: Lexicon = {
   empty: "el la los las un una unos unas de soy es son está están somos ha han he se lo que ya yo nosotros",
   fillers:
     "por favor|recuerda(?: que)?|acuérdate(?: de)?(?: que)?|no olvides(?: que)?|ten en cuenta que|por cierto|realmente|muy|bastante|actualmente|en este momento|todavía|como dije|simplemente|de verdad",
-  self: "mi mis me mí mío mía conmigo nuestro nuestra nuestros nuestras nos",
+  self: "me mí conmigo nos",
+  own: "mi mis mío mía nuestro nuestra nuestros nuestras",
+  others: "él ella ellos ellas su sus le",
   negations: "no nunca ningún ninguna ninguno sin ni jamás tampoco",
   numbers:
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho diecinueve veinte",
@@ -150,7 +152,7 @@ export const spanish: Lexicon = {
   ended:
     "ya no|nunca más|no .{1,40} más|dejé de|dejó de|dejado de|he dejado|ha dejado|dejé|abandoné|abandonado|renuncié|cancelado|cancelada|cancelamos|vendí|vendido|vendió|eliminado|se acabó|terminado",
   replaced: [
-    /(?:en lugar de|en vez de) (?:el |la |los |las |un |una )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
+    /(?:en lugar del?|en vez del?) (?:el |la |los |las |un |una )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
     /(?:pasado|pasé|pasó|cambiado|cambié|cambió|migrado|migré|mudado|mudé) de (?<old>[^,.;]+?) a /iu,
     /(?:cambiado|reemplazado|sustituido|cambié|reemplacé) (?:el |la )?(?<old>[^,.;]+?) por /iu,
   ],
