@@ -27,6 +27,8 @@ export const english: Lexicon = {
   self: "i me myself we us user",
   own: "my mine our ours",
   others: "he she they it his her their its him them",
+  asking:
+    "what which who whom whose when where why how many much long often old did does do was were is are can could should would will shall may might any some there about into if so than then them these those you your yours me tell give show please get got one kind type way thing things every each just also only very too more most know remember need want make made use using used",
   negations: "not no never none neither nor without",
   numbers:
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",

@@ -22,6 +22,8 @@ export const french: Lexicon = {
   self: "je j me moi nous on",
   own: "mon ma mes mien mienne notre nos",
   others: "il elle ils elles son sa ses leur leurs lui",
+  asking:
+    "quel quelle quels quelles qui que quoi quand où pourquoi comment combien est-ce qu t-il sont suis es était dois doit doivent peut peux faut tu ton ta tes te vous votre moi dis donne montre cite ce cette ces cet ou mais si plus aussi très tout tous ça être avoir fait fais faisons faire par sans entre son sa ses leur se ai as avez",
   negations: "pas jamais aucun aucune sans ni non rien",
   numbers:
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf vingt",

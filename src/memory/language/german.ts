@@ -26,6 +26,8 @@ export const german: Lexicon = {
   self: "ich mich mir wir uns",
   own: "mein meine meinen meinem meiner meines unser unsere unseren unserem unserer unseres",
   others: "er sie es ihr ihre ihren ihrem sein seine seinen seinem",
+  asking:
+    "was welche welcher welches welchen welchem wer wen wem wessen wann wo wohin woher warum weshalb wieso wie viele viel lange oft alt womit wofür wogegen wodurch worüber worauf woran kann kannst können soll sollen sollte muss müssen wird werden würde wurde war waren hat habe haben hatte bin bist sein du dein deine dir dich man mir mich gib nenne sag zeig bitte lautet als aus bis nach vor zwischen durch oder aber wenn dass diese dieser dieses diesen einer eines noch nur schon sehr alle ins zum zur heißt gibt",
   negations: "nicht kein keine keinen keinem keiner nie niemals ohne weder",
   numbers:
     "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig",

@@ -23,6 +23,8 @@ export const italian: Lexicon = {
   self: "mi me ci",
   own: "mio mia miei mie nostro nostra nostri nostre",
   others: "lui lei loro suo sua suoi sue",
+  asking:
+    "che cosa quale quali chi quando dove perché come quanto quanti quanta quante era può puoi devo deve devono tu tuo tua tuoi ti dimmi dammi elenca questo questa questi queste quello quella o ma se molto tutto tutti essere avere fare faccio facciamo fa senza tra fra su sul sulla nel nella dal dalla serve servono dov com qual suo sua",
   negations: "non mai nessun nessuno nessuna senza né neanche",
   numbers:
     "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove venti",

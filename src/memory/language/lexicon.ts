@@ -74,6 +74,8 @@ export interface Lexicon {
   own: string;
   /** Pronouns for others, which only their conversation explains. */
   others: string;
+  /** Words of questions and requests that say nothing about their subject, and other frequent words. */
+  asking: string;
   negations: string;
   /** Number words from zero on. */
   numbers: string;

@@ -23,6 +23,8 @@ export const portuguese: Lexicon = {
   self: "me mim comigo nos",
   own: "meu minha meus minhas nosso nossa nossos nossas",
   others: "ele ela eles elas seu sua seus suas dele dela",
+  asking:
+    "que qual quais quem quando onde por-que porque como quanto quantos quanta quantas era foi pode podes devo deve devem há você seu sua teu tua te me-dê dê diga cite este esta estes estas esse essa isto ou mas se muito todo todos ser ter fazer faço fazemos sem entre sobre até desde num numa pelo pela",
   negations: "não nunca nenhum nenhuma sem nem jamais tampouco",
   numbers:
     "zero um dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezesseis dezessete dezoito dezenove vinte",

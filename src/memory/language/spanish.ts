@@ -20,6 +20,8 @@ export const spanish: Lexicon = {
   self: "me mí conmigo nos",
   own: "mi mis mío mía nuestro nuestra nuestros nuestras",
   others: "él ella ellos ellas su sus le",
+  asking:
+    "qué cuál cuáles quién quiénes cuándo dónde adónde cómo cuánto cuántos cuánta cuántas por-qué fue era puede puedes debo debe deben hay tu tus te ti usted dime dame nombra muestra este esta estos estas ese esa o pero si más muy todo todos ser tener hacer hago hacemos sin entre sobre como lo le les desde hasta",
   negations: "no nunca ningún ninguna ninguno sin ni jamás tampoco",
   numbers:
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho diecinueve veinte",
