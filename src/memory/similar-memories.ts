@@ -26,6 +26,8 @@ export interface SimilarOptions {
   duplicatesFrom?: number;
   /** Also consider memories that consist of common words; slower. */
   thorough?: boolean;
+  /** Find memories that share one of the rarest words; fast for any number of memories. */
+  rarest?: boolean;
 }
 
 const lexicalMax = 40;
@@ -41,11 +43,18 @@ export async function findSimilar(
   store: Store,
   scope: string,
   { draft, vector }: Candidate,
-  { limit, embeddings, duplicatesFrom, thorough = false }: SimilarOptions,
+  { limit, embeddings, duplicatesFrom, thorough = false, rarest = false }: SimilarOptions,
 ): Promise<SimilarMemory[]> {
-  const words = extractIndexTerms(draft.abstract);
+  const all = extractIndexTerms(draft.abstract);
+  const words = rarest ? await selectRarest(store, all) : all;
   const found = await (duplicatesFrom === undefined
-    ? store.matchMemories({ scopes: [scope], words, validAt: Number.MAX_SAFE_INTEGER, limit: lexicalMax, rankedMax })
+    ? store.matchMemories({
+        scopes: [scope],
+        words,
+        validAt: Number.MAX_SAFE_INTEGER,
+        limit: lexicalMax,
+        ...(rarest ? { together: words.map((word) => [word]) } : { rankedMax }),
+      })
     : store.matchNearDuplicates({ scope, words, cosine: duplicatesFrom, thorough }));
   const near = (vector && (await embeddings?.memoryVectors?.nearest(vector.vector, lexicalMax, [scope]))) ?? [];
   const meaning = new Map(near.filter((hit) => hit.cosine >= vectorFloor).map((hit) => [hit.id, hit.cosine]));
@@ -71,6 +80,7 @@ export async function findSimilar(
       meaning: meaning.get(row.id) ?? 0,
       sameFact: draft.factKey !== undefined && draft.factKey.replace(/\+$/, "") === row.fact_key?.replace(/\+$/, ""),
     }))
+    .filter((one) => !rarest || one.sameFact || one.words >= sharedFrom)
     .sort((a, b) => Number(b.sameFact) - Number(a.sameFact) || getSimilarity(b) - getSimilarity(a))
     .slice(0, limit);
   const memories = await loadMemories(
@@ -81,6 +91,23 @@ export async function findSimilar(
     const one = scored[index];
     return one ? [{ memory, words: one.words, meaning: one.meaning, sameFact: one.sameFact }] : [];
   });
+}
+
+const rarestMax = 3;
+/** The cosine of words from which memories that share a rare word are compared. */
+const sharedFrom = 0.2;
+const commonFrom = 64;
+
+/** The words that the fewest memories contain, without those that no memory contains. */
+async function selectRarest(store: Store, words: readonly string[]): Promise<string[]> {
+  if (words.length === 0) return [];
+  const { counts } = await store.countMemoryWords(words, commonFrom);
+  return words
+    .map((word, index) => ({ word, count: counts[index] ?? 0 }))
+    .filter((one) => one.count > 0)
+    .sort((a, b) => a.count - b.count)
+    .slice(0, rarestMax)
+    .map((one) => one.word);
 }
 
 export function getSimilarity({ words, meaning }: Pick<SimilarMemory, "words" | "meaning">): number {
@@ -101,7 +128,6 @@ async function findRelatedIds(store: Store, scope: string, { factKey, category }
       ? []
       : await believed
           .where("fact_key", "in", [plain ?? "", `${plain}+`])
-          .orderBy("num", "desc")
           .limit(relatedMax)
           .execute();
   const profiles =

@@ -2,6 +2,7 @@ import { type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { NewMemoryRows, Store, StoreTransaction } from "../store/index.ts";
 import { findSlotKey, speaksOfChange } from "./compare/compare-facts.ts";
+import { createTextKey, isTextKey } from "./compare/text-key.ts";
 import { type AppliedDecision, applyDecision } from "./decisions.ts";
 import { comparedMax, decideByRules, duplicateFrom } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
@@ -40,7 +41,7 @@ async function findComparable(context: MemoryContext, scope: string, candidate: 
   const isChange = speaksOfChange(candidate.draft.content);
   return findSimilar(context.store, scope, candidate, {
     limit: comparedMax,
-    ...(isChange ? {} : { duplicatesFrom: duplicateFrom }),
+    ...(isChange ? { rarest: true } : { duplicatesFrom: duplicateFrom }),
   });
 }
 
@@ -53,12 +54,18 @@ async function insertUnlessDuplicate(
   force = false,
 ): Promise<boolean> {
   // Memories with the same fact key, and those that it says have changed, may share few words with it.
-  if (!force && (draft.factKey !== undefined || speaksOfChange(draft.content))) return false;
-  const unless = { scope, words: extractIndexTerms(draft.abstract), cosine: duplicateFrom };
+  const { factKey } = draft;
+  if (!force && ((factKey !== undefined && !isTextKey(factKey)) || speaksOfChange(draft.content))) return false;
+  const unless = {
+    scope,
+    words: extractIndexTerms(draft.abstract),
+    cosine: duplicateFrom,
+    ...(factKey === undefined ? {} : { factKey }),
+  };
   const like = await store.insertMemory(rows, force ? undefined : unless);
   if (like.length === 0) return true;
   const alike = createWordCosine(draft.abstract);
-  if (like.some(({ abstract }) => alike(abstract) >= duplicateFrom)) return false;
+  if (like.some(({ abstract, score }) => score === 1 || alike(abstract) >= duplicateFrom)) return false;
   await store.insertMemory(rows);
   return true;
 }
@@ -133,7 +140,9 @@ function createDraft(context: MemoryContext, wanted: NewMemory): MemoryDraft {
     confidence: givenConfidence,
     ...parseTemporal(text, wanted.validFrom ?? now, context.timeZone),
     validFrom: wanted.validFrom ?? now,
-    ...toFactKey(findSlotKey(text, context) ?? (fact?.category === category ? fact.factKey : undefined)),
+    ...toFactKey(
+      findSlotKey(text, context) ?? (fact?.category === category ? fact.factKey : undefined) ?? createTextKey(text),
+    ),
     trust: wanted.trust ?? "owner",
     extractor: "store",
     fiction: false,
@@ -192,7 +201,11 @@ export async function updateMemory(
 }
 
 function changeText(context: MemoryContext, text: string, now: number): Partial<MemoryDraft> {
-  return { ...toLevels(text), ...parseTemporal(text, now, context.timeZone), ...toFactKey(findSlotKey(text, context)) };
+  return {
+    ...toLevels(text),
+    ...parseTemporal(text, now, context.timeZone),
+    ...toFactKey(findSlotKey(text, context) ?? createTextKey(text)),
+  };
 }
 
 /** Invalidates a memory; it stays in the history. A version of the past is only marked as forgotten. */

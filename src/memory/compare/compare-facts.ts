@@ -22,6 +22,8 @@ export interface CompareOptions {
 
 const textCharsMax = 4_000;
 const sentencesMax = 20;
+/** A text that fits more languages fits none of them well. */
+const languagesMax = 3;
 
 /** Compares two facts by their words alone. Only what the new text speaks about can be replaced. */
 export function compareFacts(newer: string, older: string, options: CompareOptions = {}): FactComparison {
@@ -29,9 +31,9 @@ export function compareFacts(newer: string, older: string, options: CompareOptio
   if (newer.length > textCharsMax || older.length > textCharsMax) return different;
   const [later, earlier] = [listSentences(newer), listSentences(older)];
   if (later.length > sentencesMax || earlier.length > sentencesMax) return different;
-  const compared = detectLanguages(`${newer}\n${older}`).map((one) =>
-    compareSentences(later, earlier, prepareWordSets(one), options),
-  );
+  const compared = detectLanguages(`${newer}\n${older}`)
+    .slice(0, languagesMax)
+    .map((one) => compareSentences(later, earlier, prepareWordSets(one), options));
   return relations.flatMap((relation) => compared.find((one) => one.relation === relation) ?? [])[0] ?? different;
 }
 

@@ -12,7 +12,7 @@ export const shownMax = 3;
 /** How many are compared by the rules. */
 export const comparedMax = 12;
 /** The cosine of words from which a memory is compared as a possible repetition. */
-export const duplicateFrom = 0.7;
+export const duplicateFrom = 0.85;
 const answerTokens = 1_500;
 
 const levels = z.object({ abstract: z.string().min(1), overview: z.string(), content: z.string() });

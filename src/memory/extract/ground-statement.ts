@@ -1,4 +1,5 @@
 import { findSlotKey } from "../compare/compare-facts.ts";
+import { createTextKey } from "../compare/text-key.ts";
 import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
 import { computeCoverage, computeRougeL } from "../similarity.ts";
@@ -47,7 +48,11 @@ export function groundStatement(
   if (sources.length === 0) return undefined;
   const newest = Math.max(...named.map((one) => one.time));
   const { support: _, importance, factKey, ...rest } = found;
-  const known = (found.extractor === "rules" ? findSlotKey(found.abstract) : undefined) ?? factKey;
+  const isByRules = found.extractor === "rules";
+  const known =
+    (isByRules ? findSlotKey(found.abstract) : undefined) ??
+    factKey ??
+    (isByRules ? createTextKey(found.abstract) : undefined);
   const key = known === undefined ? undefined : qualifyFactKey(known, named);
   return {
     ...rest,

@@ -179,7 +179,7 @@ export const english: Lexicon = {
   changed:
     "now|nowadays|from now on|as of|starting|instead|correction|actually|update|new|no longer|not anymore|not any more|any ?more|these days|switched|switched to|changed|changed to|has changed|was changed|became|has become|moved|moved to|was moved|has moved|has been moved|postponed|rescheduled|pushed back|brought forward|renamed|replaced|migrated|rewritten|went up|went down|rose|fell|dropped|increased|decreased|raised|lowered|since yesterday|since today|after all|meanwhile|by now",
   ended:
-    "no longer|not .{1,40} any ?more|any ?more|stopped|quit|gave up|given up|used to|ended|cancelled|canceled|dropped|got rid of|sold|broke up|left|resigned from|is over|is gone|was abolished|has been removed|was removed|was shut down|retired|discontinued|never again",
+    "no longer|not .{1,40} any ?more|any ?more|stopped|quit|gave up|given up|used to|ended|cancelled|canceled|dropped|got rid of|broke up|left|resigned from|is over|is gone|was abolished|has been removed|was removed|was shut down|retired|discontinued|never again",
   replaced: [
     /(?:instead of|rather than|in place of|replacing|replaces|replaced) (?:the |a |an |my |our )?(?<old>[^,.;]+?)(?= with | by | as | for |[,.;]|$)/iu,
     /(?:switched|moved|changed|migrated|went|converted|ported|upgraded) from (?<old>[^,.;]+?) to /iu,

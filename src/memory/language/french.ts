@@ -159,7 +159,7 @@ export const french: Lexicon = {
   changed:
     "maintenant|désormais|dorénavant|à présent|aujourd'hui|à partir de|depuis peu|depuis hier|au lieu|plutôt|à la place|correction|en fait|finalement|nouveau|nouvelle|nouvel|plus maintenant|ne .{1,40} plus|n['’].{1,40} plus|déménagé|emménagé|changé|changée|changer|passé|passée|passé à|passée à|remplacé|remplacée|reporté|reportée|repoussé|repoussée|déplacé|déplacée|avancé|avancée|renommé|renommée|migré|augmenté|baissé|devenu|devenue|est devenu|est devenue",
   ended:
-    "ne .{1,40} plus|n['’].{1,40} plus|plus jamais|arrêté|arrêtée|cessé|abandonné|abandonnée|quitté|quittée|annulé|annulée|vendu|vendue|supprimé|supprimée|fini|finie|résilié|résiliée",
+    "ne .{1,40} plus|n['’].{1,40} plus|plus jamais|arrêté|arrêtée|cessé|abandonné|abandonnée|quitté|quittée|annulé|annulée|supprimé|supprimée|fini|finie|résilié|résiliée",
   replaced: [
     /(?:au lieu d(?:e|u|es|['’])|à la place d(?:e|u|es|['’])|plutôt qu(?:e|['’])|en remplacement d(?:e|u)) ?(?:le |la |les |l['’]|du |des )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
     /(?:passée?s?|changée?|migrée?s?|déménagée?s?) de (?<old>[^,.;]+?) (?:à|vers|pour) /iu,

@@ -149,7 +149,7 @@ export const german: Lexicon = {
   changed:
     "jetzt|nun|inzwischen|mittlerweile|neuerdings|seit kurzem|seit gestern|seit heute|ab sofort|ab jetzt|von nun an|künftig|statt|stattdessen|anstatt|anstelle|korrektur|update|neu|neue|neuer|neues|neuen|nicht mehr|kein .{0,40} mehr|umgezogen|gezogen|verschoben|verlegt|geändert|gewechselt|wechselte|umgestellt|umgestiegen|umbenannt|ersetzt|geworden|erhöht|gesenkt|gestiegen|gesunken|doch|heute nicht mehr|vorverlegt|migriert",
   ended:
-    "nicht mehr|keine? .{0,40}mehr|keinen .{0,40}mehr|keinem .{0,40}mehr|keiner .{0,40}mehr|aufgehört|aufgegeben|gekündigt|beendet|abgeschafft|abgesagt|verkauft|nie wieder|vorbei|ausgezogen|eingestellt|abgeschaltet|früher",
+    "nicht mehr|keine? .{0,40}mehr|keinen .{0,40}mehr|keinem .{0,40}mehr|keiner .{0,40}mehr|aufgehört|aufgegeben|gekündigt|beendet|abgeschafft|abgesagt|nie wieder|vorbei|ausgezogen|eingestellt|abgeschaltet|früher",
   replaced: [
     /(?:anstelle von|anstelle|anstatt|statt) (?:des |der |dem |den |die |das |einem |einer |einen |ein |eine )?(?<old>[^,.;]+?)(?= (?:nutze|benutze|verwende|trinke|nehme|fahre|nutzen|verwenden|jetzt|nun)|[,.;]|$)/iu,
     /von (?<old>[^,.;]+?) (?:auf|zu|nach) [^,.;]+? (?:gewechselt|umgestiegen|umgestellt|migriert|gezogen|umgezogen)/iu,

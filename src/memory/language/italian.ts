@@ -164,7 +164,7 @@ export const italian: Lexicon = {
   changed:
     "adesso|ora|ormai|oggi|da ora|d'ora in poi|a partire|da ieri|da poco|invece|al posto|correzione|in realtà|alla fine|nuovo|nuova|non .{1,40} più|trasferito|trasferita|trasferiti|traslocato|cambiato|cambiata|cambiare|passato|passata|passato a|passata a|sostituito|sostituita|rimandato|rimandata|rinviato|rinviata|spostato|spostata|anticipato|anticipata|rinominato|rinominata|migrato|aumentato|aumentata|salito|sceso|diminuito|diventato|diventata|è diventato|è diventata",
   ended:
-    "non .{1,40} più|mai più|smesso|ho smesso|ha smesso|lasciato|lasciata|abbandonato|licenziato|annullato|annullata|cancellato|cancellata|venduto|venduta|eliminato|finito|finita",
+    "non .{1,40} più|mai più|smesso|ho smesso|ha smesso|lasciato|lasciata|abbandonato|licenziato|annullato|annullata|cancellato|cancellata|eliminato|finito|finita",
   replaced: [
     /(?:al posto di|al posto del|al posto della|invece di|invece del|invece della|anziché) (?:il |la |lo |l['’])?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
     /(?:passat[oai]|cambiato|migrat[oai]|trasferit[oai]) da (?<old>[^,.;]+?) a /iu,

@@ -153,7 +153,7 @@ export const portuguese: Lexicon = {
   changed:
     "agora|já não|não .{1,40} mais|hoje em dia|a partir de|desde ontem|desde hoje|em vez|em lugar|no lugar|correção|na verdade|afinal|novo|nova|deixei de|deixou de|mudei|mudou|mudamos|mudado|mudança|mudou para|trocado|troquei|trocou|trocamos|passei|passou|passou a ser|substituído|substituída|substituí|adiado|adiada|remarcado|remarcada|antecipado|transferido|transferida|renomeado|migrado|migramos|subiu|aumentou|baixou|diminuiu|virou|ultimamente",
   ended:
-    "já não|não .{1,40} mais|nunca mais|parei de|parou de|deixei de|deixou de|larguei|abandonei|pedi demissão|saí da|saí do|saí de|cancelado|cancelada|cancelei|vendi|vendeu|vendido|eliminado|acabou|terminado",
+    "já não|não .{1,40} mais|nunca mais|parei de|parou de|deixei de|deixou de|larguei|abandonei|pedi demissão|saí da|saí do|saí de|cancelado|cancelada|cancelei|eliminado|acabou|terminado",
   replaced: [
     /(?:em vez de|em vez do|em vez da|em lugar de|no lugar de|no lugar do|no lugar da|ao invés de|ao invés do|ao invés da) (?:o |a )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
     /(?:passei|passou|passamos|mudei|mudou|mudamos|migrei|migramos|troquei|trocamos) d[eoa] (?<old>[^,.;]+?) para /iu,

@@ -152,7 +152,7 @@ export const spanish: Lexicon = {
   changed:
     "ahora|ya no|hoy en día|a partir de|desde ayer|desde hoy|en lugar|en vez|corrección|en realidad|al final|nuevo|nueva|dejé de|dejó de|mudado|mudé|mudó|mudamos|trasladado|trasladó|cambiado|cambié|cambió|cambiamos|cambiado a|cambió a|pasado|pasó|pasé|se pasó|reemplazado|sustituido|aplazado|aplazada|pospuesto|pospuesta|retrasado|adelantado|movido|movió|se movió|renombrado|migrado|subió|subido|bajó|bajado|ha pasado a ser|pasó a ser|volvió|últimamente",
   ended:
-    "ya no|nunca más|no .{1,40} más|dejé de|dejó de|dejado de|he dejado|ha dejado|dejé|abandoné|abandonado|renuncié|cancelado|cancelada|cancelamos|vendí|vendido|vendió|eliminado|se acabó|terminado",
+    "ya no|nunca más|no .{1,40} más|dejé de|dejó de|dejado de|he dejado|ha dejado|dejé|abandoné|abandonado|renuncié|cancelado|cancelada|cancelamos|eliminado|se acabó|terminado",
   replaced: [
     /(?:en lugar del?|en vez del?) (?:el |la |los |las |un |una )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
     /(?:pasado|pasé|pasó|cambiado|cambié|cambió|migrado|migré|mudado|mudé) de (?<old>[^,.;]+?) a /iu,
