@@ -2,7 +2,7 @@ export type { Worth } from "./decay.ts";
 export type { AppliedDecision, DecisionKind } from "./decisions.ts";
 export type { Extraction } from "./extract/extract-batch.ts";
 export { canExtract, createExtractionJob } from "./extract/extraction-jobs.ts";
-export { isWorthReading } from "./extract/rules.ts";
+export { isWorthReading, previewFacts } from "./extract/rules.ts";
 export { extractionCursorQuery, hasUnreadMessages } from "./extract/unread.ts";
 export type { FileVersion } from "./files/rows.ts";
 export type { FileCommand } from "./files/run-file-command.ts";
@@ -30,7 +30,7 @@ export {
   recordRecall,
   toRecordedRecall,
 } from "./recall/recorded.ts";
-export { wantsRecall } from "./recall/wants-recall.ts";
+export { isStatement, wantsRecall } from "./recall/wants-recall.ts";
 export type { Review } from "./review.ts";
 export type { MemoryPatch, NewMemory } from "./store-memory.ts";
 export { rebuildMemoryText } from "./write.ts";

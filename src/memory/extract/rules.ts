@@ -62,6 +62,15 @@ export function isWorthReading(messages: readonly Message[], everyMessages: numb
   );
 }
 
+/** The facts that the built-in rules find in what a user says. */
+export function previewFacts(text: string): string[] {
+  const place = { id: "", seq: 0, parentId: null, sessionId: "", time: 0, tokens: 0 };
+  const one = extractUtterance({ ...place, type: "message", message: { role: "user", content: text } }, "");
+  return one ? extractByRules([one], previewMax).found.map((found) => found.abstract) : [];
+}
+
+const previewMax = 10;
+
 /** Scores a statement by its category; long sentences score less. */
 function scoreStatement(found: Statement): number {
   const brevity = found.content.length <= 200 ? 1 : 200 / found.content.length;
