@@ -1,7 +1,7 @@
 export type { Worth } from "./decay.ts";
 export type { AppliedDecision, DecisionKind } from "./decisions.ts";
 export type { Extraction } from "./extract/extract-batch.ts";
-export { canExtract, createExtractionJob } from "./extract/extraction-jobs.ts";
+export { canExtract, createExtractionJob, type ExtractionPreview } from "./extract/extraction-jobs.ts";
 export { isWorthReading, previewFacts } from "./extract/rules.ts";
 export { extractionCursorQuery, hasUnreadMessages } from "./extract/unread.ts";
 export type { FileVersion } from "./files/rows.ts";

@@ -14,7 +14,7 @@ import { type AccessCounter, createAccessCounter } from "./access.ts";
 import { computeDecayCurve, computeWorth, type Worth } from "./decay.ts";
 import type { AppliedDecision } from "./decisions.ts";
 import type { Extraction } from "./extract/extract-batch.ts";
-import { createExtractor } from "./extract/extraction-jobs.ts";
+import { createExtractor, type ExtractionPreview } from "./extract/extraction-jobs.ts";
 import { extractUtterance, splitSentences } from "./extract/utterances.ts";
 import { type FileVersion, readFileHistory } from "./files/rows.ts";
 import { checkPath, type FileCommand, runFileCommand } from "./files/run-file-command.ts";
@@ -99,6 +99,8 @@ export interface MemoryService {
   decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<AppliedDecision | undefined>;
   /** Extracts memories from the unread messages of a session, now. */
   extract(session: Session): Promise<Extraction[]>;
+  /** What the built-in rules find in the unread messages of a session; nothing is written. */
+  previewExtraction(session: Session): Promise<ExtractionPreview>;
   /**
    * A back end for Anthropic's client-side memory tool: takes a command (`view`, `create`, `str_replace`, `insert`,
    * `delete`, `rename` under `/memories`) and answers as the tool does. Every change creates a version.
@@ -226,6 +228,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     conflicts: ({ principal, agent, ...filter } = {}) =>
       listConflicts(store.db, resolveFor({ principal, agent }), filter.scopes),
     decide: (id, verdict, request) => decideReview(context, resolveFor(request), id, verdict),
+    previewExtraction: (session) => extractor.preview(session),
     extract: async (session) => (await extractor.extract(session, true)).batches,
     file: async (command, { scope, ...request } = {}) =>
       runFileCommand(store, writeScope(resolveFor(request), scope), command),

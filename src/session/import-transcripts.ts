@@ -84,6 +84,14 @@ async function openImportedSession(
   const payload = { because: "import" };
   const job = createJob(tx, { agent, kind: "compact import", key: keyText, payload, delayMs: compactionDelayMs });
   await enqueueJob(tx, job, tx.clock.now());
+  const extraction = createJob(tx, {
+    agent,
+    kind: "extract import",
+    key: keyText,
+    payload,
+    delayMs: compactionDelayMs,
+  });
+  await enqueueJob(tx, extraction, tx.clock.now());
   return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };
 }
 

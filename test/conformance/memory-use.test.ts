@@ -1,4 +1,6 @@
 /** What counts as use, what can be opened, and what is counted. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { owner } from "../../src/index.ts";
 import { openToolbox } from "../../src/tools/index.ts";
@@ -58,6 +60,29 @@ onEveryEngine("use of memories", (get) => {
     });
     expect(await stats({ scope: `agent:${agent}`, limit: 1 })).toMatchObject({ total: 2, byCategory: { entities: 1 } });
     expect(await stats({ scope: `agent:${agent}`, limit: 1, offset: 1 })).toMatchObject({ byCategory: { events: 1 } });
+  });
+});
+
+onEveryEngine("imported history", (get) => {
+  test("gives memories in the background, once, and a preview writes nothing", async () => {
+    const { varve, clock, home } = get();
+    const file = join(home, "history.jsonl");
+    const lines = ["My name is Petra.", "I live in Ghent.", "What is the weather like?"].map((content, index) =>
+      JSON.stringify({ id: `h${index}`, role: "user", content, time: clock.now() - 1_000 + index }),
+    );
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    await varve.import([file], { source: "jsonl", agent: "historian" });
+    const { sessions } = await varve.sessions.list({ agent: "historian" });
+    const [session] = sessions;
+    if (!session) throw new Error("nothing was imported");
+    const preview = await varve.memory.previewExtraction(session);
+    expect(preview.facts.map((one) => one.text)).toEqual(["My name is Petra.", "I live in Ghent."]);
+    expect((await varve.memory.list({ agent: "historian" })).total).toBe(0);
+    clock.advance(120_000);
+    await varve.jobs.drain();
+    expect((await varve.memory.list({ agent: "historian" })).total).toBe(2);
+    await varve.memory.extract(session);
+    expect((await varve.memory.list({ agent: "historian" })).total).toBe(2);
   });
 });
 

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Category, type Memory, owner, type Requester } from "../../index.ts";
+import { type Category, type Memory, owner, type Requester, type Session, type Varve } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
@@ -16,6 +16,7 @@ export interface MemoryFlags extends CommonOptions {
   asOf?: number;
   history?: boolean;
   purge?: boolean;
+  dryRun?: boolean;
   yes?: boolean;
   accept?: string;
   reject?: string;
@@ -226,4 +227,48 @@ export async function reviewCommand(flags: MemoryFlags): Promise<void> {
     );
     output.result(reviews);
   });
+}
+
+/** Extraction continues after the last message it has read, so that it can be stopped and run again. */
+export async function extractCommand(name: string | undefined, flags: MemoryFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const sessions = name === undefined ? await listAllSessions(varve) : [await varve.sessions.get(name)];
+    const results: { session: string; messages: number; memories: number; facts?: string[] }[] = [];
+    for (const session of sessions) {
+      if (flags.dryRun) {
+        const { messages, facts } = await varve.memory.previewExtraction(session);
+        for (const { text, category, citations } of facts)
+          output.show(`(${category}) ${text} [${citations.join(", ")}]`);
+        results.push({ session: session.key, messages, memories: facts.length, facts: facts.map((one) => one.text) });
+        continue;
+      }
+      const result = { session: session.key, messages: 0, memories: 0 };
+      for (;;) {
+        const batches = await varve.memory.extract(session);
+        if (batches.length === 0) break;
+        for (const { messages, applied } of batches) {
+          result.messages += messages;
+          result.memories += applied.filter((one) => one.memory !== undefined).length;
+        }
+        output.say(`${session.key}: ${number(result.messages)} messages, ${number(result.memories)} memories`);
+      }
+      results.push(result);
+    }
+    const total = results.reduce((sum, one) => sum + one.memories, 0);
+    const verb = flags.dryRun ? "would be extracted" : "extracted";
+    output.say(`${number(total)} memories ${verb} from ${number(results.length)} sessions.`);
+    output.result(results);
+  });
+}
+
+const sessionsPage = 200;
+
+async function listAllSessions(varve: Varve): Promise<Session[]> {
+  const sessions: Session[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await varve.sessions.list({ limit: sessionsPage, ...(after === undefined ? {} : { after }) });
+    sessions.push(...page.sessions);
+    if (page.next === undefined) return sessions;
+    after = page.next;
+  }
 }

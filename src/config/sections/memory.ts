@@ -11,6 +11,12 @@ const scope = z
 /** Which memories are extracted from conversations, and which are recalled in a turn. */
 export const memorySection = z.strictObject({
   extract: z.boolean().default(true).describe("Whether memories are extracted from conversations after turns."),
+  extractImports: z
+    .enum(["rules", "model", "off"])
+    .default("rules")
+    .describe(
+      "How memories are extracted from imported history, in the background: by the built-in rules, by the model (about 100 calls a day at most), or not at all (off).",
+    ),
   extractEveryMessages: z
     .int()
     .min(1)
