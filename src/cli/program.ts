@@ -284,8 +284,8 @@ function addBenchCommand(program: Command): void {
     .option("--large", "speed: measure 1,000,000 messages as well")
     .option("--no-baselines", "recall: skip the baselines")
     .option("--only <list>", "speed: only these parts, comma-separated: ingest, process, hybrid, recall, memory")
-    .option("--datasets <list>", "recall: only these folders of --data, comma-separated")
+    .option("--datasets <list>", "recall and memory: only these folders of --data, comma-separated")
     .option("--think <ms>", "turns: the average pause between a reply and the next message", parseWholeNumber(0))
-    .option("--data <folder>", "recall and context: the folder of datasets (conversations with questions)")
+    .option("--data <folder>", "recall, context and memory: the folder of datasets (conversations with questions)")
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

@@ -56,6 +56,7 @@ export function groundStatement(
   const key = known === undefined ? undefined : qualifyFactKey(known, named);
   return {
     ...rest,
+    ...nameSpeaker(found, named),
     ...(key === undefined ? {} : { factKey: key }),
     importance: importance ?? categories[found.category].importance,
     ...parseTemporal(found.content, newest, timeZone),
@@ -63,6 +64,13 @@ export function groundStatement(
     trust: named.some((one) => one.role === "user") ? userTrust : "agent",
     sources,
   };
+}
+
+/** Names whose fact it is where several people talk: "Elise: My mom is a hairdresser." */
+function nameSpeaker({ abstract, extractor }: Statement, named: readonly Utterance[]): { abstract?: string } {
+  const [one] = named;
+  if (extractor !== "rules" || !one || one.role !== "user" || one.speaker === "user") return {};
+  return { abstract: `${one.speaker}: ${abstract}` };
 }
 
 /** Adds the speaker to the fact key in group chats, where several people state facts about themselves. */
