@@ -14,6 +14,8 @@ import { createSession, findSessionRow, openTranscript } from "./rows.ts";
 
 /** Most of a file is imported by then; later messages are compacted after their turns. */
 const compactionDelayMs = 60_000;
+/** Memories are extracted after the context fits. */
+const extractionDelayMs = 120_000;
 
 export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
 
@@ -89,7 +91,7 @@ async function openImportedSession(
     kind: "extract import",
     key: keyText,
     payload,
-    delayMs: compactionDelayMs,
+    delayMs: extractionDelayMs,
   });
   await enqueueJob(tx, extraction, tx.clock.now());
   return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };

@@ -78,7 +78,7 @@ onEveryEngine("imported history", (get) => {
     const preview = await varve.memory.previewExtraction(session);
     expect(preview.facts.map((one) => one.text)).toEqual(["My name is Petra.", "I live in Ghent."]);
     expect((await varve.memory.list({ agent: "historian" })).total).toBe(0);
-    clock.advance(120_000);
+    clock.advance(180_000);
     await varve.jobs.drain();
     expect((await varve.memory.list({ agent: "historian" })).total).toBe(2);
     await varve.memory.extract(session);
