@@ -182,6 +182,8 @@ export async function updateMemory(
   const before = await getCurrent(context, visibility, id);
   const { text } = patch;
   const now = context.store.clock.now();
+  // A caller with an old id means the memory, not its past; the error names the version to change.
+  if (before.invalidatedAt !== undefined && before.invalidatedAt <= now) throw createConflictError(before);
   const changed = text === undefined ? {} : changeText(context, checkText(text), now);
   const draft: MemoryDraft = {
     ...before,

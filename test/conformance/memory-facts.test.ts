@@ -104,6 +104,8 @@ onEveryEngine("facts", (get) => {
     clock.advance(day);
     const future = await rent("My rent is 950 euros.", clock.now() + 400 * day);
     expect(await believed(tenant)).toEqual(["My rent is 900 euros."]);
+    const corrected = await varve.memory.update(first.memory ?? "", { importance: 0.9 }, { agent: tenant });
+    expect(corrected).toMatchObject({ importance: 0.9, supersededBy: future.memory });
     clock.advance(day);
     const second = await rent("My rent is 920 euros.");
     expect(await believed(tenant)).toEqual(["My rent is 920 euros."]);
@@ -114,8 +116,11 @@ onEveryEngine("facts", (get) => {
       { agent: tenant },
     );
     expect(await believed(tenant)).toEqual(["My rent is 921 euros."]);
-    await varve.memory.update(first.memory ?? "", { text: "My rent is 901 euros." }, { agent: tenant });
-    expect(await believed(tenant, { asOf: clock.now() - day })).toEqual(["My rent is 901 euros."]);
+    // What is over is told to have been replaced; it can still be forgotten.
+    await expect(
+      varve.memory.update(first.memory ?? "", { text: "My rent is 901 euros." }, { agent: tenant }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
+    await varve.memory.forget({ id: first.memory ?? "" }, { agent: tenant });
     await varve.memory.forget({ id: future.memory ?? "" }, { agent: tenant });
     await varve.memory.forget({ id: changed.id }, { agent: tenant });
     expect(await believed(tenant)).toEqual([]);
