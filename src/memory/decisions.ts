@@ -160,7 +160,7 @@ function speaksAbout(draft: MemoryDraft, match: Memory): boolean {
 }
 
 /** Links memories that may be in conflict, in both directions. Returns the ones that are still believed. */
-async function linkConflicts(
+export async function linkConflicts(
   tx: StoreTransaction,
   memory: string,
   others: readonly string[],

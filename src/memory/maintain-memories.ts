@@ -1,6 +1,6 @@
 import { compareFacts } from "./compare/compare-facts.ts";
 import { chooseTier, dayMs } from "./decay.ts";
-import { applyDecision, type Decision } from "./decisions.ts";
+import { applyDecision, type Decision, linkConflicts } from "./decisions.ts";
 import { categories, type Memory } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { selectMemories } from "./read.ts";
@@ -20,6 +20,8 @@ const nearDuplicateFrom = 0.8;
 const mergesMax = 200;
 /** Only memories of the last days are checked for near-duplicates; older ones were checked before. */
 const newDays = 30;
+/** New memories are compared with others for conflicts. */
+const linkDays = 2;
 
 /** Updates the tiers of memories and merges near-duplicates; every version is preserved. */
 export async function maintainMemories(context: MemoryContext, signal?: AbortSignal): Promise<MemoryMaintenance> {
@@ -42,6 +44,8 @@ export async function maintainMemories(context: MemoryContext, signal?: AbortSig
       if (result.merged >= mergesMax) break;
       if (await mergeDuplicate(context, memory)) result.merged += 1;
     }
+    const linkSince = context.store.clock.now() - linkDays * dayMs;
+    for (const memory of memories.filter((one) => one.createdAt >= linkSince)) await linkWithOthers(context, memory);
   }
 }
 
@@ -119,6 +123,23 @@ async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<b
       .where("id", "=", memory.id)
       .execute();
     return true;
+  });
+}
+
+/** Links a new memory with older ones that it may be in conflict with. Storing one compares it with few others. */
+async function linkWithOthers(context: MemoryContext, memory: Memory): Promise<void> {
+  const draft = { ...memory, label: "general" as const };
+  const similar = await findSimilar(context.store, memory.scope, { draft }, { limit: 12, rarest: true });
+  const others = similar.flatMap(({ memory: other }) => {
+    const isKnown = memory.relations.some((relation) => relation.memory === other.id);
+    if (isKnown || other.id >= memory.id || other.fiction !== memory.fiction) return [];
+    const { relation } = compareFacts(getFactText(memory), getFactText(other), context);
+    return relation === "conflict" ? [other.id] : [];
+  });
+  if (others.length === 0) return;
+  await context.store.transaction(async (tx) => {
+    await tx.lock(`memories ${memory.scope}`);
+    await linkConflicts(tx, memory.id, others, memory.scope);
   });
 }
 

@@ -71,6 +71,15 @@ onEveryEngine("facts", (get) => {
     expect(await varve.memory.conflicts({ agent: "stranger" })).toEqual([]);
   });
 
+  test("upkeep links what storing did not compare", async () => {
+    const { varve } = get();
+    const agent = nextAgent();
+    await addAll(agent, ["The night train leaves at 7:15.", "The night train leaves at 7:45."]);
+    await varve.memory.maintain();
+    expect(await varve.memory.conflicts({ agent })).toHaveLength(1);
+    expect(await believed(agent)).toHaveLength(2);
+  });
+
   test("the caller can say what a memory replaces", async () => {
     const { varve } = get();
     const agent = nextAgent();
