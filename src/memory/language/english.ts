@@ -110,7 +110,7 @@ export const english: Lexicon = {
     [
       "residence",
       form(
-        String.raw`(?<who>my|our) (?:new )?(?:home|place of residence|residence|house|flat|apartment) is(?: now)? in (?<value>.+?)`,
+        `(?<who>my|our) (?:new )?(?:home|place of residence|residence|house|flat|apartment) is(?: now)? in (?<value>.+?)`,
       ),
     ],
     [
@@ -125,7 +125,7 @@ export const english: Lexicon = {
         `${person}(?: have| has)?${soon} (?:joined|started at|started working at|started working for|switched jobs to|changed jobs to|took a job at|got a job at|got a new job at|been hired by) (?<value>.+?)`,
       ),
     ],
-    ["employer", form(String.raw`(?<who>my|our) (?:new |current )?(?:employer|company) is(?: now)? (?<value>.+?)`)],
+    ["employer", form(`(?<who>my|our) (?:new |current )?(?:employer|company) is(?: now)? (?<value>.+?)`)],
     [
       "occupation",
       form(
@@ -135,10 +135,10 @@ export const english: Lexicon = {
     [
       "occupation",
       form(
-        String.raw`(?<who>my|his|her) (?:new |current )?(?:job|profession|occupation) is(?: now)? (?:an? |being an? )?(?<value>.+?)`,
+        `(?<who>my|his|her) (?:new |current )?(?:job|profession|occupation) is(?: now)? (?:an? |being an? )?(?<value>.+?)`,
       ),
     ],
-    ["name", form(String.raw`(?<who>i) (?:am|was) (?:called|named) (?<value>.+?)`)],
+    ["name", form(`(?<who>i) (?:am|was) (?:called|named) (?<value>.+?)`)],
     ["name", form("(?:you can |please )?call me (?<value>.+?)")],
     [
       "age",
@@ -156,7 +156,7 @@ export const english: Lexicon = {
     ],
     ["port", form(String.raw`(?<who>.+?)(?: now)? uses(?: now)? port (?<value>\S+)`)],
     ["owner", form("(?<who>.+?) (?:is|are)(?: now)? owned by (?<value>.+?)")],
-    ["owner", form(String.raw`(?<who>.+?) (?:belongs)(?: now)? to (?<value>.+?)`)],
+    ["owner", form(`(?<who>.+?) (?:belongs)(?: now)? to (?<value>.+?)`)],
     ["lead", form("(?<who>.+?) (?:is|are)(?: now)? (?:led|managed|run|headed|maintained|coached) by (?<value>.+?)")],
     ["price", form(String.raw`(?<who>.+?)(?: now)? (?:costs?|is priced at)(?: now)? (?<value>[^\d]{0,3}\d.*?)`)],
     ["deadline", form("(?<who>.+?) (?:is|are)(?: now)? due (?:on |by |at )?(?<value>.+?)")],

@@ -111,12 +111,10 @@ export const german: Lexicon = {
     ["employer", form(`${who} (?:habe|hat|bin|ist)${soon} (?:zu|bei) (?<value>.+?) (?:gewechselt|angefangen)`)],
     [
       "employer",
-      form(
-        String.raw`(?<who>mein|unser) (?:neuer |aktueller |jetziger )?arbeitgeber (?:ist|heißt)${soon} (?<value>.+?)`,
-      ),
+      form(`(?<who>mein|unser) (?:neuer |aktueller |jetziger )?arbeitgeber (?:ist|heißt)${soon} (?<value>.+?)`),
     ],
     ["occupation", form(`${who} (?:arbeite|arbeitet)${soon} als (?<value>.+?)`)],
-    ["occupation", form(String.raw`(?<who>mein|sein|ihr) (?:neuer |jetziger )?beruf ist${soon} (?<value>.+?)`)],
+    ["occupation", form(`(?<who>mein|sein|ihr) (?:neuer |jetziger )?beruf ist${soon} (?<value>.+?)`)],
     ["name", form(`(?<who>ich) heiße${soon} (?<value>.+?)`)],
     ["age", form(String.raw`${who} (?:bin|ist|sind|werde)${soon} (?<value>\d{1,3}|[a-zäöüß]+)(?: jahre alt| jahre)`)],
     ["birthday", form(`${who} (?:bin|wurde|ist) am (?<value>.*?\\d.*?) geboren(?: worden)?`)],

@@ -120,9 +120,7 @@ export const italian: Lexicon = {
     ],
     [
       "employer",
-      form(
-        String.raw`(?:il )?(?<who>mio|nostro) (?:nuovo |attuale )?datore di lavoro (?:attuale )?è${soon} (?<value>.+?)`,
-      ),
+      form(`(?:il )?(?<who>mio|nostro) (?:nuovo |attuale )?datore di lavoro (?:attuale )?è${soon} (?<value>.+?)`),
     ],
     ["occupation", form(`${who}(?:lavoro|lavora)${soon} come (?<value>.+?)`)],
     ["occupation", form(`${who}(?:faccio|fa)${soon} (?:il |la |lo |l['’])(?<value>\\p{L}+)`)],

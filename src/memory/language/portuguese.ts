@@ -116,11 +116,11 @@ export const portuguese: Lexicon = {
     [
       "employer",
       form(
-        String.raw`(?:o |a )?(?<who>meu|minha|nossa) (?:novo |nova )?(?:empregador|empresa|patrão)(?: atual)? é${soon} (?:o |a )?(?<value>.+?)`,
+        `(?:o |a )?(?<who>meu|minha|nossa) (?:novo |nova )?(?:empregador|empresa|patrão)(?: atual)? é${soon} (?:o |a )?(?<value>.+?)`,
       ),
     ],
     ["occupation", form(`${who}(?:trabalho|trabalha)${soon} como (?<value>.+?)`)],
-    ["occupation", form(String.raw`(?:a )?(?<who>minha|sua) (?:nova )?profissão é${soon} (?<value>.+?)`)],
+    ["occupation", form(`(?:a )?(?<who>minha|sua) (?:nova )?profissão é${soon} (?<value>.+?)`)],
     ["name", form(`(?:eu )?(?:me chamo|chamo-me)${soon} (?<value>.+?)`)],
     [
       "age",

@@ -109,11 +109,11 @@ export const spanish: Lexicon = {
     [
       "employer",
       form(
-        String.raw`(?<who>mi|nuestra|nuestro) (?:nueva |nuevo )?(?:empresa|empleador|empleadora)(?: actual)? es${soon} (?<value>.+?)`,
+        `(?<who>mi|nuestra|nuestro) (?:nueva |nuevo )?(?:empresa|empleador|empleadora)(?: actual)? es${soon} (?<value>.+?)`,
       ),
     ],
     ["occupation", form(`${who}(?:trabajo|trabaja)${soon} (?:como|de) (?<value>.+?)`)],
-    ["occupation", form(String.raw`(?<who>mi|su) (?:nueva )?(?:profesión|ocupación) es${soon} (?<value>.+?)`)],
+    ["occupation", form(`(?<who>mi|su) (?:nueva )?(?:profesión|ocupación) es${soon} (?<value>.+?)`)],
     ["name", form(`(?:yo )?me llamo${soon} (?<value>.+?)`)],
     [
       "age",
