@@ -1,4 +1,5 @@
 export { benchContext, type ContextBench } from "./context.ts";
+export { benchMemory, type MemoryBench } from "./memory/index.ts";
 export { benchRecall, type RecallBench } from "./recall.ts";
 export { benchSpeed, type SpeedPart, speedParts } from "./speed.ts";
 export { benchTurns, type TurnsBenchOptions } from "./turns.ts";

@@ -30,6 +30,7 @@ export const examples: Record<string, string[]> = {
   "memory history": ['varve memory history "vault code"'],
   "memory stats": ["varve memory stats"],
   "memory review": ["varve memory review"],
+  "memory extract": ["varve memory extract --dry-run"],
   "memory forget": ['varve memory forget "vault code"', 'varve memory forget "tea or coffee" --purge --yes'],
   mcp: ["varve mcp", "varve mcp --session agent:main:jsonl:direct:notes"],
   "sessions new": ["varve sessions new agent:main:jsonl:direct:notes"],

@@ -28,6 +28,7 @@ export function addMemoryCommands(program: Command): void {
     .option("--importance <share>", "the importance, 0 to 1", parseFraction)
     .option("--valid-from <time>", "the time from which the fact is true", parseTime)
     .option("--force", "store it even if it duplicates an existing memory")
+    .option("--replaces <id>", "the memory (mem_…) whose place it takes; the old one stays in its history")
     .action(async (text, flags) => (await load()).addCommand(text, flags));
   addCommand("list", "List current memories, newest first")
     .addOption(categoryOption())
@@ -61,6 +62,12 @@ export function addMemoryCommands(program: Command): void {
     .option("--accept <id>", "store this one as a memory")
     .addOption(new Option("--reject <id>", "discard this one").conflicts("accept"))
     .action(async (flags) => (await load()).reviewCommand(flags));
+  memory
+    .command("extract")
+    .description("Extract memories from sessions, or show what would be extracted")
+    .argument("[session]", "a session key or id; all sessions when omitted, the newest first")
+    .option("--dry-run", "show the facts that the built-in rules find, and store nothing")
+    .action(async (session, flags) => (await load()).extractCommand(session, flags));
   addCommandForOne("forget", "Forget a memory: it is no longer recalled, its history is kept")
     .option("--purge", "erase it and all its versions permanently")
     .option("--yes", "confirm --purge")

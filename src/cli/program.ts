@@ -281,18 +281,21 @@ function addBenchCommand(program: Command): void {
   program
     .command("bench")
     .description("Run a benchmark and its baseline in the same run")
-    .addArgument(new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "turns"]))
+    .addArgument(new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "memory", "turns"]))
     .option("--sizes <list>", "speed: numbers of messages, comma-separated", "10000,100000")
     .option("--large", "speed: measure 1,000,000 messages as well")
     .option("--no-baselines", "recall: skip the baselines")
     .option("--only <list>", "speed: only these parts, comma-separated: ingest, process, hybrid, recall, memory")
-    .option("--datasets <list>", "recall and context: only these folders of --data, comma-separated; work: transcripts")
+    .option(
+      "--datasets <list>",
+      "recall, context and memory: only these folders of --data, comma-separated; context: work for transcripts",
+    )
     .option("--budgets <list>", "context: token budgets, comma-separated")
     .option("--missing", "context: list the items of transcripts that are not in view")
     .option("--think <ms>", "turns: the average pause between a reply and the next message", parseWholeNumber(0))
     .option(
       "--data <folder>",
-      "recall and context: the folder of datasets (conversations with questions), context: also of transcripts",
+      "recall, context and memory: the folder of datasets (conversations with questions); context: also of transcripts",
     )
     .action(async (what, flags) => (await import("./commands/bench.ts")).benchCommand(what, flags));
 }

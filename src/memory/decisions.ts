@@ -1,7 +1,10 @@
 import type { StoreTransaction } from "../store/index.ts";
+import { compareFacts } from "./compare/compare-facts.ts";
 import { type ContextLabel, categories, type Levels, type Memory, type MemoryDraft } from "./memory.ts";
 import { loadMemories } from "./rows.ts";
 import type { Candidate } from "./similar-memories.ts";
+import { extractTerms } from "./similarity.ts";
+import { getFactText, placeVersion } from "./versions.ts";
 import {
   addRelation,
   addSources,
@@ -34,6 +37,10 @@ export interface Decision {
   reason: string;
   /** The merged text, when a model wrote one. */
   merged?: Levels;
+  /** Whether the built-in rules have shown that the match is the same fact. */
+  byRules?: boolean;
+  /** Memories that it may be in conflict with. */
+  conflicts?: readonly string[];
 }
 
 /** The result of a decision. */
@@ -44,6 +51,8 @@ export interface AppliedDecision {
   memory?: string;
   /** The existing memory that the decision refers to. */
   match?: string;
+  /** Memories that it may be in conflict with; all of them are kept. */
+  conflicts?: string[];
 }
 
 export interface Place {
@@ -53,6 +62,7 @@ export interface Place {
 
 /** The maximum number of versions followed to find the current one. */
 const versionsMax = 1_000;
+const conflictsMax = 5;
 
 /**
  * Applies a decision within the transaction of its batch. The matching memory is read again: an earlier candidate of
@@ -65,16 +75,18 @@ export async function applyDecision(
   place: Place,
 ): Promise<AppliedDecision> {
   const match = decision.match === undefined ? undefined : await readCurrentVersion(tx, decision.match, place.scope);
-  const kind = match ? restrictKind(decision.kind, candidate.draft, match) : "create";
   const { reason, label } = decision;
   const draft = { ...candidate.draft, label };
-  const insert = (more: {
-    draft?: MemoryDraft;
-    after?: Memory;
-    lineage?: Memory;
-    until?: { time: number; by: string };
-  }) => insertMemory(tx, more.draft ?? draft, { ...place, ...more, vector: candidate.vector });
-  if (!match || kind === "create") return { decision: "create", reason, memory: await insert({}) };
+  const kind = match ? restrictKind(decision, draft, match) : "create";
+  const insert: Insert = (more) =>
+    insertMemory(tx, more.draft ?? draft, { ...place, ...more, vector: candidate.vector });
+  if (!match || kind === "create") {
+    const memory = await insert({});
+    const isRefused = match !== undefined && decision.kind !== "create";
+    const others = [...(decision.conflicts ?? []), ...(isRefused ? [match.id] : [])];
+    const conflicts = await linkConflicts(tx, memory, others, place.scope);
+    return { decision: "create", reason, memory, ...(conflicts.length === 0 ? {} : { conflicts }) };
+  }
   const done = { decision: kind, reason, match: match.id };
   switch (kind) {
     case "skip":
@@ -92,8 +104,12 @@ export async function applyDecision(
       return done;
     case "merge":
       return { ...done, memory: await merge(tx, match, draft, decision.merged, insert) };
-    case "supersede":
-      return { ...done, memory: await supersede(tx, match, draft, insert) };
+    case "supersede": {
+      const placed = await placeVersion(tx, match, draft, { ...place, vector: candidate.vector });
+      if ("repeated" in placed) return { decision: "skip", reason: "repetition", match: placed.repeated.id };
+      const conflicts = await linkConflicts(tx, placed.memory, decision.conflicts ?? [], place.scope);
+      return { ...done, ...placed, ...(conflicts.length === 0 ? {} : { conflicts }) };
+    }
     case "contextualize": {
       const memory = await insert({});
       await addRelation(tx, memory, match.id, { kind: "contextualizes", label }, tx.clock.now());
@@ -103,32 +119,66 @@ export async function applyDecision(
       await countSupport(tx, match.id, label, -1);
       await setConfidence(tx, match.id, lowerConfidence(match.confidence));
       const replaces = categories[draft.category].versioned && draft.category === match.category && label === "general";
-      const memory = replaces ? await supersede(tx, match, draft, insert) : await insert({});
+      const placed = replaces
+        ? await placeVersion(tx, match, draft, { ...place, vector: candidate.vector })
+        : undefined;
+      const memory = placed && "memory" in placed ? placed.memory : await insert({});
       await addRelation(tx, memory, match.id, { kind: "contradicts", label }, tx.clock.now());
       return { ...done, memory };
     }
   }
 }
 
-/** Restricts a decision to what the category allows: events and cases are only added, and not all have versions. */
-function restrictKind(kind: DecisionKind, draft: MemoryDraft, match: Memory): DecisionKind {
+/**
+ * Restricts a decision to what the category allows (events and cases are only added, and not all have versions), and a
+ * model's decision to memories that the new text speaks about.
+ */
+function restrictKind({ kind, byRules }: Decision, draft: MemoryDraft, match: Memory): DecisionKind {
+  if (byRules) return kind;
   const rules = categories[draft.category];
   const sameCategory = draft.category === match.category;
   if (draft.category === "profile" && sameCategory && kind !== "skip" && kind !== "support") return "merge";
   if (kind === "merge") return rules.merges && sameCategory ? "merge" : "create";
   if (kind === "supersede") {
-    if (rules.versioned && sameCategory) return "supersede";
+    if (rules.versioned && sameCategory) return speaksAbout(draft, match) ? "supersede" : "create";
     return rules.merges && sameCategory ? "merge" : "create";
+  }
+  if (kind === "contradict" && rules.versioned && sameCategory && draft.label === "general") {
+    return speaksAbout(draft, match) ? "contradict" : "create";
   }
   return kind;
 }
 
-type Insert = (more: {
-  draft?: MemoryDraft;
-  after?: Memory;
-  lineage?: Memory;
-  until?: { time: number; by: string };
-}) => Promise<string>;
+/** Whether a new text speaks about the value of a memory, and not only about the same subject. */
+function speaksAbout(draft: MemoryDraft, match: Memory): boolean {
+  const { relation } = compareFacts(draft.abstract, match.abstract);
+  if (relation !== "different") return true;
+  if (draft.factKey === undefined || draft.factKey !== match.factKey) return false;
+  const topic = new Set(extractTerms(draft.factKey.replace(/^[^:]*:/, "")));
+  const stated = new Set(extractTerms(`${draft.abstract}\n${draft.content}`));
+  return extractTerms(match.abstract).some((term) => stated.has(term) && !topic.has(term));
+}
+
+/** Links memories that may be in conflict, in both directions. Returns the ones that are still believed. */
+export async function linkConflicts(
+  tx: StoreTransaction,
+  memory: string,
+  others: readonly string[],
+  scope: string,
+): Promise<string[]> {
+  const linked: string[] = [];
+  for (const other of others.slice(0, conflictsMax)) {
+    const current = await readCurrentVersion(tx, other, scope);
+    if (!current || current.id === memory) continue;
+    const relation = { kind: "conflicts" as const, label: "general" as const };
+    await addRelation(tx, memory, current.id, relation, tx.clock.now());
+    await addRelation(tx, current.id, memory, relation, tx.clock.now());
+    linked.push(current.id);
+  }
+  return linked;
+}
+
+type Insert = (more: { draft?: MemoryDraft; after?: Memory }) => Promise<string>;
 
 async function merge(
   tx: StoreTransaction,
@@ -140,7 +190,7 @@ async function merge(
   const time = Math.max(draft.validFrom, match.validFrom);
   const both: MemoryDraft = {
     ...draft,
-    ...(merged ?? joinLevels(match, draft)),
+    ...(merged && keepsValues(merged, match) ? merged : joinLevels(match, draft)),
     importance: Math.max(match.importance, draft.importance),
     confidence: Math.max(match.confidence, draft.confidence),
     validFrom: time,
@@ -153,9 +203,17 @@ async function merge(
   return memory;
 }
 
-/** Merges without a model: a new value of the same fact replaces the old one; other text is appended. */
+/** Whether a merged text contains every name and number of the memory it takes the place of. */
+function keepsValues(merged: Levels, match: Memory): boolean {
+  const text = `${merged.abstract}\n${merged.overview}\n${merged.content}`.toLowerCase();
+  const values = match.abstract.slice(1).match(/\d+(?:[.,:]\d+)*|(?<=\s)\p{Lu}[\p{L}-]+/gu) ?? [];
+  return values.every((value) => text.includes(value.toLowerCase()));
+}
+
+/** Merges without a model: a text that takes the place of the other replaces it; any other text is appended. */
 export function joinLevels(match: Memory, draft: MemoryDraft): Levels {
-  if (match.factKey !== undefined && match.factKey === draft.factKey) return draft;
+  const { relation } = compareFacts(getFactText(draft), getFactText(match));
+  if (relation === "update" || relation === "same") return draft;
   const join = (first: string, second: string) => (first.includes(second) ? first : `${first}\n${second}`);
   return {
     abstract: join(match.abstract, draft.abstract).replaceAll("\n", " "),
@@ -170,17 +228,6 @@ async function copySupport(tx: StoreTransaction, match: Memory, memory: string):
   const support = Object.entries(match.support).map(([label, counts]) => ({ memory, label, ...counts }));
   if (support.length > 0) await tx.db.insertInto("memory_support").values(support).execute();
   for (const relation of match.relations) await addRelation(tx, memory, relation.memory, relation, match.createdAt);
-}
-
-/** Supersedes a memory. A statement older than the current version is inserted as a past version instead. */
-async function supersede(tx: StoreTransaction, match: Memory, draft: MemoryDraft, insert: Insert): Promise<string> {
-  const keyed = { ...draft, factKey: match.factKey ?? draft.factKey };
-  if (draft.validFrom < match.validFrom) {
-    return insert({ draft: keyed, lineage: match, until: { time: match.validFrom, by: match.id } });
-  }
-  const memory = await insert({ draft: keyed, after: match });
-  await closeVersion(tx, match.id, draft.validFrom, memory);
-  return memory;
 }
 
 async function readCurrentVersion(tx: StoreTransaction, id: string, scope: string): Promise<Memory | undefined> {

@@ -1,8 +1,8 @@
 export type { Worth } from "./decay.ts";
 export type { AppliedDecision, DecisionKind } from "./decisions.ts";
 export type { Extraction } from "./extract/extract-batch.ts";
-export { canExtract, createExtractionJob } from "./extract/extraction-jobs.ts";
-export { isWorthReading } from "./extract/rules.ts";
+export { canExtract, createExtractionJob, type ExtractionPreview } from "./extract/extraction-jobs.ts";
+export { isWorthReading, previewFacts } from "./extract/rules.ts";
 export { extractionCursorQuery, hasUnreadMessages } from "./extract/unread.ts";
 export type { FileVersion } from "./files/rows.ts";
 export type { FileCommand } from "./files/run-file-command.ts";
@@ -17,7 +17,7 @@ export {
   type OpenedMemory,
 } from "./memory-service.ts";
 export type { Mirrored } from "./mirror.ts";
-export type { Evidence, MemoryFilter, MemoryPage, MemoryStats } from "./read.ts";
+export { type Evidence, getMemory, type MemoryFilter, type MemoryPage, type MemoryStats } from "./read.ts";
 export { type Block, formatNoteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
 export type { FindRequest, FoundMemories, MemoryHit } from "./recall/find-memories.ts";
 export type { PromptRecall, PromptRecallRequest } from "./recall/prompt-recall.ts";
@@ -30,7 +30,7 @@ export {
   recordRecall,
   toRecordedRecall,
 } from "./recall/recorded.ts";
-export { wantsRecall } from "./recall/wants-recall.ts";
+export { isStatement, wantsRecall } from "./recall/wants-recall.ts";
 export type { Review } from "./review.ts";
 export type { MemoryPatch, NewMemory } from "./store-memory.ts";
 export { rebuildMemoryText } from "./write.ts";

@@ -1,10 +1,12 @@
+import { compareFacts } from "./compare/compare-facts.ts";
 import { chooseTier, dayMs } from "./decay.ts";
-import { applyDecision, type Decision } from "./decisions.ts";
+import { applyDecision, type Decision, linkConflicts } from "./decisions.ts";
 import { categories, type Memory } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { selectMemories } from "./read.ts";
 import { loadMemories } from "./rows.ts";
 import { findSimilar } from "./similar-memories.ts";
+import { getFactText } from "./versions.ts";
 
 export interface MemoryMaintenance {
   looked: number;
@@ -13,12 +15,15 @@ export interface MemoryMaintenance {
 }
 
 const page = 500;
-const nearDuplicateFrom = 0.92;
+/** The cosine of words from which memories are compared. */
+const nearDuplicateFrom = 0.8;
 const mergesMax = 200;
-/** Only memories of the last days are checked for similar-duplicates; older ones were checked before. */
+/** Only memories of the last days are checked for near-duplicates; older ones were checked before. */
 const newDays = 30;
+/** New memories are compared with others for conflicts. */
+const linkDays = 2;
 
-/** Updates the tiers of memories and merges similar-duplicates; every version is preserved. */
+/** Updates the tiers of memories and merges near-duplicates; every version is preserved. */
 export async function maintainMemories(context: MemoryContext, signal?: AbortSignal): Promise<MemoryMaintenance> {
   const result: MemoryMaintenance = { looked: 0, moved: {}, merged: 0 };
   for (let last = 0; ; ) {
@@ -39,6 +44,8 @@ export async function maintainMemories(context: MemoryContext, signal?: AbortSig
       if (result.merged >= mergesMax) break;
       if (await mergeDuplicate(context, memory)) result.merged += 1;
     }
+    const linkSince = context.store.clock.now() - linkDays * dayMs;
+    for (const memory of memories.filter((one) => one.createdAt >= linkSince)) await linkWithOthers(context, memory);
   }
 }
 
@@ -68,7 +75,7 @@ async function moveTiers(
   }
 }
 
-/** Merges a memory into an older similar-duplicate with the same numbers. */
+/** Merges a memory into an older one that says the same. */
 async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<boolean> {
   if (!categories[memory.category].merges) return false;
   const draft = { ...memory, label: "general" as const };
@@ -78,14 +85,12 @@ async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<b
     { draft },
     { limit: 5, duplicatesFrom: nearDuplicateFrom, thorough: true },
   );
-  const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
   const nearDuplicate = similar.find(
-    ({ memory: other, words }) =>
+    ({ memory: other }) =>
       other.id < memory.id &&
       other.category === memory.category &&
       other.fiction === memory.fiction &&
-      words >= nearDuplicateFrom &&
-      figures(other.abstract) === figures(memory.abstract),
+      compareFacts(getFactText(memory), getFactText(other)).relation === "same",
   )?.memory;
   if (!nearDuplicate) return false;
   const merged = {
@@ -97,7 +102,7 @@ async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<b
     kind: "merge",
     match: nearDuplicate.id,
     label: "general",
-    reason: "similar-duplicate",
+    reason: "near-duplicate",
     merged,
   };
   const now = context.store.clock.now();
@@ -118,6 +123,23 @@ async function mergeDuplicate(context: MemoryContext, memory: Memory): Promise<b
       .where("id", "=", memory.id)
       .execute();
     return true;
+  });
+}
+
+/** Links a new memory with older ones that it may be in conflict with. Storing one compares it with few others. */
+async function linkWithOthers(context: MemoryContext, memory: Memory): Promise<void> {
+  const draft = { ...memory, label: "general" as const };
+  const similar = await findSimilar(context.store, memory.scope, { draft }, { limit: 12, rarest: true });
+  const others = similar.flatMap(({ memory: other }) => {
+    const isKnown = memory.relations.some((relation) => relation.memory === other.id);
+    if (isKnown || other.id >= memory.id || other.fiction !== memory.fiction) return [];
+    const { relation } = compareFacts(getFactText(memory), getFactText(other), context);
+    return relation === "conflict" ? [other.id] : [];
+  });
+  if (others.length === 0) return;
+  await context.store.transaction(async (tx) => {
+    await tx.lock(`memories ${memory.scope}`);
+    await linkConflicts(tx, memory.id, others, memory.scope);
   });
 }
 

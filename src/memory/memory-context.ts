@@ -11,6 +11,8 @@ export interface MemoryContext {
   /** Absent when no model is configured for memories: built-in rules replace it. */
   generate?: Generate;
   timeZone: string;
+  /** Further attributes of which a thing has one value at a time, from the settings. */
+  singleValued: readonly string[];
   /** Decay, tiers and admission. */
   settings: Config["advanced"]["memory"];
 }

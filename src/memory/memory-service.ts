@@ -14,7 +14,7 @@ import { type AccessCounter, createAccessCounter } from "./access.ts";
 import { computeDecayCurve, computeWorth, type Worth } from "./decay.ts";
 import type { AppliedDecision } from "./decisions.ts";
 import type { Extraction } from "./extract/extract-batch.ts";
-import { createExtractor } from "./extract/extraction-jobs.ts";
+import { createExtractor, type ExtractionPreview } from "./extract/extraction-jobs.ts";
 import { extractUtterance, splitSentences } from "./extract/utterances.ts";
 import { type FileVersion, readFileHistory } from "./files/rows.ts";
 import { checkPath, type FileCommand, runFileCommand } from "./files/run-file-command.ts";
@@ -36,7 +36,7 @@ import {
 import { type FindRequest, type FoundMemories, findMemories, searchMemories } from "./recall/find-memories.ts";
 import { type PromptRecall, type PromptRecallRequest, recallForPrompt } from "./recall/prompt-recall.ts";
 import { type RecordedRecall, readRecallsSince } from "./recall/recorded.ts";
-import { listReviews, type Review } from "./review.ts";
+import { listConflicts, listReviews, type Review } from "./review.ts";
 import { computeCoverage } from "./similarity.ts";
 import {
   decideReview,
@@ -73,7 +73,7 @@ export interface MemoryService {
    * session, the last messages that say it become its evidence.
    */
   add(request: NewMemory & Requester & { session?: Session }): Promise<AppliedDecision & { current: Memory }>;
-  /** The memories that match a query, best first. Recalled memories count as used. */
+  /** The memories that match a query, best first. Recalled memories count as used, unless `asOf` looks into the past. */
   recall(request: Partial<FindRequest> & Pick<FindRequest, "query"> & Requester): Promise<FoundMemories>;
   /** The memories, messages and notes that are relevant enough for a prompt to be added to its context. */
   recallForPrompt(request: PromptRecallRequest): Promise<PromptRecall>;
@@ -89,12 +89,18 @@ export interface MemoryService {
     what: { id: string } | { query: string; scopes?: string[] },
     request?: Requester & { purge?: boolean },
   ): Promise<Forgotten>;
-  stats(request?: Pick<MemoryFilter, "scopes" | "category"> & Requester): Promise<MemoryStats>;
+  stats(
+    request?: Pick<MemoryFilter, "scopes" | "category"> & { limit?: number; offset?: number } & Requester,
+  ): Promise<MemoryStats>;
   /** Candidates that are held for a person's decision. */
   reviews(request?: { scopes?: string[] } & Requester): Promise<Review[]>;
+  /** Pairs of believed memories that may be in conflict, the newest first. */
+  conflicts(request?: { scopes?: string[] } & Requester): Promise<[Memory, Memory][]>;
   decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<AppliedDecision | undefined>;
   /** Extracts memories from the unread messages of a session, now. */
   extract(session: Session): Promise<Extraction[]>;
+  /** What the built-in rules find in the unread messages of a session; nothing is written. */
+  previewExtraction(session: Session): Promise<ExtractionPreview>;
   /**
    * A back end for Anthropic's client-side memory tool: takes a command (`view`, `create`, `str_replace`, `insert`,
    * `delete`, `rename` under `/memories`) and answers as the tool does. Every change creates a version.
@@ -152,6 +158,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     store,
     embeddings: search.context,
     timeZone: config.timezone,
+    singleValued: config.memory.singleValued,
     settings: config.advanced.memory,
     ...(generate ? { generate } : {}),
   };
@@ -181,7 +188,9 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       const limit = checkLimit(request.limit, 5);
       const { failed, pending } = await search.embedRecentMemories(request.signal);
       const found = await findMemories(context, resolveFor({ principal, agent }), { ...request, limit });
-      accesses.record(found.hits.filter((hit) => !hit.outdated).map((hit) => hit.memory.id));
+      // A look into the past is no use of what is believed now.
+      if (request.asOf === undefined)
+        accesses.record(found.hits.filter((hit) => !hit.outdated).map((hit) => hit.memory.id));
       // The search itself may have reported the same failure, or which space is searched while vectors are missing.
       const more = failed ?? (found.note === undefined ? pending : undefined);
       if (more === undefined || found.note?.includes(more)) return found;
@@ -216,7 +225,10 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     },
     stats: ({ principal, agent, ...filter } = {}) => readStats(store, resolveFor({ principal, agent }), filter),
     reviews: ({ principal, agent, ...filter } = {}) => listReviews(store.db, resolveFor({ principal, agent }), filter),
+    conflicts: ({ principal, agent, ...filter } = {}) =>
+      listConflicts(store.db, resolveFor({ principal, agent }), filter.scopes),
     decide: (id, verdict, request) => decideReview(context, resolveFor(request), id, verdict),
+    previewExtraction: (session) => extractor.preview(session),
     extract: async (session) => (await extractor.extract(session, true)).batches,
     file: async (command, { scope, ...request } = {}) =>
       runFileCommand(store, writeScope(resolveFor(request), scope), command),

@@ -55,7 +55,8 @@ export interface Source {
 
 export interface Relation {
   memory: string;
-  kind: "contextualizes" | "contradicts";
+  /** `conflicts`: both are kept, and one of them may be wrong. */
+  kind: "contextualizes" | "contradicts" | "conflicts";
   label: ContextLabel;
 }
 

@@ -1,102 +1,158 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import type { Visibility } from "../authorization/index.ts";
 import { writeAtomically } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
-import { type Category, categoryNames, type Memory } from "./memory.ts";
+import type { Memory } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
+import { formatMirrorFile, hasMirrorMark, type MirrorBlock, parseMirrorFile } from "./mirror-file.ts";
 import { listMemories, readHistory } from "./read.ts";
-import { storeMemory, updateMemory } from "./store-memory.ts";
+import { forgetMemory, storeMemory, updateMemory } from "./store-memory.ts";
 
 export interface Mirrored {
   files: number;
-  /** Changed lines, which became new versions. */
+  /** Changed items, which became new versions. */
   updated: number;
-  /** Added lines, which became memories. */
+  /** Added items, which became memories. */
   added: number;
+  /** Removed items, whose memories were forgotten. Absent when there are none. */
+  forgotten?: number;
+  /** Items that were changed here and in the store: both texts were kept. Absent when there are none. */
+  conflicts?: number;
 }
 
-const fileName = /^\d{4}-\d\d-\d\d\.md$/;
-const item = /^[-*] (?:\((?<category>[a-z]+)\) )?(?<text>.*?)\s*(?:<!-- (?<id>mem_[0-9a-z]{19}) -->)?\s*$/;
+const fileName = /^\d{4}-\d\d-\d\d(?:-varve)?\.md$/;
+const stateName = ".varve-mirror.json";
 const pageSize = 1_000;
-const heading = (day: string) =>
-  `# Memories of ${day}\n\n<!-- One line is one memory. Change a line, or add one: it is read back. A line that is removed comes back; \`varve memory forget\` forgets. -->\n\n`;
+/** The ids that were written into each file: an id that is missing later was removed by a person. */
+const stateSchema = z.object({ files: z.record(z.string(), z.array(z.string())) });
+type State = z.output<typeof stateSchema>;
 
-/** Reads back edits, then writes the current memories, one file for each day. */
+/** Reads back edits, then writes the current memories, one file for each day. Files without its mark are not touched. */
 export async function mirrorMemories(
   context: MemoryContext,
   visibility: Visibility,
   folder: string,
 ): Promise<Mirrored> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const edits = await readEdits(context, visibility, folder);
-  const days = new Map<string, Memory[]>();
+  const state = readState(folder);
+  const { rests, ...edits } = await readEdits(context, visibility, folder, state);
+  const files = new Map<string, { day: string; memories: Memory[] }>();
+  const addTo = (day: string, memories: readonly Memory[]) => {
+    const name = chooseFile(folder, day);
+    const known = files.get(name);
+    files.set(name, { day, memories: [...(known?.memories ?? []), ...memories] });
+  };
   for (let offset = 0; ; offset += pageSize) {
     const { memories } = await listMemories(context.store, visibility, { limit: pageSize, offset });
-    for (const memory of memories) {
-      const day = new Date(memory.validFrom).toISOString().slice(0, 10);
-      days.set(day, [...(days.get(day) ?? []), memory]);
-    }
+    for (const memory of memories) addTo(new Date(memory.validFrom).toISOString().slice(0, 10), [memory]);
     if (memories.length < pageSize) break;
   }
-  // The file of a day without current memories is emptied, not removed.
-  for (const name of readdirSync(folder).filter((one) => fileName.test(one))) {
-    if (!days.has(name.slice(0, 10))) days.set(name.slice(0, 10), []);
-  }
-  for (const [day, memories] of days) {
-    const file = join(folder, `${day}.md`);
-    const text = heading(day) + memories.toReversed().map(toLine).join("");
+  // The file of a day without current memories keeps its other text.
+  for (const name of listOwnFiles(folder))
+    if (!files.has(name)) files.set(name, { day: name.slice(0, 10), memories: [] });
+  for (const [name, { day, memories }] of files) {
+    const text = formatMirrorFile(day, memories.toReversed(), rests.get(name) ?? "");
+    const file = join(folder, name);
     if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeAtomically(file, text);
+    state.files[name] = memories.map((one) => one.id);
   }
-  return { files: days.size, ...edits };
+  writeAtomically(join(folder, stateName), `${JSON.stringify(state)}\n`);
+  return { files: files.size, ...edits };
+}
+
+/** A person's file of the same day stays theirs: the memories of the day go into a file of another name. */
+function chooseFile(folder: string, day: string): string {
+  const file = join(folder, `${day}.md`);
+  return !existsSync(file) || hasMirrorMark(readFileSync(file, "utf8")) ? `${day}.md` : `${day}-varve.md`;
+}
+
+function listOwnFiles(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => fileName.test(name) && hasMirrorMark(readFileSync(join(folder, name), "utf8")))
+    .sort();
+}
+
+function readState(folder: string): State {
+  const file = join(folder, stateName);
+  if (!existsSync(file)) return { files: {} };
+  try {
+    return stateSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    // Without a readable state nothing counts as removed.
+    return { files: {} };
+  }
 }
 
 async function readEdits(
   context: MemoryContext,
   visibility: Visibility,
   folder: string,
-): Promise<Omit<Mirrored, "files">> {
-  const done = { updated: 0, added: 0 };
-  for (const name of readdirSync(folder).filter((one) => fileName.test(one))) {
-    for (const line of readFileSync(join(folder, name), "utf8").split("\n")) {
-      const { category, text = "", id } = item.exec(line.trimEnd())?.groups ?? {};
-      if (text.trim() === "") continue;
-      const kind = categoryNames.find((one) => one === category);
-      if (id === undefined) {
-        await storeMemory(context, visibility, { text, ...(kind ? { category: kind } : {}) });
-        done.added += 1;
-      } else if (await applyEdit(context, visibility, id, { text, category: kind })) done.updated += 1;
+  state: State,
+): Promise<Omit<Mirrored, "files"> & { rests: Map<string, string> }> {
+  const done = { updated: 0, added: 0, forgotten: 0, conflicts: 0 };
+  const rests = new Map<string, string>();
+  const present = new Set<string>();
+  for (const name of listOwnFiles(folder)) {
+    const { blocks, rest } = parseMirrorFile(readFileSync(join(folder, name), "utf8"));
+    rests.set(name, rest);
+    for (const block of blocks) {
+      if (block.id !== undefined) present.add(block.id);
+      const outcome = await applyBlock(context, visibility, block);
+      if (outcome !== undefined) done[outcome] += 1;
     }
   }
-  return done;
+  for (const id of Object.values(state.files).flat()) {
+    if (!present.has(id) && (await forgetRemoved(context, visibility, id))) done.forgotten += 1;
+  }
+  const { forgotten, conflicts, ...counts } = done;
+  return { ...counts, ...(forgotten > 0 ? { forgotten } : {}), ...(conflicts > 0 ? { conflicts } : {}), rests };
 }
 
-/** Applies a line that differs from the version it was written from to the newest version. */
-async function applyEdit(
+async function applyBlock(
   context: MemoryContext,
   visibility: Visibility,
-  id: string,
-  { text, category }: { text: string; category?: Category },
-): Promise<boolean> {
-  const versions = await readHistory(context.store.db, visibility, id).catch((error: unknown) => {
-    // The memory was purged, or is not visible.
-    if (error instanceof VarveError && error.code === "NOT_FOUND") return [];
-    throw error;
-  });
+  { id, text, category }: MirrorBlock,
+): Promise<"added" | "updated" | "conflicts" | undefined> {
+  const kind = category === undefined ? {} : { category };
+  if (id === undefined) {
+    await storeMemory(context, visibility, { text, ...kind });
+    return "added";
+  }
+  const versions = await readVersions(context, visibility, id);
   const written = versions.find((one) => one.id === id);
-  const newest = versions.find((one) => one.invalidatedAt === undefined);
-  if (!written || !newest) return false;
-  const isChanged = text !== toOneLine(written.abstract) || (category !== undefined && category !== written.category);
-  if (!isChanged || (text === toOneLine(newest.abstract) && category === newest.category)) return false;
-  await updateMemory(context, visibility, newest.id, { text, ...(category === undefined ? {} : { category }) });
+  if (!written || text === "") return undefined;
+  const isSame = (one: Memory) => text === one.content.trim() && (category === undefined || category === one.category);
+  // Files of an earlier version contain only the first sentence.
+  if (isSame(written) || text === written.abstract || versions.some(isSame)) return undefined;
+  if (isCurrent(written)) {
+    await updateMemory(context, visibility, id, { text, ...kind });
+    return "updated";
+  }
+  // The memory was changed in the store as well, or forgotten: nobody's text is lost.
+  await storeMemory(context, visibility, { text, ...kind, scope: written.scope, force: true });
+  return "conflicts";
+}
+
+function isCurrent({ invalidatedAt, forgottenAt }: Memory): boolean {
+  return invalidatedAt === undefined && forgottenAt === undefined;
+}
+
+/** Forgets a memory whose item was removed, unless it has changed since it was written. */
+async function forgetRemoved(context: MemoryContext, visibility: Visibility, id: string): Promise<boolean> {
+  const written = (await readVersions(context, visibility, id)).find((one) => one.id === id);
+  if (!written || !isCurrent(written)) return false;
+  await forgetMemory(context, visibility, id);
   return true;
 }
 
-function toLine(memory: Memory): string {
-  return `- (${memory.category}) ${toOneLine(memory.abstract)} <!-- ${memory.id} -->\n`;
-}
-
-/** Puts a text on one line and escapes comment markers. */
-function toOneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ").replaceAll("<!--", "‹!--").replaceAll("-->", "--›").trim();
+async function readVersions(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory[]> {
+  try {
+    return await readHistory(context.store.db, visibility, id);
+  } catch (error) {
+    // The memory was purged, or is not visible.
+    if (error instanceof VarveError && error.code === "NOT_FOUND") return [];
+    throw error;
+  }
 }

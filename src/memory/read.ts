@@ -132,10 +132,13 @@ export interface MemoryStats {
   byExtractor: Record<string, number>;
 }
 
+const groupsMax = 100_000;
+
+/** Counts memories. `limit` and `offset` select the groups of each spread, in the order of their names. */
 export async function readStats(
   store: Store,
   visibility: Visibility,
-  filter: Pick<MemoryFilter, "scopes" | "category">,
+  filter: Pick<MemoryFilter, "scopes" | "category"> & { limit?: number; offset?: number },
 ): Promise<MemoryStats> {
   const scopes = narrowScopes(visibility, filter.scopes);
   const empty = { total: 0, current: 0, history: 0, forgotten: 0, held: 0 };
@@ -149,11 +152,15 @@ export async function readStats(
       .select((eb) => [column, eb.fn.countAll<number>().as("n")])
       .groupBy(column)
       .orderBy(column)
+      .limit(filter.limit ?? groupsMax)
+      .offset(filter.offset ?? 0)
       .execute();
     return Object.fromEntries(rows.map((row) => [row[column], Number(row.n)]));
   };
   let reviews = store.db.selectFrom("memory_reviews").where("state", "=", "held");
   if (scopes !== undefined) reviews = reviews.where("scope", "in", scopes);
+  // The candidate is JSON text in both engines.
+  if (filter.category !== undefined) reviews = reviews.where("candidate", "like", `%"category":"${filter.category}"%`);
   const held = await reviews.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
   const [total, current] = [await count(all), await count(believed)];
   return {

@@ -89,7 +89,7 @@ async function writeReflections(
       await findSimilar(context.store, scope, candidate, { limit: shownMax, embeddings: context.embeddings }),
       candidate,
     );
-    decided.push({ candidate, decision: decideByRules(candidate, similar) });
+    decided.push({ candidate, decision: decideByRules(candidate, similar, context) });
   }
   return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);

@@ -3,7 +3,8 @@ import { newId, VarveError } from "../domain/index.ts";
 import type { Db, StoreTransaction, Tx } from "../store/index.ts";
 import type { Admission } from "./admission.ts";
 import type { Place } from "./decisions.ts";
-import type { MemoryDraft } from "./memory.ts";
+import type { Memory, MemoryDraft } from "./memory.ts";
+import { readMemories } from "./read.ts";
 
 /** A candidate whose admission score lies between the two thresholds. */
 export interface Review {
@@ -91,4 +92,34 @@ export async function closeReview(
     .where("state", "=", "held")
     .executeTakeFirst();
   return Number(done.numUpdatedRows) === 1;
+}
+
+const conflictsMax = 200;
+
+/** Pairs of believed memories that are linked as perhaps in conflict, the newest first. */
+export async function listConflicts(
+  db: Db | Tx,
+  visibility: Visibility,
+  only?: readonly string[],
+): Promise<[Memory, Memory][]> {
+  const scopes = narrowScopes(visibility, only);
+  if (scopes?.length === 0) return [];
+  let query = db
+    .selectFrom("memory_relations as r")
+    .innerJoin("memories as a", "a.id", "r.memory")
+    .innerJoin("memories as b", "b.id", "r.other")
+    .select(["r.memory as first", "r.other as second"])
+    .where("r.kind", "=", "conflicts")
+    .where("a.invalidated_at", "is", null)
+    .where("b.invalidated_at", "is", null)
+    // A pair is linked in both directions.
+    .whereRef("r.memory", "<", "r.other");
+  if (scopes !== undefined) query = query.where("a.scope", "in", scopes).where("b.scope", "in", scopes);
+  const rows = await query.orderBy("r.created_at", "desc").orderBy("r.memory").limit(conflictsMax).execute();
+  const pairs: [Memory, Memory][] = [];
+  for (const row of rows) {
+    const [first, second] = await readMemories(db, visibility, [row.first, row.second]);
+    if (first && second) pairs.push([first, second]);
+  }
+  return pairs;
 }

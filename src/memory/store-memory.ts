@@ -1,8 +1,10 @@
 import { type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { NewMemoryRows, Store, StoreTransaction } from "../store/index.ts";
+import { findSlotKey, speaksOfChange } from "./compare/compare-facts.ts";
+import { createTextKey, isTextKey } from "./compare/text-key.ts";
 import { type AppliedDecision, applyDecision } from "./decisions.ts";
-import { decideByRules, duplicateFrom, selectComparable, shownMax } from "./extract/decide.ts";
+import { comparedMax, decideByRules, duplicateFrom } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
@@ -12,7 +14,8 @@ import { memoryFromRow } from "./rows.ts";
 import { type Candidate, findSimilar, type SimilarMemory } from "./similar-memories.ts";
 import { computeWordCosine, createWordCosine, extractIndexTerms } from "./similarity.ts";
 import { parseTemporal } from "./temporal.ts";
-import { closeVersion, insertMemory, toMemoryRows } from "./write.ts";
+import { correctVersion } from "./versions.ts";
+import { toMemoryRows } from "./write.ts";
 
 export interface NewMemory {
   text: string;
@@ -22,6 +25,8 @@ export interface NewMemory {
   validFrom?: number;
   /** Skip the check for duplicates. */
   force?: boolean;
+  /** The id of a memory whose place it takes. */
+  replaces?: string;
   trust?: Trust;
   sources?: Source[];
 }
@@ -30,13 +35,14 @@ const givenImportance = 0.7;
 const givenConfidence = 0.9;
 const abstractCharsMax = 300;
 
-/** The memories that may be duplicates: they share the fact key or nearly all words. */
-async function findDuplicates(context: MemoryContext, scope: string, candidate: Candidate): Promise<SimilarMemory[]> {
-  const similar = await findSimilar(context.store, scope, candidate, {
-    limit: shownMax,
-    duplicatesFrom: duplicateFrom,
+/** The memories that a new one may repeat, replace or be in conflict with. */
+async function findComparable(context: MemoryContext, scope: string, candidate: Candidate): Promise<SimilarMemory[]> {
+  // A text that says that something changed may share few words with the memory it is about.
+  const isChange = speaksOfChange(candidate.draft.content);
+  return findSimilar(context.store, scope, candidate, {
+    limit: comparedMax,
+    ...(isChange ? { rarest: true } : { duplicatesFrom: duplicateFrom }),
   });
-  return selectComparable(similar, candidate);
 }
 
 /** The fast path: writes the memory if nothing similar exists, which is the common case. Returns whether it did. */
@@ -47,13 +53,19 @@ async function insertUnlessDuplicate(
   rows: NewMemoryRows,
   force = false,
 ): Promise<boolean> {
-  // Memories with the same fact key, or of the profile, may share no word with it.
-  if (!force && (draft.factKey !== undefined || draft.category === "profile")) return false;
-  const unless = { scope, words: extractIndexTerms(draft.abstract), cosine: duplicateFrom };
+  // Memories with the same fact key, and those that it says have changed, may share few words with it.
+  const { factKey } = draft;
+  if (!force && ((factKey !== undefined && !isTextKey(factKey)) || speaksOfChange(draft.content))) return false;
+  const unless = {
+    scope,
+    words: extractIndexTerms(draft.abstract),
+    cosine: duplicateFrom,
+    ...(factKey === undefined ? {} : { factKey }),
+  };
   const like = await store.insertMemory(rows, force ? undefined : unless);
   if (like.length === 0) return true;
   const alike = createWordCosine(draft.abstract);
-  if (like.some(({ abstract }) => alike(abstract) >= duplicateFrom)) return false;
+  if (like.some(({ abstract, score }) => score === 1 || alike(abstract) >= duplicateFrom)) return false;
   await store.insertMemory(rows);
   return true;
 }
@@ -77,9 +89,10 @@ export async function storeMemory(
   const candidate: Candidate = { draft: createDraft(context, wanted) };
   const { draft } = candidate;
   const rows = toMemoryRows(draft, place, context.store);
+  if (wanted.replaces !== undefined) return replaceMemory(context, visibility, candidate, place, wanted.replaces);
   if (await insertUnlessDuplicate(context, scope, draft, rows, wanted.force)) return describeCreated(draft, rows);
-  const decision = decideByRules(candidate, await findDuplicates(context, scope, candidate));
-  if (decision.match === undefined) {
+  const decision = decideByRules(candidate, await findComparable(context, scope, candidate), context);
+  if (decision.match === undefined && decision.conflicts === undefined) {
     await context.store.insertMemory(rows);
     return describeCreated(draft, rows);
   }
@@ -89,6 +102,30 @@ export async function storeMemory(
   });
   const id = applied.memory ?? applied.match ?? "";
   return { ...applied, current: await getMemory(context.store.db, { ...visibility, system: true }, id) };
+}
+
+/** Stores a memory in the place of another one, because the caller says so. */
+async function replaceMemory(
+  context: MemoryContext,
+  visibility: Visibility,
+  candidate: Candidate,
+  place: { agent: string; scope: string },
+  id: string,
+): Promise<AppliedDecision & { current: Memory }> {
+  const known = await getCurrent(context, visibility, id);
+  if (known.scope !== place.scope) {
+    throw new VarveError("BAD_REQUEST", `The memory ${id} is in the scope ${known.scope}, not in ${place.scope}.`, {
+      remedy: `Send scope ${known.scope}, or store the new memory without replaces.`,
+    });
+  }
+  const { label } = candidate.draft;
+  const decision = { kind: "supersede" as const, match: id, label, reason: "the caller said so", byRules: true };
+  const applied = await context.store.transaction(async (tx) => {
+    await tx.lock(`memories ${place.scope}`);
+    return applyDecision(tx, candidate, decision, place);
+  });
+  const written = applied.memory ?? applied.match ?? id;
+  return { ...applied, current: await getMemory(context.store.db, { ...visibility, system: true }, written) };
 }
 
 function createDraft(context: MemoryContext, wanted: NewMemory): MemoryDraft {
@@ -103,13 +140,19 @@ function createDraft(context: MemoryContext, wanted: NewMemory): MemoryDraft {
     confidence: givenConfidence,
     ...parseTemporal(text, wanted.validFrom ?? now, context.timeZone),
     validFrom: wanted.validFrom ?? now,
-    ...(fact?.factKey === undefined || fact.category !== category ? {} : { factKey: fact.factKey }),
+    ...toFactKey(
+      findSlotKey(text, context) ?? (fact?.category === category ? fact.factKey : undefined) ?? createTextKey(text),
+    ),
     trust: wanted.trust ?? "owner",
     extractor: "store",
     fiction: false,
     label: "general",
     sources: wanted.sources ?? [],
   };
+}
+
+function toFactKey(factKey: string | undefined): { factKey?: string } {
+  return factKey === undefined ? {} : { factKey };
 }
 
 function toLevels(text: string): Pick<MemoryDraft, "abstract" | "overview" | "content"> {
@@ -137,41 +180,49 @@ export async function updateMemory(
     });
   }
   const before = await getCurrent(context, visibility, id);
-  const now = context.store.clock.now();
   const { text } = patch;
+  const now = context.store.clock.now();
+  // A caller with an old id means the memory, not its past; the error names the version to change.
+  if (before.invalidatedAt !== undefined && before.invalidatedAt <= now) throw createConflictError(before);
+  const changed = text === undefined ? {} : changeText(context, checkText(text), now);
   const draft: MemoryDraft = {
     ...before,
-    ...(text === undefined ? {} : { ...toLevels(checkText(text)), ...parseTemporal(text, now, context.timeZone) }),
+    ...changed,
     importance: checkShare(patch.importance ?? before.importance, "importance"),
     category: patch.category ?? before.category,
-    validFrom: Math.max(now, before.validFrom),
     extractor: "store",
     label: "general",
   };
   const memory = await context.store.transaction(async (tx) => {
     await tx.lock(`memories ${before.scope}`);
     const current = await getMemory(tx.db, visibility, id);
-    if (current.invalidatedAt !== undefined) throw createConflictError(current);
-    const place = { agent: visibility.agent, scope: before.scope, after: before };
-    const written = await insertMemory(tx, draft, place);
-    await closeVersion(tx, id, draft.validFrom, written);
-    return written;
+    if (current.invalidatedAt !== before.invalidatedAt) throw createConflictError(current);
+    return correctVersion(tx, current, draft, { agent: visibility.agent, scope: before.scope });
   });
   return getMemory(context.store.db, visibility, memory);
 }
 
-/** Invalidates a memory; it stays in the history. */
+function changeText(context: MemoryContext, text: string, now: number): Partial<MemoryDraft> {
+  return {
+    ...toLevels(text),
+    ...parseTemporal(text, now, context.timeZone),
+    ...toFactKey(findSlotKey(text, context) ?? createTextKey(text)),
+  };
+}
+
+/** Invalidates a memory; it stays in the history. A version of the past is only marked as forgotten. */
 export async function forgetMemory(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
-  const { scope } = await getCurrent(context, visibility, id);
+  const { scope, validFrom, invalidatedAt } = await getCurrent(context, visibility, id);
   const now = context.store.clock.now();
+  const isPast = invalidatedAt !== undefined && invalidatedAt <= now;
   await context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
     await tx.db
       .updateTable("memories")
-      .set({ invalidated_at: now, forgotten_at: now })
+      .set({ forgotten_at: now, ...(isPast ? {} : { invalidated_at: Math.max(now, validFrom) }) })
       .where("id", "=", id)
       .where("scope", "=", scope)
-      .where("invalidated_at", "is", null)
+      .where("forgotten_at", "is", null)
       .execute();
   });
   return getMemory(context.store.db, visibility, id);
@@ -187,7 +238,7 @@ export async function decideReview(
   const review = await getReview(context.store.db, visibility, id);
   const { scope } = review;
   const candidate = verdict === "accepted" ? { draft: review.candidate } : undefined;
-  const similar = candidate ? await findDuplicates(context, scope, candidate) : [];
+  const similar = candidate ? await findComparable(context, scope, candidate) : [];
   return context.store.transaction(async (tx) => {
     await tx.lock(`memories ${scope}`);
     if (!(await closeReview(tx, id, verdict, context.store.clock.now()))) {
@@ -196,15 +247,20 @@ export async function decideReview(
       });
     }
     if (!candidate) return undefined;
-    const decision = decideByRules(candidate, similar);
+    const decision = decideByRules(candidate, similar, context);
     return applyDecision(tx, candidate, decision, { agent: review.agent, scope });
   });
 }
 
 async function getCurrent(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
   const memory = await getMemory(context.store.db, visibility, id);
-  if (memory.invalidatedAt === undefined) return memory;
+  if (memory.forgottenAt === undefined && !isEmptyVersion(memory)) return memory;
   throw createConflictError(memory);
+}
+
+/** A version that another one has corrected is valid at no time. */
+function isEmptyVersion({ validFrom, invalidatedAt }: Memory): boolean {
+  return invalidatedAt !== undefined && invalidatedAt <= validFrom;
 }
 
 function createConflictError({ id, supersededBy, forgottenAt }: Memory): VarveError {

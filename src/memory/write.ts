@@ -13,7 +13,7 @@ export interface Placement {
   /** The memory that it is a version of without superseding it; see `until`. */
   lineage?: Memory;
   /** For a version of the past: when it stopped being valid, and the id of its successor. */
-  until?: { time: number; by: string };
+  until?: { time: number; by: string | null };
   vector?: { space: number; vector: ArrayLike<number> };
 }
 

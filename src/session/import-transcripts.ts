@@ -15,6 +15,8 @@ import { createSession, findSessionRow, openTranscript } from "./rows.ts";
 
 /** Most of a file is imported by then; later messages are compacted after their turns. */
 const compactionDelayMs = 60_000;
+/** Memories are extracted after the context fits. */
+const extractionDelayMs = 120_000;
 
 export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
 
@@ -91,6 +93,14 @@ async function openImportedSession(
   const payload = { because: "import" };
   const job = createJob(tx, { agent, kind: "compact import", key: keyText, payload, delayMs: compactionDelayMs });
   await enqueueJob(tx, job, tx.clock.now());
+  const extraction = createJob(tx, {
+    agent,
+    kind: "extract import",
+    key: keyText,
+    payload,
+    delayMs: extractionDelayMs,
+  });
+  await enqueueJob(tx, extraction, tx.clock.now());
   return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };
 }
 

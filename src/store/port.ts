@@ -131,6 +131,8 @@ export interface NearDuplicateQuery {
   cosine: number;
   /** Also checks many memories that share only common words, which is slower. */
   thorough?: boolean;
+  /** Also finds memories with this fact key, with a score of 1. */
+  factKey?: string;
 }
 
 export interface MemoryTextMatch {

@@ -14,6 +14,7 @@ import {
   tokenCap,
   whole,
 } from "./fields.ts";
+import { memoryBlock, remembered } from "./memory-fields.ts";
 import { clip, page, textMax } from "./output-budget.ts";
 import { instantText, minuteText, name, notice, quote, shortName } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
@@ -22,8 +23,8 @@ import { defineTool, readOnly } from "./tool.ts";
 export const described = z.object({
   note,
   id: z.string(),
-  kind: z.enum(["summary", "file", "message"]),
-  conversation: z.number(),
+  kind: z.enum(["summary", "file", "message", "memory"]),
+  conversation: z.number().optional().describe("Absent for a memory."),
   text: z.string().describe("The text of a message or summary, a file's description, or its lines."),
   summary: z
     .object({
@@ -57,6 +58,7 @@ export const described = z.object({
     })
     .optional(),
   message: z.object({ role: z.string(), time: z.string(), tokens: z.number(), sessionId: z.string() }).optional(),
+  memory: remembered.optional(),
   range: z.object({ startLine: z.number(), endLine: z.number(), totalLines: z.number() }).optional(),
   cuts,
 });
@@ -103,10 +105,10 @@ const input = z
     id: z
       .string("must be a citation")
       .regex(
-        /^(?:sum_[0-9a-f]{16}|file_[0-9a-f]{16}|(?:msg#)?\d{1,15})$/,
-        "is no citation: sum_ or file_ and 16 hex digits, or msg#N",
+        /^(?:sum_[0-9a-f]{16}|file_[0-9a-f]{16}|(?:msg#)?\d{1,15}|mem_[0-9a-z]{19})$/,
+        "is no citation: sum_ or file_ and 16 hex digits, msg#N, or mem_…",
       )
-      .describe("A citation: sum_… for a summary, file_… for large content, msg#N for a message."),
+      .describe("A citation: sum_… for a summary, file_… for large content, msg#N for a message, mem_… for a memory."),
     conversationId,
     allConversations,
     tokenCap: tokenCap.describe(
@@ -126,8 +128,8 @@ const input = z
     path: ["endLine"],
     params: { whole: true },
   })
-  .refine(({ id, startLine, endLine }) => !/^sum_/.test(id) || (startLine ?? endLine) === undefined, {
-    message: "Lines can be asked of files and messages, not of a summary: leave startLine and endLine out",
+  .refine(({ id, startLine, endLine }) => !/^(?:sum|mem)_/.test(id) || (startLine ?? endLine) === undefined, {
+    message: "Lines can be asked of files and messages, not of a summary or memory: leave startLine and endLine out",
     path: ["startLine"],
     params: { whole: true },
   })
@@ -158,7 +160,11 @@ export const lcmDescribe = defineTool({
     const { heading, words, structured } = answerFor(found, asked);
     return {
       markdown: page(heading, [notice, ...words], structured.cuts),
-      structured: { note: notice, conversation: found.conversation, ...structured },
+      structured: {
+        note: notice,
+        ...(found.conversation === undefined ? {} : { conversation: found.conversation }),
+        ...structured,
+      },
     };
   },
 });
@@ -177,6 +183,8 @@ function answerFor(found: Description, asked: Asked): Answer {
       return fileAnswer(found);
     case "message":
       return messageAnswer(found, asked);
+    case "memory":
+      return memoryAnswer(found);
   }
 }
 
@@ -262,6 +270,17 @@ function fileAnswer({ file, entries, lines, conversation }: Extract<Description,
     heading: `lcm_describe: ${id}, lines ${range.startLine} to ${endLine} of ${range.totalLines}`,
     words: [facts, quote(text)],
     structured: { id, kind: "file", text, file: value, range, cuts },
+  };
+}
+
+function memoryAnswer({ memory }: Extract<Description, { kind: "memory" }>): Answer {
+  const { words, value } = memoryBlock(memory);
+  const { text, cut } = clip(memory.content);
+  const cuts = cut ? [`the memory ends after ${cut.shown} of ${cut.of} characters`] : [];
+  return {
+    heading: `lcm_describe: ${memory.id}`,
+    words: [words],
+    structured: { id: memory.id, kind: "memory", text, memory: value, cuts },
   };
 }
 

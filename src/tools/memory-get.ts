@@ -9,14 +9,14 @@ import { name, notice, quote } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const linesMax = 10_000_000;
-const stored = /^(?:sum_[0-9a-f]{16}|file_[0-9a-f]{16}|msg#\d{1,15})$/;
+const stored = /^(?:sum_[0-9a-f]{16}|file_[0-9a-f]{16}|msg#\d{1,15}|mem_[0-9a-z]{19})$/;
 
 const input = z
   .strictObject({
     path: text(4_096)
       .optional()
       .describe("A note or file as memory_search cites it: MEMORY.md, memory/2026-01-15.md, or memory/plan.md#L3-L9."),
-    id: text(4_096).optional().describe("Any citation instead: msg#N, sum_…, file_…, or a path with its lines."),
+    id: text(4_096).optional().describe("Any citation instead: msg#N, sum_…, file_…, mem_…, or a path with its lines."),
     from: whole(1, linesMax).optional().describe("The first line to read, from 1. The first cited one when absent."),
     lines: whole(1, linesMax).optional().describe("How many lines. As many as are cited, or all, when absent."),
   })
@@ -40,11 +40,11 @@ export const memoryGet = defineTool({
   title: "Read a note or a citation",
   description:
     "Reads what memory_search cites: lines of a note or file by its path (MEMORY.md, memory/plan.md#L3-L9) with from " +
-    "and lines, or the text behind msg#N, sum_… and file_…. Read only the lines you need; more of them are one call away.",
+    "and lines, or the text behind msg#N, sum_…, file_… and mem_…. Read only the lines you need; more of them are one call away.",
   input,
   output: z.object({
     note,
-    kind: z.enum(["note", "message", "summary", "file"]),
+    kind: z.enum(["note", "message", "summary", "file", "memory"]),
     path: z.string().describe("The path, or the citation."),
     text: z.string(),
     range: z.object({ startLine: z.number(), endLine: z.number(), totalLines: z.number() }),
@@ -112,5 +112,7 @@ function getDescriptionText(found: Description): string {
       return [found.file.summary, found.file.byModel?.text].filter(Boolean).join("\n\n");
     case "message":
       return getEntryText(found.entry);
+    case "memory":
+      return found.memory.content;
   }
 }

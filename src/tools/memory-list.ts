@@ -54,8 +54,12 @@ export const memoryStats = defineTool({
   title: "Count memories",
   description:
     "Counts what is remembered: how much is believed now, how much is history, how much waits for a person to decide, " +
-    "and how it is spread over scopes, categories, tiers and what wrote it. limit and offset have no effect.",
-  input: z.strictObject(fields),
+    "and how it is spread over scopes, categories, tiers and what wrote it.",
+  input: z.strictObject({
+    ...fields,
+    limit: fields.limit.describe("How many groups of each spread, 1 to 200, by name. 50 when absent."),
+    offset: fields.offset.describe("How many groups to pass over, for the next page. 0 when absent."),
+  }),
   output: z.object({
     total: z.number(),
     current: z.number(),
@@ -66,12 +70,24 @@ export const memoryStats = defineTool({
     byCategory: counts,
     byTier: counts,
     byExtractor: counts,
+    cuts,
   }),
   annotations: readOnly,
   notIn: notDelegated,
-  async run(context, { scope, category: kind }) {
+  async run(context, { scope, category: kind, limit, offset }) {
     const { principal, agent } = await resolveRequester(context);
-    const stats = await context.services.memory.stats({ category: kind, ...onlyScope(scope), principal, agent });
+    const stats = await context.services.memory.stats({
+      category: kind,
+      limit,
+      offset,
+      ...onlyScope(scope),
+      principal,
+      agent,
+    });
+    const isFull = [stats.byScope, stats.byCategory, stats.byTier, stats.byExtractor].some(
+      (found) => Object.keys(found).length === limit,
+    );
+    const cutLines = isFull ? [`there may be more groups; send offset ${offset + limit} for the next`] : [];
     const spread = (title: string, found: Record<string, number>) =>
       `- ${title}: ${
         Object.entries(found)
@@ -87,6 +103,9 @@ export const memoryStats = defineTool({
         spread("written by", stats.byExtractor),
       ].join("\n"),
     ];
-    return { markdown: page(`memory_stats: ${stats.total} memories`, lines, []), structured: { ...stats } };
+    return {
+      markdown: page(`memory_stats: ${stats.total} memories`, lines, cutLines),
+      structured: { ...stats, cuts: cutLines },
+    };
   },
 });

@@ -1,5 +1,5 @@
 /** Scopes bound every way of reading; what is purged is gone; a portable backup carries memories along. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type OpenOptions, openVarve, owner, restoreBackup, type Session } from "../../src/index.ts";
@@ -207,6 +207,44 @@ onEveryEngine("memory scopes", (get) => {
     expect((await varve.memory.recall({ ...as, query: "cellar" })).hits[0]?.memory.content).toContain("cellar");
     expect(await varve.memory.mirror(folder, as)).toEqual({ files: 1, updated: 0, added: 0 });
     expect(readFileSync(file, "utf8").match(/^- /gm)).toHaveLength(3);
+  });
+
+  test("the mirror leaves files of people alone, keeps every sentence, and forgets what is removed", async () => {
+    const { varve, home, clock } = get();
+    const as = { agent: "mirrored", principal: { ...owner, scopes: ["agent:mirrored"] } };
+    const folder = join(home, "mirrored");
+    const day = new Date(clock.now()).toISOString().slice(0, 10);
+    mkdirSync(folder);
+    const diary = join(folder, `${day}.md`);
+    writeFileSync(diary, "Dear diary, today it rained.\n- buy milk\n");
+    const long = "The boiler is loud. It was serviced in May.\nThe plumber is Ines.";
+    const first = await varve.memory.add({ ...as, text: long });
+    const second = await varve.memory.add({ ...as, text: "The attic has a round window." });
+    await varve.memory.mirror(folder, as);
+    expect(readFileSync(diary, "utf8")).toBe("Dear diary, today it rained.\n- buy milk\n");
+    const file = join(folder, `${day}-varve.md`);
+    expect(readFileSync(file, "utf8")).toContain("  The plumber is Ines.");
+
+    writeFileSync(file, `${readFileSync(file, "utf8").replace("in May", "in June")}\nA thought of mine.\n`);
+    expect(await varve.memory.mirror(folder, as)).toMatchObject({ updated: 1, added: 0 });
+    const history = await varve.memory.history(first.current.id, as);
+    expect(history.at(-1)?.content).toBe(long.replace("in May", "in June"));
+    expect(readFileSync(file, "utf8")).toContain("A thought of mine.");
+
+    // Changed here and in the store: both texts are kept.
+    const stale = readFileSync(file, "utf8");
+    await varve.memory.update(second.current.id, { text: "The attic has two windows." }, as);
+    writeFileSync(file, stale.replace("a round window", "a square window"));
+    expect(await varve.memory.mirror(folder, as)).toMatchObject({ conflicts: 1 });
+    const texts = (await varve.memory.list(as)).memories.map((one) => one.content);
+    expect(texts).toEqual(expect.arrayContaining(["The attic has two windows.", "The attic has a square window."]));
+
+    const lines = readFileSync(file, "utf8").split("\n");
+    writeFileSync(file, lines.filter((line) => !line.includes("square window")).join("\n"));
+    expect(await varve.memory.mirror(folder, as)).toMatchObject({ forgotten: 1 });
+    expect((await varve.memory.list(as)).memories.map((one) => one.content)).not.toContain(
+      "The attic has a square window.",
+    );
   });
 
   test("among several people, what each says of themselves is theirs, and none of it the owner's", async () => {

@@ -118,7 +118,10 @@ describe("offline", () => {
     expect(first.reply).toContain("No model was asked");
     const again = await talk(varve, "Where did the staging server move?");
     expect(again.reply).toBe(first.reply);
-    expect((await talk(varve, "Qzxv plomf?")).reply).toContain("Nothing in memory or history fits that.");
+    const stated = await talk(varve, "I live in Ghent and the staging server is loud.");
+    expect(stated.reply).toContain("Noted:\n- I live in Ghent");
+    expect(stated.reply).not.toContain("rack 14");
+    expect((await talk(varve, "Qzxv plomf?")).reply).toContain("Nothing here answers that.");
   });
 });
 

@@ -1,9 +1,11 @@
 import {
   benchContext,
+  benchMemory,
   benchRecall,
   benchSpeed,
   benchTurns,
   type ContextBench,
+  type MemoryBench,
   type RecallBench,
   type SpeedPart,
   speedParts,
@@ -29,6 +31,7 @@ export interface BenchFlags {
 
 export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
   if (what === "context") return contextCommand(flags);
+  if (what === "memory") return memoryCommand(flags);
   if (what === "turns") return turnsCommand(flags);
   return what === "recall" ? recallCommand(flags) : speedCommand(flags);
 }
@@ -71,6 +74,63 @@ function recallRows(measured: RecallBench): (string | number)[][] {
       return [[name, variant, questions, ...depths, ndcg10.toFixed(3), msPerQuery.p50, msPerQuery.p95]];
     }),
   );
+}
+
+async function memoryCommand(flags: BenchFlags): Promise<void> {
+  const output = outputFor(flags);
+  const progress = startProgress("Measuring");
+  const measured = await benchMemory({
+    data: flags.data,
+    only: flags.datasets?.split(",").map((name) => name.trim()),
+    database: flags.database,
+    onProgress: (name, done, total) => progress.update(done, total, name),
+  });
+  progress.finish("Measured");
+  output.show(
+    table(
+      ["PAIRS", "COUNT", "REPLACED P", "R", "REPEATED P", "R", "DIFFERENT KEPT", "CONFLICT KEPT", "LINKED"],
+      pairRows(measured),
+    ),
+  );
+  output.show("");
+  output.show(table(["PROMPTS", "RELATED", "FOUND", "UNRELATED", "NOISE"], promptRows(measured)));
+  if (Object.keys(measured.coverage).length > 0) {
+    output.show("");
+    output.show(table(["DATASET", "QUESTIONS", "COVERED", "MEMORIES PER 100 TURNS"], coverageRows(measured)));
+  }
+  output.result(measured);
+}
+
+const percentText = (share: number) => `${(share * 100).toFixed(1)}%`;
+
+function pairRows({ pairs }: MemoryBench): (string | number)[][] {
+  return Object.entries(pairs).map(([language, one]) => [
+    language,
+    one.pairs,
+    ...[one.replacing.precision, one.replacing.recall, one.duplicates.precision, one.duplicates.recall].map(
+      percentText,
+    ),
+    ...[one.differentKept, one.conflictKept, one.conflictLinked].map(percentText),
+  ]);
+}
+
+function promptRows({ prompts }: MemoryBench): (string | number)[][] {
+  return Object.entries(prompts).map(([language, one]) => [
+    language,
+    one.related,
+    percentText(one.found),
+    one.unrelated,
+    percentText(one.noise),
+  ]);
+}
+
+function coverageRows({ coverage }: MemoryBench): (string | number)[][] {
+  return Object.entries(coverage).map(([name, one]) => [
+    name,
+    one.questions,
+    percentText(one.covered),
+    one.memoriesPer100Turns,
+  ]);
 }
 
 function parseBudgets(text: string): number[] {

@@ -124,7 +124,7 @@ export interface OpenFlags extends CommonOptions {
 }
 
 /** Ids that can be opened; any other argument is the name of a session, or a question. */
-const citation = /^(?:sum_[0-9a-f]+|file_[0-9a-f]+|msg#\d+)$/;
+const citation = /^(?:sum_[0-9a-f]+|file_[0-9a-f]+|msg#\d+|mem_[0-9a-z]+)$/;
 
 const noSummaries = "This session has no summaries yet. `varve context compact SESSION --budget 8000` creates them.";
 
@@ -155,6 +155,11 @@ function drawDescription(found: Description): string {
       return drawSummary(found);
     case "file":
       return drawFile(found);
+    case "memory": {
+      const { memory } = found;
+      const sources = memory.sources.map((source) => `msg#${source.seq}`).join(", ") || memory.extractor;
+      return `${memory.id}: ${memory.category}, ${memory.scope}, since ${when(memory.validFrom)}, from ${sources}\n\n${memory.content}`;
+    }
     case "message": {
       const { entry } = found;
       return `msg#${entry.seq} ${when(entry.time)}\n\n${getEntryText(entry)}`;

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Category, type Memory, owner, type Requester } from "../../index.ts";
+import { type Category, type Memory, owner, type Requester, type Session, type Varve } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
@@ -9,12 +9,14 @@ export interface MemoryFlags extends CommonOptions {
   importance?: number;
   validFrom?: number;
   force?: boolean;
+  replaces?: string;
   text?: string;
   limit?: number;
   offset?: number;
   asOf?: number;
   history?: boolean;
   purge?: boolean;
+  dryRun?: boolean;
   yes?: boolean;
   accept?: string;
   reject?: string;
@@ -37,7 +39,7 @@ const decisionTexts = {
 
 export async function addCommand(words: string[], flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const { category, importance, validFrom, force } = flags;
+    const { category, importance, validFrom, force, replaces } = flags;
     const [scope] = flags.scope ?? [];
     const text = words.join(" ");
     const done = await varve.memory.add({
@@ -47,9 +49,13 @@ export async function addCommand(words: string[], flags: MemoryFlags): Promise<v
       importance,
       validFrom,
       force,
+      replaces,
       scope,
     });
     output.say(`${decisionTexts[done.decision]}: ${done.current.id} ${done.current.abstract}`);
+    for (const id of done.conflicts ?? []) {
+      output.say(`  Perhaps in conflict with ${id}; both are kept. \`varve memory review\` shows them together.`);
+    }
     output.result(done);
   });
 }
@@ -203,11 +209,66 @@ export async function reviewCommand(flags: MemoryFlags): Promise<void> {
       output.result({ id, verdict, ...done });
       return;
     }
+    const conflicts = await varve.memory.conflicts(requesterFor(flags));
+    for (const [first, second] of conflicts) {
+      output.show(`Perhaps in conflict:\n  ${first.id} ${first.abstract}\n  ${second.id} ${second.abstract}`);
+    }
+    if (conflicts.length > 0) {
+      output.say(
+        "Forget one of two with `varve memory forget ID`, or replace it with `varve memory add … --replaces ID`.",
+      );
+    }
     const reviews = await varve.memory.reviews(requesterFor(flags));
     const rows = reviews.map((one) => [one.id, one.score.toFixed(2), one.candidate.category, one.candidate.abstract]);
     output.show(
-      rows.length === 0 ? "There is nothing to review." : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows),
+      rows.length === 0
+        ? `There is nothing${conflicts.length > 0 ? " else" : ""} to review.`
+        : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows),
     );
     output.result(reviews);
   });
+}
+
+/** Extraction continues after the last message it has read, so that it can be stopped and run again. */
+export async function extractCommand(name: string | undefined, flags: MemoryFlags): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const sessions = name === undefined ? await listAllSessions(varve) : [await varve.sessions.get(name)];
+    const results: { session: string; messages: number; memories: number; facts?: string[] }[] = [];
+    for (const session of sessions) {
+      if (flags.dryRun) {
+        const { messages, facts } = await varve.memory.previewExtraction(session);
+        for (const { text, category, citations } of facts)
+          output.show(`(${category}) ${text} [${citations.join(", ")}]`);
+        results.push({ session: session.key, messages, memories: facts.length, facts: facts.map((one) => one.text) });
+        continue;
+      }
+      const result = { session: session.key, messages: 0, memories: 0 };
+      for (;;) {
+        const batches = await varve.memory.extract(session);
+        if (batches.length === 0) break;
+        for (const { messages, applied } of batches) {
+          result.messages += messages;
+          result.memories += applied.filter((one) => one.memory !== undefined).length;
+        }
+        output.say(`${session.key}: ${number(result.messages)} messages, ${number(result.memories)} memories`);
+      }
+      results.push(result);
+    }
+    const total = results.reduce((sum, one) => sum + one.memories, 0);
+    const verb = flags.dryRun ? "would be extracted" : "extracted";
+    output.say(`${number(total)} memories ${verb} from ${number(results.length)} sessions.`);
+    output.result(results);
+  });
+}
+
+const sessionsPage = 200;
+
+async function listAllSessions(varve: Varve): Promise<Session[]> {
+  const sessions: Session[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await varve.sessions.list({ limit: sessionsPage, ...(after === undefined ? {} : { after }) });
+    sessions.push(...page.sessions);
+    if (page.next === undefined) return sessions;
+    after = page.next;
+  }
 }

@@ -11,6 +11,12 @@ const scope = z
 /** Which memories are extracted from conversations, and which are recalled in a turn. */
 export const memorySection = z.strictObject({
   extract: z.boolean().default(true).describe("Whether memories are extracted from conversations after turns."),
+  extractImports: z
+    .enum(["rules", "model", "off"])
+    .default("rules")
+    .describe(
+      "How memories are extracted from imported history, in the background: by the built-in rules, by the model (about 100 calls a day at most), or not at all (off).",
+    ),
   extractEveryMessages: z
     .int()
     .min(1)
@@ -23,6 +29,13 @@ export const memorySection = z.strictObject({
     .record(scope, z.enum(["full", "episodic", "none"]))
     .default({})
     .describe("What is extracted into a scope: full (default), episodic (only events and cases) or none."),
+  singleValued: z
+    .array(z.string().trim().min(1).max(100))
+    .max(500)
+    .default([])
+    .describe(
+      "Further attributes of which a thing has one value at a time, such as mascot: another value replaces the known one.",
+    ),
   admission: z
     .enum(["off", "balanced", "conservative", "high-recall"])
     .default("off")

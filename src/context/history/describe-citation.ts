@@ -1,5 +1,6 @@
 import type { Visibility } from "../../authorization/index.ts";
 import { type Entry, VarveError } from "../../domain/index.ts";
+import { getMemory, type Memory } from "../../memory/index.ts";
 import type { Store } from "../../store/index.ts";
 import { type FileMetadata, findFile, readEntries, readFileContents, type StoredFile } from "../../transcript/index.ts";
 import { describeSummary, findSummary, type SummaryDescription } from "./describe-summary.ts";
@@ -23,7 +24,8 @@ export type Description =
       entries: string[];
       lines?: FileLines;
     }
-  | { kind: "message"; conversation: number; entry: Entry };
+  | { kind: "message"; conversation: number; entry: Entry }
+  | { kind: "memory"; conversation?: undefined; memory: Memory };
 
 export interface DescribeOptions extends Visibility {
   tokenCap: number;
@@ -35,13 +37,14 @@ export interface DescribeOptions extends Visibility {
 
 const charactersPerToken = 4;
 
-/** Opens a citation: a summary, a file or a message. */
+/** Opens a citation: a summary, a file, a message or a memory. */
 export async function describeCitation(store: Store, id: string, options: DescribeOptions): Promise<Description> {
   if (/^sum_/.test(id)) {
     const { conversation } = await findSummary(store, options.agent, id);
     if (!isVisible(options, conversation)) throw notFound(id);
     return { kind: "summary", conversation, ...(await describeSummary(store, options.agent, id, options.tokenCap)) };
   }
+  if (/^mem_/.test(id)) return { kind: "memory", memory: await getMemory(store.db, options, id) };
   if (/^file_/.test(id)) return describeFile(store, id, options);
   const seq = /^(?:msg#)?(\d{1,15})$/.exec(id)?.[1];
   if (seq !== undefined) {
@@ -51,7 +54,7 @@ export async function describeCitation(store: Store, id: string, options: Descri
     return { kind: "message", conversation, entry };
   }
   throw new VarveError("BAD_REQUEST", `${JSON.stringify(id)} is not the id of anything that can be described.`, {
-    remedy: "Send a citation: sum_… for a summary, file_… for large content, msg#N for a message.",
+    remedy: "Send a citation: sum_… for a summary, file_… for large content, msg#N for a message, mem_… for a memory.",
   });
 }
 

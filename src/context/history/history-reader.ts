@@ -73,6 +73,11 @@ export function createHistoryReader(options: HistoryReaderOptions): HistoryReade
     },
     async describe(id, request = {}) {
       const { tokenCap = maxExpandTokens, expandFile, startLine, endLine } = request;
+      if (request.grant && id.startsWith("mem_")) {
+        throw new VarveError("REFUSED", `The grant ${request.grant.id} opens conversations, not memories.`, {
+          remedy: "Open the messages that the memory cites: msg#N.",
+        });
+      }
       const visibility = await resolveSearchScope(options, widenScope(request));
       const found = await describeCitation(store, id, { ...visibility, tokenCap, expandFile, startLine, endLine });
       await spend(request.grant, Math.ceil(JSON.stringify(found).length / 4));

@@ -70,7 +70,7 @@ export async function recallForView(
     const time = store.clock.now();
     const memories = block.shown.map((one) => one.id);
     await recordRecall(store, { agent, conversation, seq: headSeq, time, prompt, block: text, tokens, memories });
-    memory.accesses.record(block.shown.flatMap(({ kind, id }) => (kind === "memory" ? [id] : [])));
+    // Being brought up unasked is no use: it would keep bringing up the same memories.
   };
   return { notes: others, fresh: { text, tokens }, freshTrace: trace, record };
 }

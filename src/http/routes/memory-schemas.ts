@@ -42,6 +42,7 @@ export const appliedSchema = z.object({
   reason: z.string(),
   memory: z.string().optional(),
   match: z.string().optional(),
+  conflicts: z.array(z.string()).optional().describe("Memories that it may be in conflict with; all are kept."),
   current: memorySchema,
 });
 

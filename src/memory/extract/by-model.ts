@@ -6,7 +6,7 @@ import { normaliseKey } from "./facts.ts";
 import type { Statement } from "./ground-statement.ts";
 import { joinReadable, type Utterance } from "./utterances.ts";
 
-export const candidatesMax = 5;
+const candidatesMax = 5;
 const answerTokens = 2_000;
 const messageCharsMax = 4_000;
 const modelConfidence = 0.8;
@@ -54,7 +54,7 @@ export async function extractByModel(
     ...answer,
     malformed: parsed.length - good.length,
     cut: utterances.filter((one) => joinReadable(one).length > messageCharsMax).length,
-    found: good.slice(0, candidatesMax).map((one) => ({
+    found: good.map((one) => ({
       category: one.category,
       abstract: one.abstract,
       overview: one.overview?.trim() || `- ${one.abstract}`,

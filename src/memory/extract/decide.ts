@@ -1,15 +1,18 @@
 import { z } from "zod";
 import type { Generate } from "../../models/index.ts";
+import { compareFacts } from "../compare/compare-facts.ts";
 import { type Decision, decisionKinds } from "../decisions.ts";
 import { contextLabels, type Memory, type MemoryDraft } from "../memory.ts";
 import { type Candidate, type SimilarMemory, vectorFloor, wordFloor } from "../similar-memories.ts";
-import { computeCoverage, computeWordCosine, extractTerms } from "../similarity.ts";
+import { getFactText } from "../versions.ts";
 import { askForJson, type ModelAnswer } from "./ask.ts";
 
 /** How many similar memories are shown to a model. */
 export const shownMax = 3;
+/** How many are compared by the rules. */
+export const comparedMax = 12;
+/** The cosine of words from which a memory is compared as a possible repetition. */
 export const duplicateFrom = 0.85;
-const sameValueFrom = 0.8;
 const answerTokens = 1_500;
 
 const levels = z.object({ abstract: z.string().min(1), overview: z.string(), content: z.string() });
@@ -78,22 +81,31 @@ function escapeTags(text: string): string {
   return text.replaceAll(/<(?=\/?(?:candidate|memories))/gi, "&lt;");
 }
 
-/** Decides without a model: a repetition is support, a new value of the same fact supersedes, all else is created. */
-export function decideByRules({ draft }: Candidate, similar: readonly SimilarMemory[]): Decision {
+export interface RuleOptions {
+  /** Further attributes that have one value at a time. */
+  singleValued?: readonly string[];
+}
+
+/**
+ * Decides without a model. Only a text that says the same is a repetition, and only one that gives a slot another value,
+ * or says that something changed, supersedes; everything else is kept, linked to what it may be in conflict with.
+ */
+export function decideByRules(
+  { draft }: Candidate,
+  similar: readonly SimilarMemory[],
+  options: RuleOptions = {},
+): Decision {
   const { label } = draft;
-  const fact = similar.find((one) => one.sameFact);
-  if (fact) {
-    return hasSameValue(draft, fact.memory)
-      ? decideRepetition(draft, fact.memory)
-      : { kind: "supersede", match: fact.memory.id, label, reason: "new value of the same fact" };
-  }
-  // Only words are compared: vectors of "lives with her sister" and "lives with her brother" are as close as paraphrases.
-  const nearDuplicate = similar.find(
-    (one) => one.words >= duplicateFrom && haveSameNumbers(draft.abstract, one.memory.abstract),
-  );
-  return nearDuplicate
-    ? decideRepetition(draft, nearDuplicate.memory)
-    : { kind: "create", label, reason: "no similar memory exists" };
+  const text = getFactText(draft);
+  const compared = similar.map(({ memory }) => ({ memory, ...compareFacts(text, getFactText(memory), options) }));
+  const conflicts = compared.filter((one) => one.relation === "conflict").map((one) => one.memory.id);
+  const linked = conflicts.length === 0 ? {} : { conflicts };
+  const same = compared.find((one) => one.relation === "same")?.memory;
+  if (same && (same.factKey === undefined || draft.validFrom >= same.validFrom)) return decideRepetition(draft, same);
+  const known = same ?? compared.find((one) => one.relation === "update")?.memory;
+  if (!known) return { kind: "create", label, reason: "no similar memory exists", ...linked };
+  const reason = compared.find((one) => one.memory === known)?.reason ?? "";
+  return { kind: "supersede", match: known.id, label, reason, byRules: true, ...linked };
 }
 
 /** A repetition confirms a memory only if it comes from another message. */
@@ -101,30 +113,4 @@ function decideRepetition(draft: MemoryDraft, memory: Memory): Decision {
   const isNew = draft.sources.some((one) => !memory.sources.some((known) => known.seq === one.seq));
   const kind = isNew && draft.category === memory.category ? "support" : "skip";
   return { kind, match: memory.id, label: draft.label, reason: "repetition" };
-}
-
-/** Whether two statements give a fact the same value: compares their words without those of the fact key. */
-function hasSameValue(draft: MemoryDraft, memory: Memory): boolean {
-  if (!haveSameNumbers(draft.abstract, memory.abstract) || isNegated(draft.abstract) !== isNegated(memory.abstract))
-    return false;
-  const about = new Set(extractTerms((draft.factKey ?? "").replace(/^[^:]*:/, "")));
-  const rest = (text: string) =>
-    extractTerms(text)
-      .filter((term) => !about.has(term))
-      .join(" ");
-  const [mine, known] = [rest(draft.abstract), rest(memory.abstract)];
-  if (mine === "" || known === "") return computeWordCosine(draft.abstract, memory.abstract) >= duplicateFrom;
-  return Math.min(computeCoverage(mine, known), computeCoverage(known, mine)) >= sameValueFrom;
-}
-
-function haveSameNumbers(a: string, b: string): boolean {
-  const figures = (text: string) => (text.match(/\d+(?:[.,:]\d+)*/g) ?? []).sort().join(" ");
-  return figures(a) === figures(b);
-}
-
-const negation =
-  /\b(?:not|no longer|never|don't|doesn't|isn't|hate|dislike|can't|cannot|nicht|kein\w*|hasse|ne|n'|pas|déteste|no|odio|non)\b|不|没|讨厌/iu;
-
-function isNegated(text: string): boolean {
-  return negation.test(text);
 }

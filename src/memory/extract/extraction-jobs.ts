@@ -17,6 +17,9 @@ import { resolveAdmission } from "../admission.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { reflect } from "../reflect.ts";
 import { type Extraction, type ExtractOptions, extractBatch } from "./extract-batch.ts";
+import { gatherCandidates } from "./gather-candidates.ts";
+import { readUnreadBatch } from "./unread.ts";
+import { extractUtterance } from "./utterances.ts";
 
 /** A conversation to extract memories from. */
 export interface ExtractionSource {
@@ -31,9 +34,17 @@ export interface Extractor {
     source: ExtractionSource,
     all: boolean,
     signal?: AbortSignal,
+    imported?: boolean,
   ): Promise<{ batches: Extraction[]; postponed?: Postponed }>;
+  /** What the built-in rules find in the unread messages of a conversation; nothing is written. */
+  preview(source: ExtractionSource, signal?: AbortSignal): Promise<ExtractionPreview>;
   /** Extracts memories from the last day's messages and reflects on them. */
   reviewLastDay(signal?: AbortSignal): Promise<{ sessions: number; written: number }>;
+}
+
+export interface ExtractionPreview {
+  messages: number;
+  facts: { text: string; category: string; citations: string[] }[];
 }
 
 export interface ExtractorOptions {
@@ -47,6 +58,8 @@ const endedPayload = z.object({ key: z.string(), conversation: z.number(), trans
 /** How many batches of a long history one job reads; the next job continues. */
 const batchesMax = 20;
 const continueMs = 1_000;
+/** About 100 calls a day for imported history. */
+const importCallsPerHour = 4;
 const reflectEntries = 200;
 const reviewedMs = 86_400_000;
 const sessionsMax = 50;
@@ -56,13 +69,18 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
   const { store } = context;
   const budget = { callsPerHour: config.memory.callsPerHour, tokensPerDay: config.memory.tokensPerDay };
 
-  const extract: Extractor["extract"] = async (source, all, signal) => {
-    const options = resolveExtractOptions(config, source, all);
+  const { generate: _generate, ...byRules } = context;
+
+  const extract: Extractor["extract"] = async (source, all, signal, imported = false) => {
+    const resolved = resolveExtractOptions(config, source, all);
+    const used = imported && config.memory.extractImports !== "model" ? byRules : context;
+    const callsPerHour = Math.min(config.memory.callsPerHour, importCallsPerHour);
+    const options = resolved && imported ? { ...resolved, budget: { ...resolved.budget, callsPerHour } } : resolved;
     const batches: Extraction[] = [];
     if (!options) return { batches };
     for (let round = 0; round < batchesMax; round += 1) {
       signal?.throwIfAborted();
-      const done = await extractBatch(context, { ...options, signal });
+      const done = await extractBatch(used, { ...options, signal });
       if (done.status === "waiting") {
         const againAt = done.againAt ?? store.clock.now();
         return { batches, postponed: { againAt, because: done.because ?? "the budget is used up" } };
@@ -73,6 +91,28 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       if (!done.more) return { batches };
     }
     return { batches, postponed: { againAt: store.clock.now() + continueMs, because: "more unread messages remain" } };
+  };
+
+  const preview: Extractor["preview"] = async (source, signal) => {
+    const ref = { agent: source.agent, conversation: source.conversation };
+    const options = resolveExtractOptions(config, source, true);
+    const result: ExtractionPreview = { messages: 0, facts: [] };
+    if (!options) return result;
+    for (let after: number | undefined; ; ) {
+      signal?.throwIfAborted();
+      const unread = await readUnreadBatch(store, ref, after);
+      if (unread.entries.length === 0) return result;
+      result.messages += unread.entries.filter((entry) => entry.type === "message").length;
+      const utterances = unread.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
+      const { policy, userTrust } = options;
+      const { candidates } = await gatherCandidates(byRules, utterances, { policy, recalled: [], userTrust, signal });
+      for (const { draft } of candidates) {
+        const citations = draft.sources.map((one) => `msg#${one.seq}`);
+        result.facts.push({ text: draft.abstract, category: draft.category, citations });
+      }
+      if (!unread.more) return result;
+      after = unread.to;
+    }
   };
 
   const report = ({ agent, key }: Pick<ExtractionSource, "agent" | "key">, batches: readonly Extraction[]) => {
@@ -86,11 +126,12 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
 
   /** A failing model fails the job, so that it is retried later. */
   const extractionHandler =
-    (all: boolean): JobHandler =>
+    (all: boolean, imported = false): JobHandler =>
     async (job, signal, postpone) => {
+      if (imported && config.memory.extractImports === "off") return;
       const session = await findSessionIfAny(store, job.key, job.agent);
       if (!session || !canExtract(config, session.key)) return;
-      const { batches, postponed } = await extract(session, all, signal);
+      const { batches, postponed } = await extract(session, all, signal, imported);
       report(session, batches);
       if (postponed) postpone(postponed);
     };
@@ -112,9 +153,11 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
 
   jobs.register("extract memories", extractionHandler(false));
   jobs.register("extract all memories", extractionHandler(true));
+  jobs.register("extract import", extractionHandler(true, true));
   jobs.register("memories left behind", endedHandler);
   return {
     extract,
+    preview,
     async reviewLastDay(signal) {
       const since = store.clock.now() - reviewedMs;
       const rows = await store.db

@@ -1,10 +1,11 @@
 import { redactSecrets } from "../../domain/index.ts";
 import { embedTexts } from "../../search/index.ts";
+import { compareFacts } from "../compare/compare-facts.ts";
 import type { MemoryDraft, Trust } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import type { Candidate } from "../similar-memories.ts";
-import { computeCosine, computeWordCosine } from "../similarity.ts";
-import { candidatesMax, extractByModel } from "./by-model.ts";
+import { computeWordCosine } from "../similarity.ts";
+import { extractByModel } from "./by-model.ts";
 import { groundStatement, type Statement } from "./ground-statement.ts";
 import { extractByRules } from "./rules.ts";
 import type { Utterance } from "./utterances.ts";
@@ -20,10 +21,9 @@ export interface GatheredCandidates {
   notes: string[];
 }
 
-const duplicateAbove = 0.85;
 const echoFrom = 0.6;
-/** The maximum number of candidates of a batch without a model. */
-const rulesMax = 20;
+/** The maximum number of statements that the rules take from a batch. */
+const rulesMax = 200;
 const episodic: readonly string[] = ["events", "cases"];
 
 /** Extracts and filters the candidates of a batch. Models are called here, outside of any transaction. */
@@ -72,7 +72,7 @@ async function extractStatements(
     if (answer.fault === undefined) return { found: answer.found, malformed, calls, tokens, notes };
     notes.push(`the model's answer was invalid (${answer.fault}); built-in rules were used instead`);
   }
-  const { found, leftOut } = extractByRules(utterances, context.generate ? candidatesMax : rulesMax);
+  const { found, leftOut } = extractByRules(utterances, rulesMax);
   if (leftOut > 0) notes.push(`${leftOut} more statements exceeded the limit of a batch`);
   return { found, malformed, calls, tokens, notes };
 }
@@ -119,11 +119,8 @@ function removeDuplicates(candidates: readonly Candidate[]): Candidate[] {
   return unique;
 }
 
-function areDuplicates(a: Candidate, b: Candidate): boolean {
-  const figures = (text: string) => (text.match(/\d+/g) ?? []).join(" ");
-  if (figures(a.draft.abstract) !== figures(b.draft.abstract)) return false;
-  const words = computeWordCosine(a.draft.abstract, b.draft.abstract);
-  const alike = a.vector && b.vector ? computeCosine(a.vector.vector, b.vector.vector) : words;
-  // Vectors cannot tell "sister" from "brother": words and vectors must agree.
-  return Math.min(words, alike) > duplicateAbove;
+/** The whole texts must agree: vectors cannot tell "sister" from "brother". */
+function areDuplicates({ draft: a }: Candidate, { draft: b }: Candidate): boolean {
+  if (compareFacts(a.abstract, b.abstract).relation !== "same") return false;
+  return a.content === a.abstract || b.content === b.abstract || compareFacts(a.content, b.content).relation === "same";
 }

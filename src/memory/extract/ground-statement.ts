@@ -1,3 +1,5 @@
+import { findSlotKey } from "../compare/compare-facts.ts";
+import { createTextKey } from "../compare/text-key.ts";
 import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
 import { computeCoverage, computeRougeL } from "../similarity.ts";
@@ -46,9 +48,15 @@ export function groundStatement(
   if (sources.length === 0) return undefined;
   const newest = Math.max(...named.map((one) => one.time));
   const { support: _, importance, factKey, ...rest } = found;
-  const key = factKey === undefined ? undefined : qualifyFactKey(factKey, named);
+  const isByRules = found.extractor === "rules";
+  const known =
+    (isByRules ? findSlotKey(found.abstract) : undefined) ??
+    factKey ??
+    (isByRules ? createTextKey(found.abstract) : undefined);
+  const key = known === undefined ? undefined : qualifyFactKey(known, named);
   return {
     ...rest,
+    ...nameSpeaker(found, named),
     ...(key === undefined ? {} : { factKey: key }),
     importance: importance ?? categories[found.category].importance,
     ...parseTemporal(found.content, newest, timeZone),
@@ -56,6 +64,13 @@ export function groundStatement(
     trust: named.some((one) => one.role === "user") ? userTrust : "agent",
     sources,
   };
+}
+
+/** Names whose fact it is where several people talk: "Elise: My mom is a hairdresser." */
+function nameSpeaker({ abstract, extractor }: Statement, named: readonly Utterance[]): { abstract?: string } {
+  const [one] = named;
+  if (extractor !== "rules" || !one || one.role !== "user" || one.speaker === "user") return {};
+  return { abstract: `${one.speaker}: ${abstract}` };
 }
 
 /** Adds the speaker to the fact key in group chats, where several people state facts about themselves. */

@@ -3,7 +3,8 @@ import { categories } from "../memory.ts";
 import { computeRougeL } from "../similarity.ts";
 import { isExplicit, parseFact } from "./facts.ts";
 import type { Statement } from "./ground-statement.ts";
-import { extractUtterance, isRecallQuestion, splitSentences, type Utterance } from "./utterances.ts";
+import { splitClauses } from "./split-clauses.ts";
+import { extractUtterance, isRecallQuestion, type Span, splitSentences, type Utterance } from "./utterances.ts";
 
 const explicitConfidence = 0.95;
 const statedConfidence = 0.7;
@@ -14,9 +15,9 @@ export function extractByRules(utterances: readonly Utterance[], max: number): {
   const all: (Statement & { explicit: boolean })[] = [];
   for (const one of utterances) {
     if (one.role !== "user") continue;
-    for (const span of splitSentences(one)) {
+    for (const span of splitSentences(one).flatMap((whole) => splitFacts(one.text, whole))) {
       const sentence = one.text.slice(span.start, span.end);
-      if (isRecallQuestion(sentence)) continue;
+      if (isRecallQuestion(sentence) || isAdvice(sentence)) continue;
       const fact = parseFact(sentence);
       if (!fact) continue;
       const { category, explicit } = fact;
@@ -45,6 +46,21 @@ export function extractByRules(utterances: readonly Utterance[], max: number): {
   return { found, leftOut: all.length - found.length };
 }
 
+/** The clauses of a sentence, if each of them states a fact; an explicit request to remember is one fact. */
+function splitFacts(text: string, sentence: Span): Span[] {
+  if (isExplicit(text.slice(sentence.start, sentence.end))) return [sentence];
+  const clauses = splitClauses(text, sentence);
+  return clauses.every(({ start, end }) => parseFact(text.slice(start, end)) !== undefined) ? clauses : [sentence];
+}
+
+/** General advice to the listener is no fact about anybody: "The key is to keep your hair nourished". */
+const advice =
+  /^(?:always|never|the (?:key|trick|secret|best way|important thing) (?:is|to)|make sure|try to|you (?:should|need|have|must|can))\b.*\byour?(?:self)?\b/iu;
+
+function isAdvice(sentence: string): boolean {
+  return advice.test(sentence.trim()) && !isExplicit(sentence);
+}
+
 /** Whether a user explicitly asks to remember something; such a batch is extracted at once. */
 export function asksToRemember(utterances: readonly Utterance[]): boolean {
   return utterances.some(
@@ -61,6 +77,15 @@ export function isWorthReading(messages: readonly Message[], everyMessages: numb
     messages.flatMap((message) => extractUtterance({ ...place, type: "message", message }, "") ?? []),
   );
 }
+
+/** The facts that the built-in rules find in what a user says. */
+export function previewFacts(text: string): string[] {
+  const place = { id: "", seq: 0, parentId: null, sessionId: "", time: 0, tokens: 0 };
+  const one = extractUtterance({ ...place, type: "message", message: { role: "user", content: text } }, "");
+  return one ? extractByRules([one], previewMax).found.map((found) => found.abstract) : [];
+}
+
+const previewMax = 10;
 
 /** Scores a statement by its category; long sentences score less. */
 function scoreStatement(found: Statement): number {

@@ -20,8 +20,8 @@ export interface UnreadBatch {
 const pageEntries = 40;
 const bytesMax = 60_000;
 
-/** The next entries after the cursor of a conversation. Entries that a fork inherits belong to its origin. */
-export async function readUnreadBatch(store: Store, ref: ConversationRef): Promise<UnreadBatch> {
+/** The next entries after the cursor of a conversation, or after an entry. Entries that a fork inherits belong to its origin. */
+export async function readUnreadBatch(store: Store, ref: ConversationRef, after?: number): Promise<UnreadBatch> {
   const { db } = store;
   const [[place], [cursor], ids] = await store.readBatch([
     headQuery(db, ref),
@@ -30,7 +30,7 @@ export async function readUnreadBatch(store: Store, ref: ConversationRef): Promi
   ]);
   const path = await readPathFrom(store, ref, place);
   const inherited = Math.max(0, ...path.filter((one) => one.conversation !== ref.conversation).map((one) => one.upTo));
-  const from = cursor?.seq ?? inherited;
+  const from = after ?? cursor?.seq ?? inherited;
   const page = await readAfter(store, ref.agent, path, {
     after: from,
     limit: pageEntries + 1,

@@ -3,12 +3,13 @@ import type { FindMemories, SearchResult } from "../../search/index.ts";
 import { chooseWords, selectMemorySpace } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { computeSearchFactor, computeWorth, type DecaySettings } from "../decay.ts";
-import { splitSentences } from "../extract/utterances.ts";
 import type { Category, Memory } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { selectMemories } from "../read.ts";
 import { loadMemories, memoryFromRow } from "../rows.ts";
-import { extractAllTerms, extractIndexTerms, extractTerms } from "../similarity.ts";
+import { extractIndexTerms } from "../similarity.ts";
+import { loadBackground, scaleCosine } from "./background.ts";
+import { createWordScorer } from "./word-scorer.ts";
 
 export interface FindRequest {
   query: string;
@@ -46,11 +47,8 @@ const candidatesEach = 2;
 const rowsMax = 2_000;
 const rankedMax = 2_000;
 const countMax = 20_000;
-/**
- * The minimum cosine of a match. With MiniLM five of six questions reach it with the fact that answers them, and one of
- * fifty unrelated pairs does.
- */
-export const meaningFloor = 0.25;
+/** The minimum relevance of a match by meaning alone: a little below where unrelated texts end. */
+const meaningFloor = 0.25;
 const widerTimes = 4;
 const expiredFactor = 0.6;
 const outdatedFactor = 0.5;
@@ -81,7 +79,7 @@ export async function findMemories(
         ...scoreMemory(
           memory,
           at,
-          Math.max(fits(memory), vectorMatches.scores.get(row.id) ?? 0),
+          joinRelevance(fits(memory), vectorMatches.scores.get(row.id) ?? 0),
           context.settings.decay,
         ),
       };
@@ -99,6 +97,14 @@ export async function findMemories(
     return [{ memory, ...rest }];
   });
   return { hits, mode: vectorMatches.mode, ...(vectorMatches.note === undefined ? {} : { note: vectorMatches.note }) };
+}
+
+/** How much the weaker of two signals adds to the stronger one. */
+const agreementWeight = 0.25;
+
+/** Words and meaning are two signals: the stronger counts, and it counts more when the other agrees. */
+function joinRelevance(words: number, meaning: number): number {
+  return Math.min(1, Math.max(words, meaning) + agreementWeight * Math.min(words, meaning));
 }
 
 function scoreMemory(
@@ -185,68 +191,23 @@ async function retrieveByVectors(
     const because = error instanceof Error ? error.message : String(error);
     return { ...none, note: `the embedding model failed (${because}): only words were searched` };
   }
+  const background = await loadBackground(memoryVectors, embedder.space.model, store.clock.now());
   // Invalid versions have vectors too and may displace current ones; then more neighbours are requested.
   for (let wanted = countCandidates(request), round = 1; ; wanted *= 4, round += 1) {
     const all = await memoryVectors.nearest(query, wanted, scopes);
-    const close = all.filter((hit) => hit.cosine >= meaningFloor);
-    const scores = new Map(close.map((hit) => [hit.id, hit.cosine]));
-    const read = scores.size === 0 ? [] : await readRows(store, scopes, request, store.clock.now(), [...scores.keys()]);
-    const rows = new Map(read.map((row) => [row.id, row]));
-    const isAll = close.length < wanted || round === widerTimes;
+    const cosines = new Map(all.map((hit) => [hit.id, hit.cosine]));
+    const read =
+      cosines.size === 0 ? [] : await readRows(store, scopes, request, store.clock.now(), [...cosines.keys()]);
+    const scores = new Map<string, number>();
+    const rows = new Map<string, Row>();
+    for (const row of read) {
+      const relevance = scaleCosine(cosines.get(row.id) ?? 0, background.find(row.abstract));
+      scores.set(row.id, relevance);
+      if (relevance >= meaningFloor) rows.set(row.id, row);
+    }
+    const isAll = all.length < wanted || rows.size < read.length || round === widerTimes;
     if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };
   }
-}
-
-const longTerms = 12;
-const pieceTerms = 2;
-const piecesMax = 20;
-const coverageWeight = 0.6;
-const cosineWeight = 0.4;
-
-/** Returns a function that scores how well a memory matches the words of a query, 0 to 1. The query is parsed once. */
-export function createWordScorer(query: string): (memory: { abstract: string; content: string }) => number {
-  const questions = splitQuery(query).map((piece) => {
-    const counts = countTerms(extractTerms(piece));
-    return { counts, length: computeLength(counts) };
-  });
-  return ({ abstract, content }) => {
-    const counts = countTerms(extractTerms(abstract));
-    const length = computeLength(counts);
-    const contained = new Set(extractAllTerms(content.includes(abstract) ? content : `${abstract}\n${content}`));
-    let best = 0;
-    for (const question of questions) {
-      let [covered, dot] = [0, 0];
-      for (const [term, count] of question.counts) {
-        if (contained.has(term)) covered += 1;
-        dot += count * (counts.get(term) ?? 0);
-      }
-      const coverage = question.counts.size === 0 ? 0 : covered / question.counts.size;
-      const lengths = question.length * length;
-      best = Math.max(best, coverageWeight * coverage + cosineWeight * (lengths === 0 ? 0 : dot / lengths));
-    }
-    return best;
-  };
-}
-
-/** Splits a long query into itself and its sentences: often only its last sentence asks something. */
-function splitQuery(query: string): string[] {
-  if (extractTerms(query).length <= longTerms) return [query];
-  const sentences = splitSentences({ text: query, open: [{ start: 0, end: query.length }] })
-    .map(({ start, end }) => query.slice(start, end))
-    .filter((piece) => extractTerms(piece).length >= pieceTerms);
-  return [query, ...sentences.slice(0, piecesMax / 2), ...sentences.slice(-piecesMax / 2)];
-}
-
-function countTerms(terms: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  return counts;
-}
-
-function computeLength(counts: ReadonlyMap<string, number>): number {
-  let sum = 0;
-  for (const count of counts.values()) sum += count * count;
-  return Math.sqrt(sum);
 }
 
 /** The memories that match a query, in the form of search results. */

@@ -4,6 +4,7 @@ import { resolveVisibility } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { ResultKind, SearchAnswer, SearchResult, SearchService } from "../../search/index.ts";
 import type { MemoryContext } from "../memory-context.ts";
+import { relevanceAtFloor } from "./background.ts";
 import { formatNoteId } from "./block.ts";
 import { findMemories, type MemoryHit } from "./find-memories.ts";
 import { recallQuery, wantsRecall } from "./wants-recall.ts";
@@ -33,8 +34,8 @@ export interface PromptRecall {
   repeated: { memories: MemoryHit[]; passages: SearchResult[] };
 }
 
-/** The minimum relevance of a recalled memory; unrelated prompts do not reach it. */
-const relevanceMin = 0.3;
+/** The minimum relevance of a recalled memory; unrelated prompts do not reach it, in any language. */
+const relevanceMin = relevanceAtFloor;
 /** The minimum certainty of a search to recall passages; measured to separate prompts with and without an answer. */
 const certaintyMin = 0.4;
 /** The maximum number of passages when the confidence is not strong. */

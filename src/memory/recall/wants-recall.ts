@@ -28,3 +28,13 @@ export function wantsRecall(prompt: string): boolean {
 export function recallQuery(prompt: string): string {
   return prompt.trim().replace(commands, "").trim() || prompt;
 }
+
+const request =
+  /^(?:(?:please|can you|could you|bitte|por favor|per favore|пожалуйста)[, ]+)?(?:tell|show|find|search|list|explain|give|remind|help|write|summari[sz]e|translate|look|check|compare|describe|zeig|sag|such|finde|erklär|nenn|gib|schreib|montre|dis|cherche|explique|donne|muestra|dime|busca|explica|dame|mostra|dimmi|cerca|spiega|mostre|diga|procure|покажи|скажи|найди|объясни|напиши)(?![\p{L}])|^(?:请|告诉|帮|查|找)|(?:教えて|見せて|探して|ください|줘|주세요)[。.!！]*$/iu;
+
+/** Whether a prompt states something and asks for nothing. */
+export function isStatement(prompt: string): boolean {
+  const text = prompt.trim();
+  if (!/[\p{L}\p{N}]/u.test(text) || slashCommand.test(text)) return false;
+  return !question.test(text) && !request.test(text);
+}

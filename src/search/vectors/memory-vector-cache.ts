@@ -54,6 +54,22 @@ export class MemoryVectorCache {
     return block === undefined || block.size === 0;
   }
 
+  /** The newest current memories with their vectors, as a sample of the store. */
+  async sample(limit: number): Promise<{ text: string; vector: Int8Array }[]> {
+    const space = await this.id();
+    if (space === undefined) return [];
+    const rows = await this.store.db
+      .selectFrom("memory_vectors as v")
+      .innerJoin("memories as m", (join) => join.onRef("m.scope", "=", "v.scope").onRef("m.num", "=", "v.num"))
+      .select(["m.abstract", "v.vector"])
+      .where("v.space", "=", space)
+      .where("m.invalidated_at", "is", null)
+      .orderBy("v.written", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(({ abstract, vector }) => ({ text: abstract, vector: toSignedBytes(vector) }));
+  }
+
   /** Memories that have no vector yet, the oldest first. */
   async findPending(limit: number) {
     const { db, engine } = this.store;

@@ -37,7 +37,12 @@ export async function matchMemories(
 }
 
 export async function matchNearDuplicates(db: Db | Tx, query: NearDuplicateQuery): Promise<MemoryTextMatch[]> {
-  const { scope, words, thorough } = query;
+  const { scope, words, thorough, factKey } = query;
+  if (factKey !== undefined) {
+    const keyed = await sql<MemoryTextMatch>`select id, abstract, 1 as score from memories
+      where scope = ${scope} and fact_key = ${factKey} and invalidated_at is null limit 20`.execute(db);
+    if (keyed.rows.length > 0) return keyed.rows;
+  }
   const { counts } = await countMemoryWords(db, selectNumbers(words).length > 0 ? [] : words, countedMax);
   const wanted = selectNearDuplicateWords(query, (word) => counts[words.indexOf(word)] ?? 0);
   if (!wanted) return [];

@@ -18,6 +18,9 @@ const match = `select m.id as id, m.abstract as abstract, 0 as score
 const byNumbers = `select m.id as id, m.abstract as abstract, 0 as score
   from json_each(?) as j cross join memories m on m.num = j.value where ${believed} order by m.num desc limit ?`;
 
+const byKey = `select m.id as id, m.abstract as abstract, 1 as score from memories m
+  where m.scope = ? and m.fact_key = ? and +m.invalidated_at is null limit 20`;
+
 /** Cached word counts are dropped after this many queries. */
 const usesMax = 10_000;
 
@@ -33,6 +36,10 @@ export class NearDuplicateFinder {
   }
 
   find(query: NearDuplicateQuery): MemoryTextMatch[] {
+    if (query.factKey !== undefined) {
+      const keyed = this.queryRows(byKey, query.scope, query.factKey) as MemoryTextMatch[];
+      if (keyed.length > 0) return keyed;
+    }
     this.uses += 1;
     if (this.uses % usesMax === 0) this.counts.clear();
     const wanted = selectNearDuplicateWords(query, (word) => this.countWord(word));

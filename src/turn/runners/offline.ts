@@ -1,5 +1,5 @@
 import type { Config } from "../../config/index.ts";
-import type { MemoryHit } from "../../memory/index.ts";
+import { isStatement, type MemoryHit, previewFacts } from "../../memory/index.ts";
 import type { SearchResult } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { readEntries } from "../../transcript/index.ts";
@@ -13,7 +13,7 @@ const snippetMax = 400;
 /** The model name of replies that were written without a model. */
 export const offlineModel = "varve/offline";
 
-/** Answers without a model: shows what memory and history contain about the prompt, with citations. */
+/** Answers without a model: acknowledges a statement, and answers a question with what is certain, with citations. */
 export function offlineRunner({ memory, store }: Pick<TurnServices, "memory" | "store">, why: string): Runner {
   return {
     name: "offline",
@@ -21,6 +21,13 @@ export function offlineRunner({ memory, store }: Pick<TurnServices, "memory" | "
     async run(request) {
       const { prompt, session, asked } = request;
       const { agent } = session;
+      const reply = (text: string) => {
+        request.onText(text);
+        const message = { role: "assistant" as const, content: text, model: offlineModel };
+        return { message, finishReason: "stop" as const, notes: [] };
+      };
+      // A statement is not answered with what happens to share its words.
+      if (isStatement(prompt)) return reply(acknowledge(prompt, why));
       const recalled = await memory.recallForPrompt({
         agent,
         prompt,
@@ -30,9 +37,7 @@ export function offlineRunner({ memory, store }: Pick<TurnServices, "memory" | "
         always: true,
       });
       const passages = await withoutOwnReplies(store, agent, asked, recalled.passages);
-      const text = replyText(recalled.memories, passages.slice(0, passagesShown), why);
-      request.onText(text);
-      return { message: { role: "assistant", content: text, model: offlineModel }, finishReason: "stop", notes: [] };
+      return reply(replyText(recalled.memories, passages.slice(0, passagesShown), why));
     },
   };
 }
@@ -52,6 +57,14 @@ async function withoutOwnReplies(
   });
 }
 
+/** Says what was noted of a statement. The message itself is in the transcript in any case. */
+function acknowledge(prompt: string, why: string): string {
+  const facts = previewFacts(prompt);
+  const noted =
+    facts.length === 0 ? "Stored in the history." : ["Noted:", ...facts.map((fact) => `- ${fact}`)].join("\n");
+  return `${noted}\n\n${why}`;
+}
+
 function replyText(memories: readonly MemoryHit[], passages: readonly SearchResult[], why: string): string {
   const lines = [
     ...section(
@@ -63,7 +76,7 @@ function replyText(memories: readonly MemoryHit[], passages: readonly SearchResu
       passages.map(({ snippet, citation, time, sessionKey }) => line(snippet, citation, time, sessionKey)),
     ),
   ];
-  const nothing = "Nothing in memory or history fits that.";
+  const nothing = "Nothing here answers that.";
   return `${lines.length === 0 ? nothing : lines.join("\n")}\n\n${why}`;
 }
 
