@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message } from "../index.ts";
 import { openVarve, type Session, type Varve } from "../index.ts";
+import { benchWork, type WorkBench } from "./agent-work/bench-work.ts";
 import { type Conversation, listTranscriptPaths, loadDatasets, toMessages } from "./datasets.ts";
 import { round } from "./result.ts";
-import { benchWork, type WorkBench } from "./work/bench-work.ts";
 
 export interface ContextFigures {
   /** The share of evidence turns whose full text is in the assembled messages. */

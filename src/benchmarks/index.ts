@@ -1,6 +1,6 @@
+export type { WorkBench } from "./agent-work/bench-work.ts";
 export { benchContext, type ContextBench } from "./context.ts";
 export { benchMemory, type MemoryBench } from "./memory/index.ts";
 export { benchRecall, type RecallBench } from "./recall.ts";
 export { benchSpeed, type SpeedPart, speedParts } from "./speed.ts";
 export { benchTurns, type TurnsBenchOptions } from "./turns.ts";
-export type { WorkBench } from "./work/bench-work.ts";

@@ -8,9 +8,10 @@ import {
   oneLine,
   readTyped,
   shortenWords,
-  stripInjected,
 } from "../../../transcript/index.ts";
 import type { SummaryTurn } from "../summary-request.ts";
+import { findNextStep, isContinuation, isCorrection, readChecklist, readContinuation } from "./answers.ts";
+import { isLooking, listPrograms, readFacts } from "./command-facts.ts";
 import { type CommandOutcome, findCause, readOutcome } from "./outcome.ts";
 import { findReferences } from "./references.ts";
 import { readShell, type ShellEffects } from "./shell.ts";
@@ -313,25 +314,6 @@ class WorkLogReader {
   }
 }
 
-/** The programs that a command runs, with their verbs: `cp`, `git push`. When one succeeds later, its error is fixed. */
-function listPrograms(command: string): string[] {
-  return oneLine(command)
-    .split(/&&|\|\||;/)
-    .map((part) => part.trim().replace(/^(?:sudo |[A-Z_]+=\S+ )+/, ""))
-    .filter((part) => part !== "" && !part.startsWith("cd "))
-    .map((part) => {
-      const [name = "", verb = ""] = part.split(" ");
-      return /^[a-z][\w-]*$/.test(verb) ? `${name} ${verb}` : name;
-    });
-}
-
-/** Commands that only look at something: that they found nothing is no error of the work. */
-function isLooking(command: string): boolean {
-  return /^\s*(?:cd [^;&|]+(?:&&|;)\s*)?(?:grep|rg|ls|find|cat|head|tail|wc|awk|sed -n|which|stat|tree|less|git (?:log|show|status|diff|grep|ls-files))\b/.test(
-    command,
-  );
-}
-
 /** The beginning and the end of an output, where commands say how they ended. */
 function keepEnds(output: string): string {
   if (output.length <= outputCharsMax) return output;
@@ -352,64 +334,4 @@ function readText(parts: readonly Part[]): string {
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n")
     .trim();
-}
-
-const correction =
-  /^(?:no\b|nope|not? quite|that'?s (?:not|wrong)|wrong|still\b|it still|doesn'?t work|undo|revert|try again|actually|i (?:said|meant)|are you|nein|falsch|immer noch|不对|不是|違う|non\b|нет\b)/iu;
-
-function isCorrection(text: string): boolean {
-  return correction.test(text.trim());
-}
-
-function isContinuation(text: string): boolean {
-  return /^This session is being continued from a previous conversation/.test(text.trim());
-}
-
-function readContinuation(text: string): string {
-  return shortenWords(oneLine(stripInjected(text)), 120);
-}
-
-const checklistItem = /^\s*(?:[-*]|\d+[.)])\s+\[([ xX~-])\]\s+(.{2,300})$/;
-
-/** A list of tasks that an answer writes out: `- [x] done`, `- [ ] to do`. */
-function readChecklist(text: string, seq: number | undefined): TodoLine[] {
-  return text.split("\n").flatMap((line) => {
-    const found = checklistItem.exec(line);
-    return found === null
-      ? []
-      : [withSeq({ text: oneLine(found[2] ?? ""), state: readTodoState(found[1] ?? "") }, seq)];
-  });
-}
-
-const nextStep =
-  /^(?:.{0,30}\b(?:next steps?|still (?:need|to do|open|missing)|remaining|to ?do|not yet|left to do|follow-?ups?)\b|(?:next|then),? (?:i|we)\b|nächste|noch offen|下一步|次の)/iu;
-
-function findNextStep(answer: string): string | undefined {
-  const lines = stripInjected(answer).split("\n").slice(-30);
-  const at = lines.findIndex((line) => nextStep.test(line.replace(/^[#>*\s-]+/, "")));
-  if (at === -1) return undefined;
-  const line = oneLine((lines[at] ?? "").replace(/^[#>*\s-]+/, ""));
-  // A heading introduces a list: its first items are the steps.
-  const items = lines
-    .slice(at + 1, at + 6)
-    .filter((one) => /^\s*(?:[-*]|\d+[.)])\s/.test(one))
-    .map((one) => oneLine(one.replace(/^\s*(?:[-*]|\d+[.)])\s+/, "")));
-  return shortenWords([line, ...(line.length < 60 ? items : [])].join(" "), 50);
-}
-
-const address =
-  /\b(?:https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::\d{2,5})?\S*|listening on \S+|running (?:at|on) \S+)/i;
-const version = /^(?:v?\d+\.\d+[\w.+-]*|[\w@/ .-]{1,40} v?\d+\.\d+[\w.+-]*)$/m;
-
-/** Facts that commands show: versions that were asked for, addresses of servers. */
-function readFacts(command: string, output: string): string[] {
-  const facts: string[] = [];
-  const head = output.slice(0, 4_000);
-  if (/(?:--version|-v|-V)\s*(?:$|[;&|])/.test(command)) {
-    const found = version.exec(head)?.[0].trim();
-    if (found !== undefined) facts.push(`${oneLine(command).slice(0, 60)}: ${found}`);
-  }
-  const place = address.exec(head)?.[0];
-  if (place !== undefined) facts.push(`${oneLine(command).slice(0, 60)}: ${place.slice(0, 80)}`);
-  return facts;
 }
