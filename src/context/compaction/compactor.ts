@@ -20,6 +20,7 @@ import { createSummariser } from "../summary/summarise-with-fallback.ts";
 import type { Summarise } from "../summary/summary-request.ts";
 import { messageShare } from "../view/message-groups.ts";
 import { messagesSince, rawTokens } from "../window.ts";
+import { canContinue, checkReached, joinResults } from "./compact-results.ts";
 import { findCompactionTrigger } from "./compaction-trigger.ts";
 import { type CompactionPolicy, manualPolicy } from "./policy.ts";
 import { type CompactResult, sweepConversation } from "./sweep.ts";
@@ -359,17 +360,6 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
   };
 }
 
-/** A compaction that did not get below its budget says what is in the way, and what would help. */
-function checkReached(result: CompactResult, budgetTokens: number): CompactResult {
-  if (result.tokensAfter <= budgetTokens || result.status === "busy") return result;
-  const because = [
-    result.because,
-    `the newest messages and what cannot be shortened still take ${result.tokensAfter} of ${budgetTokens} tokens`,
-    "a view shows their beginning and end; a larger budget, or a smaller context.freshTailCount, would show more",
-  ];
-  return { ...result, status: "stopped", because: because.filter(Boolean).join("; ") };
-}
-
 /** Several turns make one job of a kind: its key is the session's. */
 export function compactionJob(
   sources: { clock: Clock; random: Random },
@@ -390,29 +380,4 @@ function keepRecent({ config, sources }: LoadedConfig, requested: number | true 
 
 function repeatText(content: string): Summarise {
   return async () => ({ content, tokens: 0, level: "normal", promptVersion: 0, faults: [], calls: 0 });
-}
-
-function canContinue(result: CompactResult): boolean {
-  if (result.failure !== undefined || result.status === "busy") {
-    throw new VarveError(result.failure ?? "CONFLICT", result.because ?? "The compaction did not end.");
-  }
-  return result.status !== "nothing" && result.tokensAfter < result.tokensBefore;
-}
-
-/** The results of a sweep that a model started and the built-in summariser finished. */
-function joinResults(first: CompactResult, second: CompactResult): CompactResult {
-  const levels = { ...first.levels };
-  for (const [level, count] of Object.entries(second.levels)) levels[level] = (levels[level] ?? 0) + count;
-  return {
-    status: second.status === "nothing" ? first.status : second.status,
-    tokensBefore: first.tokensBefore,
-    tokensAfter: second.tokensAfter,
-    leafPasses: first.leafPasses + second.leafPasses,
-    condensedPasses: first.condensedPasses + second.condensedPasses,
-    modelPasses: first.modelPasses + second.modelPasses,
-    calls: first.calls + second.calls,
-    levels,
-    faults: [...first.faults, ...second.faults],
-    because: [first.because, second.because].filter(Boolean).join("; then by the built-in summariser: ") || undefined,
-  };
 }
