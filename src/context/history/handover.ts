@@ -34,6 +34,8 @@ export interface HandoverOptions {
 const defaultTokens = 1_500;
 /** The summaries are opened to this many times the size, so that the text is made from detail. */
 const detailFactor = 8;
+/** Requests are not cut below this many words; some are left out instead. */
+const requestWords = 13;
 /** The most messages after the summaries that are read. */
 const messagesMax = 1_000;
 
@@ -55,7 +57,7 @@ export async function readHandover(
     ...messages.map((one) => one.item.tokens),
   ].reduce((sum, one) => sum + one, 0);
   if (log !== undefined) {
-    const text = printWorkLog(log, { targetTokens: tokens, sourceTokens });
+    const text = printWorkLog(log, { targetTokens: tokens, sourceTokens, requestWordsMin: requestWords });
     const title = titleOfLog(log);
     return {
       ...(title === undefined ? {} : { title }),

@@ -28,6 +28,7 @@ export function writeBuiltIn(request: SummaryRequest, options: BuiltInOptions): 
   return printWorkLog(log, {
     targetTokens: options.targetTokens,
     sourceTokens: countSource(request),
+    ...(depth === 0 ? {} : { requestWordsMin: depth === 1 ? sessionWords : handoverWords }),
     ...(depth === 0 ? { notes: selectNotes(turns, log, options.targetTokens) } : {}),
   });
 }
@@ -90,6 +91,9 @@ function countSource({ turns, sourceTokens }: SummaryRequest): number {
   return sourceTokens ?? turns.reduce((sum, turn) => sum + estimateTokens(turn.text), 0);
 }
 
+/** A request is cut to no fewer words than these, by depth: a hand-over has fewer requests, but ones that can be read. */
+const sessionWords = 10;
+const handoverWords = 13;
 /** The share of a target that sentences may fill when the log leaves room. */
 const notesShare = 0.5;
 

@@ -13,6 +13,8 @@ export const rootPrefix = "Paths are in ";
 export interface PrintOptions {
   targetTokens: number;
   sourceTokens: number;
+  /** Requests are not cut below this many words; some are left out instead. 7 when absent. */
+  requestWordsMin?: number;
   /** Further sentences of the conversation, best first, for what is left of the target. */
   notes?: readonly LogLine[];
 }
@@ -184,7 +186,8 @@ class LinePicker {
     const counts = this.log.requests.map(({ text }) => text.split(" ", shortWords[0]).length);
     const cost = (most: number) =>
       counts.reduce((sum, count) => sum + requestTokens + tokensPerWord * Math.min(most, count), 0);
-    return shortWords.find((most) => cost(most) <= budget) ?? 7;
+    const least = this.options.requestWordsMin ?? shortWords[shortWords.length - 1] ?? 0;
+    return Math.max(least, shortWords.find((most) => cost(most) <= budget) ?? least);
   }
 
   /** The shortest form is the text alone; only what is not done says so there. */
