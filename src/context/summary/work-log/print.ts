@@ -100,6 +100,11 @@ class LinePicker {
     // What the shares left is for everything that is still missing, then for longer forms.
     for (const [index, file] of newestFiles) this.addFile(index, file, "path");
     for (const [index, request] of spreadOut(newestRequests)) this.addRequest(index, request, words, "text");
+    // Longer step by step, so that the room is shared before the newest take more of it.
+    for (const most of [14, 20]) {
+      if (most <= words) continue;
+      for (const [index, request] of newestRequests) this.addRequest(index, request, most, "text");
+    }
     for (const [index, request] of newestRequests) this.addRequest(index, request, mediumWords, "state");
     for (const [index, file] of newestFiles) this.addFile(index, file, "counts");
     for (const [index, error] of fixed) this.addError(index, error);
