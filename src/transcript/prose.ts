@@ -82,7 +82,24 @@ export function readTyped(message: string): TypedText {
   return { text: oneLine(text), pastedLines: Math.max(0, pastedLines) };
 }
 
+/** Text on one line, without control characters and marks of emphasis. */
 export function oneLine(text: string): string {
+  return isOneLine(text) ? text : rewriteLine(text);
+}
+
+/** Most sentences need no change; finding that out is cheaper than changing them. */
+function isOneLine(text: string): boolean {
+  let last = 0x20;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    const isPlain = code >= 0x20 && (code < 0x7f || (code > 0xa0 && code < 0x2000) || (code > 0x3000 && code < 0xd800));
+    if (!isPlain || (code === last && (code === 0x20 || code === 0x2a))) return false;
+    last = code;
+  }
+  return last !== 0x20;
+}
+
+function rewriteLine(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029\s]+/gu, " ")
     .replace(/\*\*(?=\S)([^*\n]+)\*\*/g, "$1")

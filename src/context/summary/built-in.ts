@@ -102,18 +102,17 @@ function selectNotes(turns: readonly SummaryTurn[], log: WorkLog, targetTokens: 
   const spoken = turns.map((turn): SummaryTurn => ({ time: turn.time, role: turn.role, text: readProse(turn) }));
   const known = log.requests.map(({ outcome }) => outcome ?? "").join("\n");
   const { list } = findCandidates(spoken, known);
-  const fresh = list.filter(
-    ({ text, turn }) => turns[turn]?.role !== "user" && isTelling(text) && !known.includes(oneLine(text).slice(0, 60)),
-  );
-  return selectSentences(fresh, targetTokens * notesShare, []).map(({ text, turn }) => {
+  const telling = list.filter(({ text }) => isTelling(text));
+  return selectSentences(telling, targetTokens * notesShare, []).flatMap(({ text, turn }) => {
     const seq = turns[turn]?.seq;
-    return { text: oneLine(text), ...(seq === undefined ? {} : { seq }) };
+    const line = oneLine(text);
+    return known.includes(line.slice(0, 60)) ? [] : [{ text: line, ...(seq === undefined ? {} : { seq }) }];
   });
 }
 
-/** What a person or an assistant said, line by line, without announcements and pasted material. */
+/** What an assistant said, line by line, without pasted material; the person's words are in the requests. */
 function readProse(turn: SummaryTurn): string {
-  if (turn.role === "tool" || turn.message === undefined) return "";
+  if (turn.role !== "assistant" || turn.message === undefined) return "";
   const said = getParts(turn.message).flatMap((part) => (part.type === "text" ? [part.text] : []));
   return stripInjected(said.join("\n"))
     .replace(/```[\s\S]*?(?:```|$)/g, "\n")

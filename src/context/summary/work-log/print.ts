@@ -243,7 +243,7 @@ class LinePicker {
   /** Adds a line, or replaces its shorter form; returns the tokens it took. A line that does not fit is left out. */
   private add(section: SectionName, key: string, order: number, text: string, kind: string): number {
     const known = this.entries.get(key);
-    if (known?.text === text) return 0;
+    if (known?.text === text || this.left <= 0) return 0;
     const tokens = estimateTokens(text) + 1;
     const cost = tokens - (known?.tokens ?? 0);
     if (cost > this.left) return 0;
