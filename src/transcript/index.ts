@@ -58,6 +58,7 @@ export {
   findAnswer,
   findQuestion,
   interruption,
+  isAgreement,
   isConfirmation,
   isMaterial,
   isTelling,

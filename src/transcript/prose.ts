@@ -115,6 +115,13 @@ export function isConfirmation(text: string): boolean {
   return confirmation.test(text.trim());
 }
 
+/** Whether a message begins by agreeing: it answers the question before it, and says more. */
+export function isAgreement(text: string): boolean {
+  return /^(?:ye[sp]|yeah|yup|ok(?:ay)?|sure|no|nope|ja|nein|oui|non|sí|да|нет|是的?|好的?|はい|いいえ)(?:[,.!，。、]|\s|$)/iu.test(
+    text.trim(),
+  );
+}
+
 const filler =
   /^(?:perfect|great|excellent|done|good|nice|awesome|sure|okay|ok|alright|right|got it|you'?re (?:absolutely )?right|i see|absolutely|of course|certainly|all done|fixed|thanks|thank you|sorry|my apologies|i apologi[sz]e|understood|wonderful|好的|了解)\b[^.!?。！？]{0,20}[.!?。！？:]+\s*/iu;
 const thanks =

@@ -4,6 +4,7 @@ import {
   findQuestion,
   getPartsText,
   interruption,
+  isAgreement,
   isConfirmation,
   oneLine,
   readTyped,
@@ -108,7 +109,7 @@ class WorkLogReader {
     }
     const { text, pastedLines } = readTyped(raw);
     if (text === "" || /^\/\w*$/.test(text)) return;
-    const question = isConfirmation(text) ? findQuestion(this.lastAnswer) : undefined;
+    const question = isConfirmation(text) || isAgreement(text) ? findQuestion(this.lastAnswer) : undefined;
     if (isConfirmation(text) && question === undefined) return;
     this.endRequest();
     if (last?.state === "done" && isCorrection(text)) last.state = "corrected";
