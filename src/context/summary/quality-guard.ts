@@ -1,6 +1,6 @@
 import { estimateTokens } from "../../tokens/index.ts";
 import { expandPrefix, filesPrefix } from "../summary-text.ts";
-import { cues, getCues } from "./extractive/candidates.ts";
+import { contentWords } from "./extractive/candidates.ts";
 import { scanWords } from "./extractive/words.ts";
 import { findForeignLanguage } from "./language.ts";
 import { findContradictions } from "./work-log/contradictions.ts";
@@ -129,14 +129,6 @@ function requestFaults(content: string, request: string | undefined): string[] {
   const shared = [...asked].filter((slot) => words.has(slot)).length;
   if (shared >= Math.max(1, Math.min(6, Math.floor(asked.size / 5)))) return [];
   return [`The user's newest request is not reflected: ${(request ?? "").slice(0, 200).replace(/\s+/g, " ")}`];
-}
-
-function contentWords(text: string): Set<number> {
-  const words = new Set<number>();
-  scanWords(text, (slot, _shape, length) => {
-    if (length > 1 && (getCues(slot) & (cues.stop | cues.filler)) === 0) words.add(slot);
-  });
-  return words;
 }
 
 /** Characters that separate words and never occur inside an identifier. */

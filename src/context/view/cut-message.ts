@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue, type Message, type Part, type ToolCallPart } from "../../domain/index.ts";
 import { estimateMessageTokens, estimateTokens } from "../../tokens/index.ts";
 import { describeText } from "../../transcript/index.ts";
+import { withoutRaw } from "./prune.ts";
 
 /** The tokens of the note that replaces the middle of a text. */
 const noteTokens = 44;
@@ -173,11 +174,6 @@ function mapTexts(value: JsonValue, change: (text: string) => string, depth = 0)
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, depth + 1));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change, depth + 1)]));
-}
-
-function withoutRaw<T extends { raw?: unknown }>(part: T): T {
-  const { raw: _raw, ...rest } = part;
-  return rest as T;
 }
 
 /** The beginning and the end of a text within a number of tokens, with a note about what is between them. */

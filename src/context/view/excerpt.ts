@@ -1,7 +1,6 @@
 import { estimateTokens } from "../../tokens/index.ts";
-import { cues, getCues } from "../summary/extractive/candidates.ts";
+import { contentWords } from "../summary/extractive/candidates.ts";
 import { splitSentences } from "../summary/extractive/sentences.ts";
-import { scanWords } from "../summary/extractive/words.ts";
 
 const sentencesMax = 4_000;
 
@@ -30,12 +29,4 @@ export function excerptFor(text: string, prompt: string, maxTokens: number): str
     last = index;
   }
   return pieces.length === 0 ? "" : `${pieces.join(" ")} …`;
-}
-
-function contentWords(text: string): Set<number> {
-  const words = new Set<number>();
-  scanWords(text, (slot, _shape, length) => {
-    if (length > 1 && (getCues(slot) & (cues.stop | cues.filler)) === 0) words.add(slot);
-  });
-  return words;
 }

@@ -55,7 +55,7 @@ export function trimResult(part: ToolResultPart, kept: number, where: string): T
 }
 
 /** Removes the provider's original block, which would restore the whole text. */
-function withoutRaw<T extends { raw?: unknown }>(part: T): T {
+export function withoutRaw<T extends { raw?: unknown }>(part: T): T {
   const { raw: _raw, ...rest } = part;
   return rest as T;
 }

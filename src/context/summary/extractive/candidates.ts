@@ -212,3 +212,12 @@ for (const [name, words] of Object.entries(lists)) {
 export function getCues(slot: number): number {
   return table[slot] ?? 0;
 }
+
+/** The words of a text that say something: no stop words, no fillers. */
+export function contentWords(text: string): Set<number> {
+  const words = new Set<number>();
+  scanWords(text, (slot, _shape, length) => {
+    if (length > 1 && (getCues(slot) & (cues.stop | cues.filler)) === 0) words.add(slot);
+  });
+  return words;
+}
