@@ -138,7 +138,7 @@ describe("at the start of a session", () => {
 
   test("a new one is told what was done and left open in the last one of the same folder", async () => {
     first.user("Please also list the spare keys of the harbour team.");
-    first.tool("Write", { file_path: "/work/keys.md", content: "one\ntwo" }, "File created");
+    first.tool("Write", { file_path: "/srv/keys.md", content: "one\ntwo" }, "File created");
     first.tool("TodoWrite", { todos: [{ content: "Ask <b>Tomasz</b> for his key", status: "pending" }] }, "ok");
     first.assistant("The keys are listed in keys.md now. Should I mail the list?");
     await hook("Stop", first);
@@ -149,7 +149,7 @@ describe("at the start of a session", () => {
     expect(block).toMatch(/\[session-1 last used 20[^\]]*\] 2 requests; 1 file changed \(keys\.md\)/);
     expect(block).toMatch(/\[msg#\d+ open\] \[ \] Ask &lt;b&gt;Tomasz&lt;\/b&gt; for his key/);
     expect(block).toMatch(/\[msg#\d+ open\] question: Should I mail the list\?/);
-    expect(block).toMatch(/\[msg#\d+ done\] created \/work\/keys\.md/);
+    expect(block).toMatch(/\[msg#\d+ done\] created \/srv\/keys\.md/);
     expect(block.indexOf(" open]")).toBeLessThan(block.indexOf(" done]"));
     expect(block).toMatch(/Last time here: The vault of the harbour team/);
     expect(await start("session-1")).not.toContain("Last time here");
