@@ -59,6 +59,7 @@ export {
   categoryNames,
   type Forgotten,
   type Memory,
+  type MemoryHit,
   type MemoryService,
   type MemoryStats,
   type OpenedMemory,

@@ -46,6 +46,7 @@ export function addMemoryCommands(program: Command): void {
     .option("--limit <n>", "the maximum number of memories", parseWholeNumber(0))
     .option("--as-of <time>", "the memories that were current at this time", parseTime)
     .option("--history", "include superseded and forgotten memories")
+    .option("--explain", "show the score of each memory after every stage")
     .action(async (query, flags) => (await load()).searchCommand(query, flags));
   addCommandForOne("update", "Change a memory by storing a new version of it")
     .option("--text <text>", "the new text")
@@ -61,6 +62,7 @@ export function addMemoryCommands(program: Command): void {
   addCommand("review", "List extracted facts that need a decision, or decide one")
     .option("--accept <id>", "store this one as a memory")
     .addOption(new Option("--reject <id>", "discard this one").conflicts("accept"))
+    .option("--refused", "list the facts that memory.admission refused; --accept stores one of them")
     .action(async (flags) => (await load()).reviewCommand(flags));
   memory
     .command("extract")

@@ -7,6 +7,8 @@ export interface AdmissionPreset {
   rejectBelow: number;
   admitFrom: number;
   weights: { utility: number; confidence: number; novelty: number; recency: number; typePrior: number };
+  /** How likely each category is worth keeping, where it differs from the default of the category. */
+  typePriors?: Partial<Record<Category, number>>;
   /** How many similar memories a candidate is compared with. */
   pool: number;
   halfLifeDays: number;
@@ -43,11 +45,12 @@ export function resolveAdmission({
 }: Pick<Config, "memory" | "advanced">): AdmissionPreset | undefined {
   if (memory.admission === "off") return undefined;
   const preset: AdmissionPreset = admissionPresets[memory.admission];
-  const { weights, ...overrides } = advanced.memory.admission;
+  const { weights, typePriors, ...overrides } = advanced.memory.admission;
   return {
     ...preset,
     ...omitUndefined(overrides),
     weights: { ...preset.weights, ...omitUndefined(weights) },
+    typePriors: omitUndefined(typePriors),
   };
 }
 
@@ -82,7 +85,7 @@ export function admit(facts: AdmissionFacts, preset: AdmissionPreset): Admission
     confidence: estimateConfidence(facts.text, facts.spans),
     novelty: 1 - clamp(Math.max(0, ...facts.pool.map((one) => one.similarity))),
     recency: computeRecency(matches, preset.halfLifeDays),
-    typePrior: categories[facts.category].typePrior,
+    typePrior: preset.typePriors?.[facts.category] ?? categories[facts.category].typePrior,
   };
   const names = Object.keys(features) as (keyof typeof features)[];
   const score = names.reduce((sum, name) => sum + preset.weights[name] * features[name], 0);

@@ -88,12 +88,22 @@ describe("the search factor", () => {
     ["core", 0, 0.93],
     ["working", 0, 0.79],
     ["peripheral", 0, 0.65],
-    ["peripheral", 0.8, 0.86],
+    ["peripheral", 0.8, 0.93],
     ["core", 1, 1],
     ["core", 2, 1],
   ] as const)("for %s at %d is %d", (tier, composite, wanted) => {
     expect(computeSearchFactor(tier, composite, decay)).toBeCloseTo(wanted, 10);
   });
+
+  it.each(["core", "working", "peripheral"] as const)(
+    "tells an unused memory of yesterday from one of three years ago in the %s tier",
+    (tier) => {
+      const factorAfter = (days: number) =>
+        computeSearchFactor(tier, computeWorth(facts({ tier }), days * dayMs, decay).composite, decay);
+      expect(factorAfter(1)).toBeGreaterThan(factorAfter(30));
+      expect(factorAfter(30)).toBeGreaterThan(factorAfter(3 * 365));
+    },
+  );
 });
 
 const at = (more: Partial<DecayFacts>): DecayFacts => ({

@@ -62,10 +62,13 @@ export function computeWorth(facts: DecayFacts, now: number, settings: DecaySett
   return { recency, frequency, intrinsic, composite, stale: composite < settings.staleBelow };
 }
 
-/** The factor on the score of a memory in a search. */
+/**
+ * The factor on the score of a memory in a search. The tier sets the least worth, and the memory's own worth counts
+ * above it, so that an unused memory of yesterday ranks before one of three years ago in the same tier.
+ */
 export function computeSearchFactor(tier: Tier, composite: number, { floors }: DecaySettings): number {
-  const factor = 0.3 + 0.7 * Math.max(floors[tier], composite);
-  return Math.min(1, Math.max(searchFactorMin, factor));
+  const worth = floors[tier] + (1 - floors[tier]) * Math.min(1, Math.max(0, composite));
+  return searchFactorMin + (1 - searchFactorMin) * worth;
 }
 
 /** The worth over the coming days, for display. */

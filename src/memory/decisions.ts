@@ -9,6 +9,7 @@ import {
   addRelation,
   addSources,
   closeVersion,
+  confirmMemory,
   countAccess,
   countSupport,
   insertMemory,
@@ -91,8 +92,11 @@ export async function applyDecision(
   switch (kind) {
     case "skip":
       await countAccess(tx, match.id, 1, tx.clock.now());
+      // A person who stores a fact confirms it; reading the same message again does not.
+      if (draft.extractor === "store") await confirmMemory(tx, match.id);
       return done;
     case "support":
+      await confirmMemory(tx, match.id);
       await countSupport(tx, match.id, label, 1);
       await setConfidence(tx, match.id, raiseConfidence(match.confidence));
       await addSources(

@@ -6,12 +6,15 @@ import type { MemoryContext } from "./memory-context.ts";
 import { selectMemories } from "./read.ts";
 import { loadMemories } from "./rows.ts";
 import { findSimilar } from "./similar-memories.ts";
+import { dropUnconfirmed } from "./tentative.ts";
 import { getFactText } from "./versions.ts";
 
 export interface MemoryMaintenance {
   looked: number;
   moved: Record<string, number>;
   merged: number;
+  /** Tentative memories that nobody confirmed in time. */
+  dropped: number;
 }
 
 const page = 500;
@@ -25,7 +28,8 @@ const linkDays = 2;
 
 /** Updates the tiers of memories and merges near-duplicates; every version is preserved. */
 export async function maintainMemories(context: MemoryContext, signal?: AbortSignal): Promise<MemoryMaintenance> {
-  const result: MemoryMaintenance = { looked: 0, moved: {}, merged: 0 };
+  const dropped = await dropUnconfirmed(context, context.store.clock.now());
+  const result: MemoryMaintenance = { looked: 0, moved: {}, merged: 0, dropped };
   for (let last = 0; ; ) {
     signal?.throwIfAborted();
     const rows = await selectMemories(context.store.db, undefined, {}, context.store.clock.now())

@@ -39,7 +39,6 @@ import { type RecordedRecall, readRecallsSince } from "./recall/recorded.ts";
 import { listConflicts, listReviews, type Review } from "./review.ts";
 import { computeCoverage } from "./similarity.ts";
 import {
-  decideReview,
   forgetMemory,
   type MemoryPatch,
   type NewMemory,
@@ -47,6 +46,7 @@ import {
   storeMemory,
   updateMemory,
 } from "./store-memory.ts";
+import { decideReview } from "./tentative.ts";
 
 export interface OpenedMemory {
   memory: Memory;
@@ -92,8 +92,11 @@ export interface MemoryService {
   stats(
     request?: Pick<MemoryFilter, "scopes" | "category"> & { limit?: number; offset?: number } & Requester,
   ): Promise<MemoryStats>;
-  /** Candidates that are held for a person's decision. */
-  reviews(request?: { scopes?: string[] } & Requester): Promise<Review[]>;
+  /**
+   * Candidates that admission held, each with its tentative memory; with `refused`, the ones it refused in the last 30
+   * days (`advanced.memory.tentativeDays`).
+   */
+  reviews(request?: { scopes?: string[]; refused?: boolean } & Requester): Promise<Review[]>;
   /** Pairs of believed memories that may be in conflict, the newest first. */
   conflicts(request?: { scopes?: string[] } & Requester): Promise<[Memory, Memory][]>;
   decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<AppliedDecision | undefined>;
@@ -224,7 +227,8 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       return { memories: versions, purged: true, backups: listBackups(loaded.home) };
     },
     stats: ({ principal, agent, ...filter } = {}) => readStats(store, resolveFor({ principal, agent }), filter),
-    reviews: ({ principal, agent, ...filter } = {}) => listReviews(store.db, resolveFor({ principal, agent }), filter),
+    reviews: ({ principal, agent, ...filter } = {}) =>
+      listReviews(store.db, resolveFor({ principal, agent }), filter, store.clock.now()),
     conflicts: ({ principal, agent, ...filter } = {}) =>
       listConflicts(store.db, resolveFor({ principal, agent }), filter.scopes),
     decide: (id, verdict, request) => decideReview(context, resolveFor(request), id, verdict),

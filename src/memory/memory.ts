@@ -89,6 +89,8 @@ export interface Memory extends Levels {
   /** When the event or plan it describes is over; it ranks lower from then on. */
   expiresAt?: number;
   forgottenAt?: number;
+  /** Until when a doubtful memory waits for a confirmation. It is found when asked for, and never recalled unasked. */
+  tentativeUntil?: number;
   supersedes?: string;
   supersededBy?: string;
   /** Identifies the fact independent of its value, so that a new value supersedes the old one. */

@@ -48,7 +48,8 @@ export function selectMemories(db: Db | Tx, scopes: readonly string[] | undefine
   if (filter.includeHistory) return filter.asOf === undefined ? query : query.where("valid_from", "<=", at);
   return query
     .where("valid_from", "<=", at)
-    .where((where) => where.or([where("invalidated_at", "is", null), where("invalidated_at", ">", at)]));
+    .where((where) => where.or([where("invalidated_at", "is", null), where("invalidated_at", ">", at)]))
+    .where((where) => where.or([where("tentative_until", "is", null), where("tentative_until", ">", now)]));
 }
 
 /** Memories by id, in the order of the ids. Memories that are not visible are left out. */
@@ -157,18 +158,13 @@ export async function readStats(
       .execute();
     return Object.fromEntries(rows.map((row) => [row[column], Number(row.n)]));
   };
-  let reviews = store.db.selectFrom("memory_reviews").where("state", "=", "held");
-  if (scopes !== undefined) reviews = reviews.where("scope", "in", scopes);
-  // The candidate is JSON text in both engines.
-  if (filter.category !== undefined) reviews = reviews.where("candidate", "like", `%"category":"${filter.category}"%`);
-  const held = await reviews.select((eb) => eb.fn.countAll<number>().as("n")).executeTakeFirst();
   const [total, current] = [await count(all), await count(believed)];
   return {
     total,
     current,
     history: total - current,
     forgotten: await count(all.where("forgotten_at", "is not", null)),
-    held: Number(held?.n ?? 0),
+    held: await count(believed.where("tentative_until", "is not", null)),
     byScope: await by("scope"),
     byCategory: await by("category"),
     byTier: await by("tier"),

@@ -6,22 +6,32 @@ import type { Place } from "./decisions.ts";
 import type { Memory, MemoryDraft } from "./memory.ts";
 import { readMemories } from "./read.ts";
 
-/** A candidate whose admission score lies between the two thresholds. */
+/** `held`: between the thresholds, stored as a tentative memory. `refused`: below both, not stored. */
+export type ReviewState = "held" | "refused" | "accepted" | "rejected";
+
+/** A candidate that admission did not simply accept. */
 export interface Review {
   id: string;
   scope: string;
   agent: string;
-  state: "held" | "accepted" | "rejected";
+  state: ReviewState;
   candidate: MemoryDraft;
   score: number;
   features: Admission["features"];
+  /** The tentative memory of a held candidate. */
+  memory?: string;
   createdAt: number;
 }
 
-export async function holdForReview(
+/** Records how admission judged a candidate. */
+export async function insertReview(
   tx: StoreTransaction,
-  draft: MemoryDraft,
-  admission: Admission,
+  {
+    state,
+    draft,
+    admission,
+    memory,
+  }: { state: "held" | "refused"; draft: MemoryDraft; admission: Admission; memory?: string },
   place: Place,
 ): Promise<string> {
   const id = `rev_${newId(tx.clock, tx.random)}`;
@@ -30,10 +40,11 @@ export async function holdForReview(
     .values({
       id,
       ...place,
-      state: "held",
+      state,
       candidate: JSON.stringify(draft),
       score: admission.score,
       features: JSON.stringify(admission.features),
+      memory: memory ?? null,
       created_at: tx.clock.now(),
     })
     .execute();
@@ -42,36 +53,51 @@ export async function holdForReview(
 
 const reviewsMax = 1_000;
 
-/** Reviews without a decision, the oldest first. */
+/** Reviews without a decision, the oldest first; a held one ends with its tentative memory. */
 export async function listReviews(
   db: Db | Tx,
   visibility: Visibility,
-  filter: { scopes?: readonly string[]; id?: string; limit?: number },
+  filter: { scopes?: readonly string[]; id?: string; limit?: number; refused?: boolean },
+  now: number,
 ): Promise<Review[]> {
   const scopes = narrowScopes(visibility, filter.scopes);
   if (scopes?.length === 0) return [];
-  let query = db.selectFrom("memory_reviews").selectAll().where("state", "=", "held");
-  if (scopes !== undefined) query = query.where("scope", "in", scopes);
-  if (filter.id !== undefined) query = query.where("id", "=", filter.id);
+  let query = selectOpenReviews(db, now, filter.id === undefined ? [filter.refused ? "refused" : "held"] : openStates);
+  if (scopes !== undefined) query = query.where("r.scope", "in", scopes);
+  if (filter.id !== undefined) query = query.where("r.id", "=", filter.id);
   const rows = await query
-    .orderBy("created_at")
-    .orderBy("id")
+    .selectAll("r")
+    .orderBy("r.created_at")
+    .orderBy("r.id")
     .limit(filter.limit ?? reviewsMax)
     .execute();
   return rows.map((row) => ({
     id: row.id,
     scope: row.scope,
     agent: row.agent,
-    state: row.state as Review["state"],
+    state: row.state as ReviewState,
     candidate: JSON.parse(row.candidate) as MemoryDraft,
     score: row.score,
     features: JSON.parse(row.features) as Admission["features"],
+    ...(row.memory === null ? {} : { memory: row.memory }),
     createdAt: row.created_at,
   }));
 }
 
-export async function getReview(db: Db | Tx, visibility: Visibility, id: string): Promise<Review> {
-  const [review] = await listReviews(db, visibility, { id });
+const openStates = ["held", "refused"] as const;
+
+/** Open reviews of some states; held ones whose tentative memory is not current any more are decided. */
+export function selectOpenReviews(db: Db | Tx, now: number, states: readonly ReviewState[]) {
+  return db
+    .selectFrom("memory_reviews as r")
+    .leftJoin("memories as m", "m.id", "r.memory")
+    .where("r.state", "in", states)
+    .where("m.invalidated_at", "is", null)
+    .where((where) => where.or([where("r.memory", "is", null), where("m.tentative_until", ">", now)]));
+}
+
+export async function getReview(db: Db | Tx, visibility: Visibility, id: string, now: number): Promise<Review> {
+  const [review] = await listReviews(db, visibility, { id }, now);
   if (review) return review;
   throw new VarveError("NOT_FOUND", `There is no open review ${JSON.stringify(id.slice(0, 100))}.`, {
     remedy: "Run `varve memory review` to list the open reviews.",
@@ -82,14 +108,14 @@ export async function getReview(db: Db | Tx, visibility: Visibility, id: string)
 export async function closeReview(
   tx: StoreTransaction,
   id: string,
-  state: "accepted" | "rejected",
+  { from, to }: { from: ReviewState; to: "accepted" | "rejected" },
   now: number,
 ): Promise<boolean> {
   const done = await tx.db
     .updateTable("memory_reviews")
-    .set({ state, decided_at: now })
+    .set({ state: to, decided_at: now })
     .where("id", "=", id)
-    .where("state", "=", "held")
+    .where("state", "=", from)
     .executeTakeFirst();
   return Number(done.numUpdatedRows) === 1;
 }

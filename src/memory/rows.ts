@@ -56,6 +56,7 @@ export function memoryFromRow(row: Omit<MemoryTable, "num">): Omit<Memory, "sour
     supersedes: row.supersedes,
     supersededBy: row.superseded_by,
     factKey: row.fact_key,
+    tentativeUntil: row.tentative_until,
   };
   const known = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null));
   return {

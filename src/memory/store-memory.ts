@@ -9,7 +9,6 @@ import { parseFact } from "./extract/facts.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { getMemory, readHistory } from "./read.ts";
-import { closeReview, getReview } from "./review.ts";
 import { memoryFromRow } from "./rows.ts";
 import { type Candidate, findSimilar, type SimilarMemory } from "./similar-memories.ts";
 import { computeWordCosine, createWordCosine, extractIndexTerms } from "./similarity.ts";
@@ -226,30 +225,6 @@ export async function forgetMemory(context: MemoryContext, visibility: Visibilit
       .execute();
   });
   return getMemory(context.store.db, visibility, id);
-}
-
-/** Stores or rejects a candidate that was held for review. */
-export async function decideReview(
-  context: MemoryContext,
-  visibility: Visibility,
-  id: string,
-  verdict: "accepted" | "rejected",
-): Promise<AppliedDecision | undefined> {
-  const review = await getReview(context.store.db, visibility, id);
-  const { scope } = review;
-  const candidate = verdict === "accepted" ? { draft: review.candidate } : undefined;
-  const similar = candidate ? await findComparable(context, scope, candidate) : [];
-  return context.store.transaction(async (tx) => {
-    await tx.lock(`memories ${scope}`);
-    if (!(await closeReview(tx, id, verdict, context.store.clock.now()))) {
-      throw new VarveError("CONFLICT", `The review ${id} has been decided in the meantime.`, {
-        remedy: "List the reviews again.",
-      });
-    }
-    if (!candidate) return undefined;
-    const decision = decideByRules(candidate, similar, context);
-    return applyDecision(tx, candidate, decision, { agent: review.agent, scope });
-  });
 }
 
 async function getCurrent(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {

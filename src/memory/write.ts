@@ -15,6 +15,8 @@ export interface Placement {
   /** For a version of the past: when it stopped being valid, and the id of its successor. */
   until?: { time: number; by: string | null };
   vector?: { space: number; vector: ArrayLike<number> };
+  /** For a doubtful memory: until when it waits for a confirmation. */
+  tentativeUntil?: number;
 }
 
 const startTier: Tier = "working";
@@ -66,6 +68,7 @@ export function toMemoryRows(
     trust: draft.trust,
     extractor: draft.extractor,
     fiction: draft.fiction ? 1 : 0,
+    tentative_until: place.tentativeUntil ?? null,
   };
   return {
     row,
@@ -147,6 +150,17 @@ export async function countSupport(
         contradicted: eb("memory_support.contradicted", "+", contradicted),
       })),
     )
+    .execute();
+}
+
+/** Ends the trial of a tentative memory: it is believed like any other. */
+export async function confirmMemory(tx: StoreTransaction, id: string): Promise<void> {
+  await tx.db.updateTable("memories").set({ tentative_until: null }).where("id", "=", id).execute();
+  await tx.db
+    .updateTable("memory_reviews")
+    .set({ state: "accepted", decided_at: tx.clock.now() })
+    .where("memory", "=", id)
+    .where("state", "=", "held")
     .execute();
 }
 

@@ -92,11 +92,9 @@ export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): 
   };
 }
 
-/** A document with the scores that the stages give it. */
-export interface Candidate {
-  doc: Doc;
-  /** Its index in the pool. */
-  index: number;
+/** What the stages read and change of a candidate. Memories are ranked by the same stages. */
+export interface RankedCandidate {
+  doc: Pick<Doc, "key" | "kind" | "seq" | "speaker" | "text">;
   sources: (Retriever | "context")[];
   /** BM25 of the document without its neighbours, normalised to 0–1. */
   bm25: number;
@@ -108,12 +106,19 @@ export interface Candidate {
   notes: string[];
 }
 
+/** A document with the scores that the stages give it. */
+export interface Candidate extends RankedCandidate {
+  doc: Doc;
+  /** Its index in the pool. */
+  index: number;
+}
+
 /** Best first; ties go to the older document, so that the order is deterministic. */
-export function compareByScore(a: Candidate, b: Candidate): number {
+export function compareByScore(a: RankedCandidate, b: RankedCandidate): number {
   return b.score - a.score || (a.doc.seq ?? 0) - (b.doc.seq ?? 0) || (a.doc.key < b.doc.key ? -1 : 1);
 }
 
-export function traceScores(candidates: readonly Candidate[], stage: string): void {
+export function traceScores(candidates: readonly RankedCandidate[], stage: string): void {
   for (const candidate of candidates) candidate.stages[stage] = roundScore(candidate.score);
 }
 

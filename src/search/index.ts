@@ -4,6 +4,7 @@ export type { CorpusText } from "./corpus/read.ts";
 export type { SyncOptions, SyncResult } from "./corpus/sync.ts";
 export { type EmbedPendingOptions, type EmbedPendingResult, embedTexts } from "./embed-pending.ts";
 export type { MessageHit, MessageSearch } from "./find-messages.ts";
+export { type RankedCandidate, roundScore, traceScores } from "./fuse.ts";
 export type { PruneResult } from "./prune.ts";
 export type { SearchContext } from "./search-context.ts";
 export {
@@ -15,6 +16,8 @@ export {
   type SearchRequest,
   type SearchService,
 } from "./search-service.ts";
+export { rerankCandidates } from "./stages/rerank.ts";
+export { diversify, filterByFinalMinScore, moveNoiseLast } from "./stages/stages.ts";
 export { chooseWords } from "./text/choose-words.ts";
 export { selectEmbeddedText } from "./text/parse-query.ts";
 export {

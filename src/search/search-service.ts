@@ -85,7 +85,7 @@ export interface SearchIndex {
 /** Finds memories for a search; the memory module provides it. */
 export type FindMemories = (
   visibility: Visibility,
-  request: Pick<SearchRequest, "scopes" | "minScore" | "since" | "before" | "signal"> & {
+  request: Pick<SearchRequest, "scopes" | "minScore" | "since" | "before" | "explain" | "signal"> & {
     query: string;
     limit: number;
   },

@@ -32,6 +32,8 @@ export interface MemoryTable {
   trust: string;
   extractor: string;
   fiction: number;
+  /** Until when a doubtful memory is kept without a confirmation; null for every other memory. */
+  tentative_until: number | null;
 }
 
 /** Evidence of a memory: a range of characters in the text of an entry. */
@@ -71,7 +73,7 @@ export interface MemoryVectorTable {
   vector: Uint8Array;
 }
 
-/** A candidate waiting for a person's decision. */
+/** A candidate that admission did not simply accept. */
 export interface MemoryReviewTable {
   id: string;
   scope: string;
@@ -81,6 +83,8 @@ export interface MemoryReviewTable {
   candidate: string;
   score: number;
   features: string;
+  /** The tentative memory that was stored for it. */
+  memory: string | null;
   created_at: number;
   decided_at: number | null;
 }
@@ -90,6 +94,8 @@ export interface MemoryCursorTable {
   agent: string;
   conversation: number;
   seq: number;
+  /** Imported messages before this one are not processed yet; null when there are none. */
+  unread_before: number | null;
   updated_at: number;
 }
 

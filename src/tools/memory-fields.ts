@@ -41,12 +41,16 @@ export const remembered = z.object({
   evidence: z.array(z.string()).describe("Citations of the messages it rests on; lcm_describe opens them."),
   score: z.number().optional(),
   expired: z.boolean().optional(),
+  tentative: z.boolean().optional().describe("true while it waits for a confirmation."),
+  conflicts: z.array(z.string()).optional().describe("Memories that it may be in conflict with."),
 });
 export type Remembered = z.input<typeof remembered>;
 
 const contentMax = 4_000;
 
-export function toRemembered(memory: Memory, more: Pick<Remembered, "score" | "expired"> = {}): Remembered {
+type Finding = Pick<Remembered, "score" | "expired" | "conflicts">;
+
+export function toRemembered(memory: Memory, more: Finding = {}): Remembered {
   const { invalidatedAt, expiresAt, supersededBy } = memory;
   return {
     id: memory.id,
@@ -66,12 +70,13 @@ export function toRemembered(memory: Memory, more: Pick<Remembered, "score" | "e
     ...(expiresAt === undefined ? {} : { expiresAt: instantText(expiresAt) }),
     ...(supersededBy === undefined ? {} : { supersededBy }),
     evidence: [...new Set(memory.sources.map((source) => `msg#${source.seq}`))],
+    ...(memory.tentativeUntil === undefined ? {} : { tentative: true }),
     ...more,
   };
 }
 
 /** A memory as text and as a structured value. */
-export function memoryBlock(memory: Memory, more: Pick<Remembered, "score" | "expired"> = {}): Block<Remembered> {
+export function memoryBlock(memory: Memory, more: Finding = {}): Block<Remembered> {
   const value = toRemembered(memory, more);
   const facts = [
     `**${memory.id}**`,
@@ -81,6 +86,8 @@ export function memoryBlock(memory: Memory, more: Pick<Remembered, "score" | "ex
     ...(memory.invalidatedAt === undefined ? [] : [`believed until ${minuteText(memory.invalidatedAt)}`]),
     ...(more.expired ? ["expired"] : []),
     ...(memory.fiction ? ["fiction"] : []),
+    ...(value.tentative ? ["tentative: not confirmed yet"] : []),
+    ...(more.conflicts?.length ? [`perhaps in conflict with ${more.conflicts.join(", ")}`] : []),
     value.evidence.length === 0 ? `written by ${name(memory.extractor)}` : `from ${value.evidence.join(", ")}`,
   ];
   return { words: `- ${facts.join(" · ")}\n${quote(value.content)}`, value };

@@ -38,7 +38,9 @@ export const memoryRecall = defineTool({
     const { principal, agent } = await resolveRequester(context);
     const request = { ...asked, ...onlyScope(scope), principal, agent, signal: context.signal };
     const found = await context.services.memory.recall(request);
-    const blocks = found.hits.map(({ memory, score, expired }) => memoryBlock(memory, { score, expired }));
+    const blocks = found.hits.map(({ memory, score, expired, conflicts }) =>
+      memoryBlock(memory, { score, expired, ...(conflicts ? { conflicts } : {}) }),
+    );
     const { kept, rest } = fitting(blocks);
     const cutLines = rest.length === 0 ? [] : [`${rest.length} further memories do not fit an answer; lower the limit`];
     const how = found.note === undefined ? [] : [`(${found.note})`];

@@ -1,5 +1,13 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Category, type Memory, owner, type Requester, type Session, type Varve } from "../../index.ts";
+import {
+  type Category,
+  type Memory,
+  type MemoryHit,
+  owner,
+  type Requester,
+  type Session,
+  type Varve,
+} from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
 
@@ -20,6 +28,8 @@ export interface MemoryFlags extends CommonOptions {
   yes?: boolean;
   accept?: string;
   reject?: string;
+  refused?: boolean;
+  explain?: boolean;
 }
 
 /** The command line acts for the owner, who may name any scope. */
@@ -86,7 +96,7 @@ function drawTable(memories: readonly Memory[]): string {
 
 export async function searchCommand(words: string[], flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const { category, limit, asOf, history } = flags;
+    const { category, limit, asOf, history, explain } = flags;
     const query = words.join(" ");
     const found = await varve.memory.recall({
       ...requesterFor(flags),
@@ -95,16 +105,32 @@ export async function searchCommand(words: string[], flags: MemoryFlags): Promis
       limit,
       asOf,
       includeHistory: history,
+      explain,
     });
-    for (const { memory, score, expired } of found.hits) {
-      const sources = memory.sources.map((source) => `msg#${source.seq}`).join(" ") || memory.extractor;
-      output.show(`${score.toFixed(2)} ${memory.id} ${memory.category}${expired ? ", expired" : ""}, ${sources}`);
-      output.show(`     ${memory.abstract}`);
-    }
+    for (const hit of found.hits) output.show(describeHit(hit));
+    for (const { name, ms, candidates } of found.steps ?? [])
+      output.say(`${name}: ${candidates} candidates, ${ms.toFixed(1)} ms`);
     if (found.hits.length === 0) output.say("No memory matches.");
     if (found.note !== undefined) output.say(`(${found.note})`);
     output.result(found);
   });
+}
+
+function describeHit({ memory, score, expired, tentative, notes = [], stages }: MemoryHit): string {
+  const sources = memory.sources.map((source) => `msg#${source.seq}`).join(" ") || memory.extractor;
+  const facts = [
+    memory.category,
+    ...(expired ? ["expired"] : []),
+    ...(tentative ? ["tentative"] : []),
+    sources,
+    ...notes,
+  ];
+  const trace = Object.entries(stages ?? {}).map(([name, value]) => `${name} ${value.toFixed(2)}`);
+  return [
+    `${score.toFixed(2)} ${memory.id} ${facts.join(", ")}`,
+    `     ${memory.abstract}`,
+    ...(trace.length === 0 ? [] : [`     ${trace.join(" → ")}`]),
+  ].join("\n");
 }
 
 export async function showCommand(words: string[], flags: MemoryFlags): Promise<void> {
@@ -209,7 +235,7 @@ export async function reviewCommand(flags: MemoryFlags): Promise<void> {
       output.result({ id, verdict, ...done });
       return;
     }
-    const conflicts = await varve.memory.conflicts(requesterFor(flags));
+    const conflicts = flags.refused ? [] : await varve.memory.conflicts(requesterFor(flags));
     for (const [first, second] of conflicts) {
       output.show(`Perhaps in conflict:\n  ${first.id} ${first.abstract}\n  ${second.id} ${second.abstract}`);
     }
@@ -218,13 +244,12 @@ export async function reviewCommand(flags: MemoryFlags): Promise<void> {
         "Forget one of two with `varve memory forget ID`, or replace it with `varve memory add … --replaces ID`.",
       );
     }
-    const reviews = await varve.memory.reviews(requesterFor(flags));
+    const reviews = await varve.memory.reviews({ ...requesterFor(flags), refused: flags.refused });
     const rows = reviews.map((one) => [one.id, one.score.toFixed(2), one.candidate.category, one.candidate.abstract]);
-    output.show(
-      rows.length === 0
-        ? `There is nothing${conflicts.length > 0 ? " else" : ""} to review.`
-        : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows),
-    );
+    const nothing = flags.refused
+      ? "Admission refused nothing in the last 30 days."
+      : `There is nothing${conflicts.length > 0 ? " else" : ""} to review.`;
+    output.show(rows.length === 0 ? nothing : table(["REVIEW", "SCORE", "CATEGORY", "WHAT"], rows));
     output.result(reviews);
   });
 }

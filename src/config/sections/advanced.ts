@@ -112,6 +112,16 @@ const memory = z.strictObject({
           typePrior: weight.optional().describe("Weight of the category's prior. Default: from memory.admission."),
         })
         .prefault({}),
+      typePriors: z
+        .strictObject({
+          profile: share.optional().describe("How likely a profile is worth keeping. Default: 0.95."),
+          preferences: share.optional().describe("How likely a preference is worth keeping. Default: 0.9."),
+          entities: share.optional().describe("How likely a fact about a thing is worth keeping. Default: 0.75."),
+          events: share.optional().describe("How likely an event is worth keeping. Default: 0.45."),
+          cases: share.optional().describe("How likely a solved problem is worth keeping. Default: 0.8."),
+          patterns: share.optional().describe("How likely a way of working is worth keeping. Default: 0.85."),
+        })
+        .prefault({}),
       pool: z
         .int()
         .min(1)
@@ -123,6 +133,32 @@ const memory = z.strictObject({
         .describe("Half-life of the recency feature, in days. Default: from memory.admission."),
     })
     .prefault({}),
+  recall: z
+    .strictObject({
+      agreementWeight: share
+        .default(0.25)
+        .describe("How much the weaker of word match and vector match adds to the stronger one."),
+      formWeight: share.default(0.8).describe("Weight of another form of a query word, such as plural."),
+      synonymWeight: share.default(0.6).describe("Weight of a synonym of a query word; 0 searches no synonyms."),
+      meaningFloor: share.default(0.25).describe("The least relevance of a memory that only vectors find."),
+      promptFloor: share.default(0.3).describe("The least relevance of a memory that is added to a prompt unasked."),
+      hardFloor: share
+        .default(0.05)
+        .describe(
+          "The least score of a result; when no word match reaches it, the best ones stay and are marked weak.",
+        ),
+      importanceWeight: share.default(0.3).describe("How much of a score depends on the importance of a memory."),
+      expiredFactor: share.default(0.6).describe("Factor on the score of a memory whose event is over."),
+      outdatedFactor: share.default(0.5).describe("Factor on the score of a version that is not valid at the time."),
+      rerankWeight: share.default(0.6).describe("Share of the reranker's score, when one is configured."),
+      diversityLambda: share
+        .default(0.7)
+        .describe("Maximal marginal relevance: 1 ranks by score only, 0 by diversity only."),
+    })
+    .prefault({}),
+  tentativeDays: days
+    .default(30)
+    .describe("How many days a doubtful memory waits for a repetition or a review before it is forgotten."),
 });
 
 const models = z.strictObject({

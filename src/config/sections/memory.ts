@@ -39,7 +39,9 @@ export const memorySection = z.strictObject({
   admission: z
     .enum(["off", "balanced", "conservative", "high-recall"])
     .default("off")
-    .describe("How strictly new memories are filtered; doubtful ones wait for review by a person."),
+    .describe(
+      "How strictly new memories are filtered; doubtful ones are kept as tentative: they are found when asked for, and forgotten after 30 days unless they are repeated or accepted in a review.",
+    ),
   callsPerHour: z.int().min(0).default(60).describe("The maximum model calls for memories per hour and agent."),
   tokensPerDay: z.int().min(0).default(500_000).describe("The maximum model tokens for memories per day and agent."),
   agentScopes: z

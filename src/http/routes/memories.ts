@@ -72,11 +72,18 @@ const search = createRoute({
       ...filter,
       query: text(2_000).openapi({ example: "flight" }),
       limit: z.coerce.number().int().min(1).max(100).optional(),
+      explain: flag.openapi({ description: "1 to list the score of each memory after every stage." }),
     }),
   },
   responses: {
     200: jsonContent(
-      z.object({ hits: z.array(hitSchema), mode: z.string(), note: z.string().optional() }),
+      z.object({
+        hits: z.array(hitSchema),
+        mode: z.string(),
+        note: z.string().optional(),
+        cut: z.array(z.string()),
+        steps: z.array(z.object({ name: z.string(), ms: z.number(), candidates: z.number() })).optional(),
+      }),
       "The memories.",
     ),
     ...failures,
@@ -96,8 +103,14 @@ const reviews = createRoute({
   method: "get",
   path: "/api/memories/review",
   tags,
-  summary: "List extracted facts that need a person's decision",
-  request: { query: fields({ agent: agentQuery, scope: scope.optional() }) },
+  summary: "List extracted facts that need a person's decision, or that admission refused",
+  request: {
+    query: fields({
+      agent: agentQuery,
+      scope: scope.optional(),
+      refused: flag.openapi({ description: "1 to list the facts that admission refused." }),
+    }),
+  },
   responses: { 200: jsonContent(z.object({ reviews: z.array(reviewSchema) }), "The pending reviews."), ...failures },
 });
 
@@ -186,11 +199,12 @@ export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): voi
     return reply(c, appliedSchema, await memory.add({ ...wanted, ...since, ...asked }));
   });
   addRoute(app, search, async (c) => {
-    const { agent, scope: one, history: all, ...rest } = c.req.valid("query");
+    const { agent, scope: one, history: all, explain, ...rest } = c.req.valid("query");
     const request = {
       ...rest,
       ...toScopes(one),
       includeHistory: all === "1",
+      explain: explain === "1",
       ...createRequester(c.get("principal"), agent),
     };
     const found = await memory.recall({ ...request, signal: c.req.raw.signal });
@@ -202,8 +216,9 @@ export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): voi
     return reply(c, statsSchema, await memory.stats(request));
   });
   addRoute(app, reviews, async (c) => {
-    const { agent, scope: one } = c.req.valid("query");
-    const found = await memory.reviews({ ...toScopes(one), ...createRequester(c.get("principal"), agent) });
+    const { agent, scope: one, refused } = c.req.valid("query");
+    const asked = createRequester(c.get("principal"), agent);
+    const found = await memory.reviews({ ...toScopes(one), refused: refused === "1", ...asked });
     return reply(c, reviews.responses[200].content["application/json"].schema, { reviews: found });
   });
   addRoute(app, decide, async (c) => {

@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { categoryNames } from "../../index.ts";
 
+const counts = z.record(z.string(), z.number());
+
 export const memorySchema = z
   .object({
     id: z.string(),
@@ -23,6 +25,7 @@ export const memorySchema = z
     invalidatedAt: z.number().optional(),
     expiresAt: z.number().optional(),
     forgottenAt: z.number().optional(),
+    tentativeUntil: z.number().optional().describe("Until when a doubtful memory waits for a confirmation."),
     supersedes: z.string().optional(),
     supersededBy: z.string().optional(),
     factKey: z.string().optional(),
@@ -53,6 +56,10 @@ export const hitSchema = z.object({
   factor: z.number(),
   expired: z.boolean(),
   outdated: z.boolean(),
+  tentative: z.boolean().describe("Whether it waits for a confirmation."),
+  conflicts: z.array(z.string()).optional().describe("Memories that it may be in conflict with; they follow it."),
+  notes: z.array(z.string()).optional().describe("Why its rank differs from its score."),
+  stages: counts.optional().describe("Its score after every stage, with explain."),
 });
 
 export const openedSchema = z.object({
@@ -78,7 +85,6 @@ export const openedSchema = z.object({
   curve: z.array(z.object({ day: z.number(), worth: z.number() })),
 });
 
-const counts = z.record(z.string(), z.number());
 export const statsSchema = z.object({
   total: z.number(),
   current: z.number(),
@@ -99,5 +105,6 @@ export const reviewSchema = z.object({
   candidate: z.object({ category: z.string(), abstract: z.string(), content: z.string() }),
   score: z.number(),
   features: counts,
+  memory: z.string().optional().describe("The tentative memory of a held fact."),
   createdAt: z.number(),
 });

@@ -3,8 +3,9 @@ import { type AppliedDecision, applyDecision, type Place } from "../decisions.ts
 import type { Trust } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { parseRecallBlock } from "../recall/block.ts";
-import { holdForReview } from "../review.ts";
+import { insertReview } from "../review.ts";
 import { type Budget, readBudgetLeft, recordUsage } from "../spend.ts";
+import { storeTentative } from "../tentative.ts";
 import { type ExtractionPolicy, type GatheredCandidates, gatherCandidates } from "./gather-candidates.ts";
 import { type ReconciledCandidate, reconcile } from "./reconcile.ts";
 import { asksToRemember } from "./rules.ts";
@@ -139,10 +140,15 @@ async function writeBatch(
         continue;
       }
       byIndex.push(undefined);
+      const { candidate, admission } = item;
       if (item.outcome === "hold") {
-        await holdForReview(tx, item.candidate.draft, item.admission, place);
+        const { conflicts } = item;
+        await storeTentative(tx, candidate, { admission, conflicts, days: context.settings.tentativeDays }, place);
         held += 1;
-      } else rejected += 1;
+      } else {
+        await insertReview(tx, { state: "refused", draft: candidate.draft, admission }, place);
+        rejected += 1;
+      }
     }
     return { applied, held, rejected };
   });

@@ -15,7 +15,8 @@ import { joinReadable, splitSentences, type Utterance } from "./utterances.ts";
 /** A candidate with its outcome. */
 export type ReconciledCandidate =
   | { candidate: Candidate; outcome: "write"; decision: Decision; admission?: Admission; earlier?: number }
-  | { candidate: Candidate; outcome: "hold" | "reject"; admission: Admission };
+  | { candidate: Candidate; outcome: "hold"; admission: Admission; conflicts: string[] }
+  | { candidate: Candidate; outcome: "reject"; admission: Admission };
 
 export interface Reconciliation {
   items: ReconciledCandidate[];
@@ -48,7 +49,7 @@ export async function reconcile(
     });
     const admission = options.admission && assessCandidate(context, candidate, similar, utility[index], options);
     if (admission && admission.outcome !== "admit") {
-      result.items.push({ candidate, outcome: admission.outcome, admission });
+      result.items.push(decideOnDoubtful(candidate, similar, admission, context));
       continue;
     }
     const earlier = findEarlierValue(candidates, index, context);
@@ -64,6 +65,25 @@ export async function reconcile(
     result.items.push({ candidate, outcome: "write", decision, admission, earlier });
   }
   return result;
+}
+
+/**
+ * A candidate that admission did not accept may still repeat a known memory: that confirms the memory. Otherwise it is
+ * stored as tentative, which changes no other memory, or refused.
+ */
+function decideOnDoubtful(
+  candidate: Candidate,
+  similar: Awaited<ReturnType<typeof findSimilar>>,
+  admission: Admission,
+  options: RuleOptions,
+): ReconciledCandidate {
+  const decision = decideByRules(candidate, similar, options);
+  if (decision.kind === "support" || decision.kind === "skip") {
+    return { candidate, outcome: "write", decision, admission };
+  }
+  if (admission.outcome === "reject") return { candidate, outcome: "reject", admission };
+  const conflicts = [...(decision.match === undefined ? [] : [decision.match]), ...(decision.conflicts ?? [])];
+  return { candidate, outcome: "hold", admission, conflicts };
 }
 
 /** The index of an earlier candidate of the batch with another value of the same fact; it is not stored yet. */

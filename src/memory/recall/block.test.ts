@@ -34,6 +34,7 @@ const hit = (content: string, more: Partial<Memory> = {}, expired = false): Memo
   factor: 1,
   expired,
   outdated: false,
+  tentative: false,
 });
 
 const block = (hits: MemoryHit[], hitTokens: number, notes: RecalledNote[] = [], more: Partial<BlockRequest> = {}) =>

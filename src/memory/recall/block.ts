@@ -81,15 +81,16 @@ function renderNote({ citation, time, text }: RecalledNote): string {
 }
 
 /** A memory on one line, with its id, date, category and evidence. */
-function renderMemory({ memory, expired }: MemoryHit): string {
+function renderMemory({ memory, expired, conflicts = [] }: MemoryHit): string {
   const date = new Date(memory.validFrom).toISOString().slice(0, 10);
   const sources = [...new Set(memory.sources.map((source) => `msg#${source.seq}`))];
   const from = sources.length === 0 ? memory.extractor : sources.slice(0, 3).join(" ");
   const over = expired ? " expired" : "";
   const fiction = memory.fiction ? " fiction" : "";
+  const doubt = conflicts.length === 0 ? "" : ` perhaps in conflict with ${conflicts.join(" ")}`;
   const body = memory.content.length <= 400 ? memory.content : memory.abstract;
   const text = body.includes(memory.abstract) ? body : memory.abstract;
-  return `[${memory.id} ${date} ${memory.category}${over}${fiction} from ${escapeBrackets(from)}] ${escapeBrackets(text.replaceAll(/\s+/g, " "))}\n`;
+  return `[${memory.id} ${date} ${memory.category}${over}${fiction}${doubt} from ${escapeBrackets(from)}] ${escapeBrackets(text.replaceAll(/\s+/g, " "))}\n`;
 }
 
 /** Escapes angle brackets, so that no tag can be opened or closed from inside. */

@@ -1,36 +1,46 @@
 import { narrowScopes, type Visibility } from "../../authorization/index.ts";
-import type { FindMemories, SearchResult } from "../../search/index.ts";
-import { chooseWords, selectMemorySpace } from "../../search/index.ts";
-import type { Store } from "../../store/index.ts";
-import { computeSearchFactor, computeWorth, type DecaySettings } from "../decay.ts";
-import type { Category, Memory } from "../memory.ts";
+import {
+  diversify,
+  type FindMemories,
+  filterByFinalMinScore,
+  moveNoiseLast,
+  type RankedCandidate,
+  rerankCandidates,
+  roundScore,
+  type SearchResult,
+  traceScores,
+} from "../../search/index.ts";
+import type { MemoryTable } from "../../store/index.ts";
+import { computeSearchFactor, computeWorth } from "../decay.ts";
+import type { Memory } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { selectMemories } from "../read.ts";
 import { loadMemories, memoryFromRow } from "../rows.ts";
-import { extractIndexTerms } from "../similarity.ts";
-import { loadBackground, scaleCosine } from "./background.ts";
+import { createWordCosine } from "../similarity.ts";
+import { type FindRequest, type RetrievedMemories, retrieveMemories } from "./retrieve-memories.ts";
 import { createWordScorer } from "./word-scorer.ts";
 
-export interface FindRequest {
-  query: string;
-  limit: number;
-  scopes?: readonly string[];
-  category?: Category;
-  asOf?: number;
-  includeHistory?: boolean;
-  signal?: AbortSignal;
-}
+export type { FindRequest } from "./retrieve-memories.ts";
 
 export interface MemoryHit {
   memory: Memory;
   score: number;
-  /** The match with the query by words or meaning, before the decay factor. */
+  /** The match with the query by words or meaning, before the stages that change the score. */
   relevance: number;
+  /** The factor of decay and tier. */
   factor: number;
   /** The event or plan it describes is over. */
   expired: boolean;
   /** It is not valid at the requested time. */
   outdated: boolean;
+  /** It waits for a confirmation: found because it was asked for. */
+  tentative: boolean;
+  /** Other believed memories that it may be in conflict with; they follow it. Absent when there are none. */
+  conflicts?: string[];
+  /** Why its rank differs from its score. */
+  notes?: string[];
+  /** Its score after every stage, with `explain`. */
+  stages?: Record<string, number>;
 }
 
 export interface FoundMemories {
@@ -38,176 +48,206 @@ export interface FoundMemories {
   /** `words` without an embedding model, or when it failed. */
   mode: "words" | "words and vectors";
   note?: string;
+  /** Results that were left out, and why. */
+  cut: string[];
+  /** With `explain`: how long each step took, and how many candidates it left. */
+  steps?: { name: string; ms: number; candidates: number }[];
 }
 
-/** The candidates of each retriever: a minimum, and a multiple of the limit. */
-const candidatesLeast = 80;
-const candidatesEach = 2;
-/** Words in more memories than this are common: only the newest memories that contain them are ranked. */
-const rowsMax = 2_000;
-const rankedMax = 2_000;
-const countMax = 20_000;
-/** The minimum relevance of a match by meaning alone: a little below where unrelated texts end. */
-const meaningFloor = 0.25;
-const widerTimes = 4;
-const expiredFactor = 0.6;
-const outdatedFactor = 0.5;
+interface MemoryCandidate extends RankedCandidate {
+  row: MemoryTable;
+  relevance: number;
+  factor: number;
+  expired: boolean;
+  outdated: boolean;
+}
 
-/** The memories that match a query, best first. Ranking happens here, so that both engines rank alike. */
+/** The cosine of words from which two memories say nearly the same. */
+const nearDuplicateFrom = 0.85;
+const conflictsMax = 3;
+
+/**
+ * The memories that match a query, best first: candidates by words and vectors, fusion, then the same stages as a
+ * search. Ranking happens here, so that both engines rank alike. It never writes.
+ */
 export async function findMemories(
   context: Pick<MemoryContext, "store" | "embeddings" | "settings">,
   visibility: Visibility,
   request: FindRequest,
 ): Promise<FoundMemories> {
   const scopes = narrowScopes(visibility, request.scopes);
-  if (scopes?.length === 0) return { hits: [], mode: "words" };
-  const { store } = context;
-  const now = store.clock.now();
-  const at = request.asOf ?? now;
-  const [vectorMatches, matched] = await Promise.all([
-    retrieveByVectors(context, scopes, request),
-    retrieveByWords(store, scopes, request, at),
-  ]);
-  const ids = matched.filter((id) => !vectorMatches.rows.has(id));
-  const read = ids.length === 0 ? [] : await readRows(store, scopes, request, now, ids);
-  const fits = createWordScorer(request.query);
-  const scored = [...vectorMatches.rows.values(), ...read]
-    .map((row) => {
-      const memory = memoryFromRow(row);
-      return {
-        row,
-        ...scoreMemory(
-          memory,
-          at,
-          joinRelevance(fits(memory), vectorMatches.scores.get(row.id) ?? 0),
-          context.settings.decay,
-        ),
-      };
-    })
-    .sort((a, b) => b.score - a.score || b.row.valid_from - a.row.valid_from || (a.row.id < b.row.id ? 1 : -1))
-    .slice(0, request.limit);
-  const memories = await loadMemories(
-    store.db,
-    scored.map((one) => one.row),
-  );
-  const hits = memories.flatMap((memory, index) => {
-    const one = scored[index];
-    if (!one) return [];
-    const { row: _, ...rest } = one;
-    return [{ memory, ...rest }];
-  });
-  return { hits, mode: vectorMatches.mode, ...(vectorMatches.note === undefined ? {} : { note: vectorMatches.note }) };
+  if (scopes?.length === 0) return { hits: [], mode: "words", cut: [] };
+  const { store, embeddings, settings } = context;
+  const { recall } = settings;
+  const { limit } = request;
+  const steps: NonNullable<FoundMemories["steps"]> = [];
+  let began = performance.now();
+  let list: MemoryCandidate[] = [];
+  const trace = (name: string) => {
+    traceScores(list, name);
+    const now = performance.now();
+    steps.push({ name, ms: roundScore(now - began), candidates: list.length });
+    began = now;
+  };
+
+  const retrieved = await retrieveMemories(context, scopes, request);
+  const at = request.asOf ?? store.clock.now();
+  list = fuseCandidates(retrieved, request, at, settings);
+  trace("fusion");
+  const cut: string[] = [];
+  const notes = retrieved.note === undefined ? [] : [retrieved.note];
+  if (embeddings.reranker && !request.noNetwork && !request.wordsOnly && list.length > 0) {
+    const options = { limit, weight: recall.rerankWeight, hasLate: false, signal: request.signal };
+    const reranked = await rerankCandidates(embeddings.reranker, request.query, list, options);
+    if (reranked.degraded !== undefined) notes.push(reranked.degraded);
+    if (reranked.cut !== undefined) cut.push(reranked.cut);
+    trace("rerank");
+  }
+  for (const one of list) one.score *= 1 - recall.importanceWeight * (1 - one.row.importance);
+  trace("importance");
+  for (const one of list) {
+    one.score *= one.factor * (one.expired ? recall.expiredFactor : 1) * (one.outdated ? recall.outdatedFactor : 1);
+  }
+  trace("decay");
+  const { remaining, removed } = filterByFinalMinScore(list, recall.hardFloor);
+  if (removed > 0) cut.push(`${removed} candidates below the minimum score after all stages`);
+  list = moveNoiseLast(remaining.sort(compareMemories));
+  trace("noise");
+  list = diversify(list, { front: 2 * limit, same: nearDuplicateFrom, lambda: recall.diversityLambda }, likeness());
+  trace("diversity");
+  if (list.length > limit) cut.push(`${list.length - limit} more memories beyond the limit of ${limit}`);
+  const hits = await toHits(context, list.slice(0, limit), request, scopes);
+  return {
+    hits,
+    mode: retrieved.mode,
+    ...(notes.length === 0 ? {} : { note: notes.join("; ") }),
+    cut,
+    ...(request.explain ? { steps } : {}),
+  };
 }
 
-/** How much the weaker of two signals adds to the stronger one. */
-const agreementWeight = 0.25;
+/** Best first; of equal ones the newest. */
+function compareMemories(a: MemoryCandidate, b: MemoryCandidate): number {
+  return b.score - a.score || b.row.valid_from - a.row.valid_from || (a.row.id < b.row.id ? 1 : -1);
+}
 
 /** Words and meaning are two signals: the stronger counts, and it counts more when the other agrees. */
-function joinRelevance(words: number, meaning: number): number {
-  return Math.min(1, Math.max(words, meaning) + agreementWeight * Math.min(words, meaning));
-}
-
-function scoreMemory(
-  memory: Parameters<typeof computeWorth>[0] & Pick<Memory, "tier" | "expiresAt" | "validFrom" | "invalidatedAt">,
+function fuseCandidates(
+  { rows, lexical, meaning }: RetrievedMemories,
+  { query }: FindRequest,
   at: number,
-  relevance: number,
-  settings: DecaySettings,
-): Omit<MemoryHit, "memory"> {
-  const factor = computeSearchFactor(memory.tier, computeWorth(memory, at, settings).composite, settings);
-  const expired = memory.expiresAt !== undefined && memory.expiresAt <= at;
-  const outdated = memory.validFrom > at || (memory.invalidatedAt !== undefined && memory.invalidatedAt <= at);
-  const score = relevance * factor * (expired ? expiredFactor : 1) * (outdated ? outdatedFactor : 1);
-  return { score, relevance, factor, expired, outdated };
+  { recall, decay }: MemoryContext["settings"],
+): MemoryCandidate[] {
+  const scoreWords = createWordScorer(query, recall);
+  return rows.map((row) => {
+    const memory = memoryFromRow(row);
+    const [words, near] = [scoreWords(memory), meaning.get(row.id)];
+    const relevance = Math.min(1, Math.max(words, near ?? 0) + recall.agreementWeight * Math.min(words, near ?? 0));
+    return {
+      row,
+      doc: { key: row.id, kind: "memory", speaker: "", text: row.abstract },
+      sources: [...(lexical.has(row.id) ? (["lexical"] as const) : []), ...(near ? (["vector"] as const) : [])],
+      bm25: words,
+      cosine: near,
+      score: relevance,
+      relevance,
+      factor: computeSearchFactor(memory.tier, computeWorth(memory, at, decay).composite, decay),
+      expired: memory.expiresAt !== undefined && memory.expiresAt <= at,
+      outdated: memory.validFrom > at || (memory.invalidatedAt !== undefined && memory.invalidatedAt <= at),
+      ranksLast: false,
+      stages: {},
+      notes: [],
+    };
+  });
 }
 
-function countCandidates({ limit }: FindRequest): number {
-  return Math.max(candidatesLeast, candidatesEach * limit);
+/** Compares the words of memories; the words of each are extracted once. */
+function likeness(): (a: MemoryCandidate, b: MemoryCandidate) => number {
+  const prepared = new Map<MemoryCandidate, (other: string) => number>();
+  return (a, b) => {
+    const compare = prepared.get(a) ?? createWordCosine(a.row.abstract);
+    prepared.set(a, compare);
+    return compare(b.row.abstract);
+  };
 }
 
-/** Retrieves by words, the rarest first; common words only combined, or among the newest memories. */
-async function retrieveByWords(
-  store: Store,
-  scopes: readonly string[] | undefined,
+async function toHits(
+  { store }: Pick<MemoryContext, "store">,
+  list: readonly MemoryCandidate[],
   request: FindRequest,
-  at: number,
-): Promise<string[]> {
-  const { query, category, includeHistory } = request;
-  const most = countCandidates(request);
-  const words = extractIndexTerms(query);
-  if (words.length === 0) return [];
-  const { counts, of } = await store.countMemoryWords(words, countMax);
-  // Words that no memory contains are dropped.
-  const counted = words
-    .map((word, index) => ({ phrase: word, weight: 1, count: counts[index] ?? 0 }))
-    .filter((word) => word.count > 0);
-  const base = { scopes, category, limit: most, ...(includeHistory ? {} : { validAt: at }) };
-  for (const choice of chooseWords(counted, of, most, rowsMax)) {
-    const phrases = choice.words.map((word) => word.phrase);
-    if (phrases.length === 0) continue;
-    const together = choice.any ? {} : { together: [phrases] };
-    const found = await store.matchMemories({ ...base, words: phrases, ...together, rankedMax });
-    if (choice.any || found.length >= most / 2) return found.map((one) => one.id);
-  }
-  return [];
-}
-
-type Row = Awaited<ReturnType<typeof readRows>>[number];
-
-function readRows(
-  store: Store,
   scopes: readonly string[] | undefined,
+): Promise<MemoryHit[]> {
+  const memories = await loadMemories(
+    store.db,
+    list.map((one) => one.row),
+  );
+  const hits = memories.flatMap((memory, index): MemoryHit[] => {
+    const one = list[index];
+    if (!one) return [];
+    return [
+      {
+        memory,
+        score: one.score,
+        relevance: one.relevance,
+        factor: one.factor,
+        expired: one.expired,
+        outdated: one.outdated,
+        tentative: memory.tentativeUntil !== undefined,
+        ...(one.notes.length > 0 ? { notes: one.notes } : {}),
+        ...(request.explain ? { stages: one.stages } : {}),
+      },
+    ];
+  });
+  const opposing = await readConflicting({ store }, hits, request, scopes);
+  return joinConflicts(hits, opposing);
+}
+
+/** The believed memories that hits may be in conflict with. */
+async function readConflicting(
+  { store }: Pick<MemoryContext, "store">,
+  hits: readonly MemoryHit[],
   request: FindRequest,
-  now: number,
-  ids: readonly string[],
-) {
-  return selectMemories(store.db, scopes, request, now).selectAll().where("id", "in", ids).execute();
-}
-
-interface VectorMatches {
-  scores: Map<string, number>;
-  rows: Map<string, Row>;
-  mode: FoundMemories["mode"];
-  note?: string;
-}
-
-/** Retrieves by vectors. A failure becomes a note instead of an error: the search continues with words. */
-async function retrieveByVectors(
-  { store, embeddings }: Pick<MemoryContext, "store" | "embeddings">,
   scopes: readonly string[] | undefined,
-  request: FindRequest,
-): Promise<VectorMatches> {
-  const none = { scores: new Map<string, number>(), rows: new Map<string, Row>(), mode: "words" as const };
-  if (!embeddings.embedder) return { ...none, note: "no embedding model is installed: only words were searched" };
-  const { context, note } = await selectMemorySpace(embeddings, scopes);
-  const { embedder, memoryVectors } = context;
-  const noted = note === undefined ? {} : { note };
-  if (!embedder || !memoryVectors) return none;
-  let query: ArrayLike<number>;
-  try {
-    if (await memoryVectors.isEmpty()) return { ...none, mode: "words and vectors", ...noted };
-    query = (await embedder.embedQuery(request.query, request.signal)).vector;
-  } catch (error) {
-    request.signal?.throwIfAborted();
-    const because = error instanceof Error ? error.message : String(error);
-    return { ...none, note: `the embedding model failed (${because}): only words were searched` };
-  }
-  const background = await loadBackground(memoryVectors, embedder.space.model, store.clock.now());
-  // Invalid versions have vectors too and may displace current ones; then more neighbours are requested.
-  for (let wanted = countCandidates(request), round = 1; ; wanted *= 4, round += 1) {
-    const all = await memoryVectors.nearest(query, wanted, scopes);
-    const cosines = new Map(all.map((hit) => [hit.id, hit.cosine]));
-    const read =
-      cosines.size === 0 ? [] : await readRows(store, scopes, request, store.clock.now(), [...cosines.keys()]);
-    const scores = new Map<string, number>();
-    const rows = new Map<string, Row>();
-    for (const row of read) {
-      const relevance = scaleCosine(cosines.get(row.id) ?? 0, background.find(row.abstract));
-      scores.set(row.id, relevance);
-      if (relevance >= meaningFloor) rows.set(row.id, row);
+): Promise<Memory[]> {
+  const ids = new Set(hits.flatMap(({ memory }) => memory.relations.flatMap(getConflict)));
+  if (ids.size === 0) return [];
+  const rows = await selectMemories(store.db, scopes, { asOf: request.asOf }, store.clock.now())
+    .selectAll()
+    .where("id", "in", [...ids])
+    .execute();
+  return loadMemories(store.db, rows);
+}
+
+function getConflict({ kind, memory }: Memory["relations"][number]): string[] {
+  return kind === "conflicts" ? [memory] : [];
+}
+
+/** Puts a memory that a hit may be in conflict with directly after the hit, so that they are read together. */
+function joinConflicts(hits: readonly MemoryHit[], opposing: readonly Memory[]): MemoryHit[] {
+  const believed = new Map(opposing.map((memory) => [memory.id, memory]));
+  const own = new Map(hits.map((hit) => [hit.memory.id, hit]));
+  const joined = new Map<string, MemoryHit>();
+  for (const hit of hits) {
+    if (joined.has(hit.memory.id)) continue;
+    const conflicts = hit.memory.relations.flatMap(getConflict).filter((id) => believed.has(id));
+    if (conflicts.length === 0) {
+      joined.set(hit.memory.id, hit);
+      continue;
     }
-    const isAll = all.length < wanted || rows.size < read.length || round === widerTimes;
-    if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };
+    joined.set(hit.memory.id, { ...hit, conflicts });
+    for (const id of conflicts.slice(0, conflictsMax)) {
+      const memory = believed.get(id);
+      if (!memory || joined.has(id)) continue;
+      const known = own.get(id);
+      const others = memory.relations.flatMap(getConflict).filter((other) => own.has(other) || believed.has(other));
+      joined.set(id, {
+        ...(known ?? { ...hit, memory, tentative: memory.tentativeUntil !== undefined }),
+        conflicts: others,
+        notes: [...(known?.notes ?? []), `perhaps in conflict with ${hit.memory.id}`],
+      });
+    }
   }
+  return [...joined.values()];
 }
 
 /** The memories that match a query, in the form of search results. */
@@ -216,10 +256,11 @@ export async function searchMemories(
   visibility: Visibility,
   request: Parameters<FindMemories>[1],
 ): Promise<SearchResult[]> {
-  const { query, limit, scopes, minScore = 0, since, before, signal } = request;
+  const { query, limit, scopes, minScore = 0, since, before, explain, signal } = request;
   const { hits } = await findMemories(context, visibility, {
     query,
     limit,
+    explain,
     signal,
     ...(scopes === undefined ? {} : { scopes: [...scopes] }),
   });
@@ -233,8 +274,13 @@ export async function searchMemories(
     .map(toResult);
 }
 
-function toResult({ memory, relevance, expired, outdated }: MemoryHit): SearchResult {
-  const notes = [...(expired ? ["expired"] : []), ...(outdated ? ["outdated"] : [])];
+function toResult({ memory, relevance, expired, outdated, tentative, notes = [], stages }: MemoryHit): SearchResult {
+  const all = [
+    ...(expired ? ["expired"] : []),
+    ...(outdated ? ["outdated"] : []),
+    ...(tentative ? ["tentative"] : []),
+    ...notes,
+  ];
   return {
     kind: "memory",
     id: memory.id,
@@ -246,6 +292,7 @@ function toResult({ memory, relevance, expired, outdated }: MemoryHit): SearchRe
     time: memory.validFrom,
     sessionKey: null,
     sources: [],
-    ...(notes.length > 0 ? { notes } : {}),
+    ...(all.length > 0 ? { notes: all } : {}),
+    ...(stages ? { stages } : {}),
   };
 }

@@ -4,7 +4,6 @@ import { resolveVisibility } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { ResultKind, SearchAnswer, SearchResult, SearchService } from "../../search/index.ts";
 import type { MemoryContext } from "../memory-context.ts";
-import { relevanceAtFloor } from "./background.ts";
 import { formatNoteId } from "./block.ts";
 import { findMemories, type MemoryHit } from "./find-memories.ts";
 import { recallQuery, wantsRecall } from "./wants-recall.ts";
@@ -34,8 +33,6 @@ export interface PromptRecall {
   repeated: { memories: MemoryHit[]; passages: SearchResult[] };
 }
 
-/** The minimum relevance of a recalled memory; unrelated prompts do not reach it, in any language. */
-const relevanceMin = relevanceAtFloor;
 /** The minimum certainty of a search to recall passages; measured to separate prompts with and without an answer. */
 const certaintyMin = 0.4;
 /** The maximum number of passages when the confidence is not strong. */
@@ -81,8 +78,11 @@ async function findRelevantMemories(
 ): Promise<MemoryHit[]> {
   const limit = request.memoriesMax + Math.min(shown.size, repeatedMax);
   const visibility = resolveVisibility(config, request);
-  const { hits } = await findMemories(context, visibility, { query, limit });
-  return hits.filter((hit) => hit.relevance >= relevanceMin && !hit.outdated);
+  const { wordsOnly, meaningMs } = request;
+  const noNetwork = wordsOnly || meaningMs !== undefined;
+  const { hits } = await findMemories(context, visibility, { query, limit, wordsOnly, noNetwork });
+  // A tentative memory is only for those who ask for it.
+  return hits.filter((hit) => hit.relevance >= context.settings.recall.promptFloor && !hit.outdated && !hit.tentative);
 }
 
 async function findRelevantPassages(

@@ -2,6 +2,7 @@ import { prepareWordSets, type WordSets } from "../compare/word-sets.ts";
 import { splitSentences } from "../extract/utterances.ts";
 import { detectLanguage } from "../language/detect-language.ts";
 import { extractAllTerms } from "../similarity.ts";
+import { expandQuery } from "./expand-query.ts";
 
 const longTerms = 12;
 const longCharacters = 200;
@@ -9,38 +10,63 @@ const pieceTerms = 2;
 const piecesMax = 20;
 const coverageWeight = 0.6;
 const cosineWeight = 0.4;
-/** The weight of another form of a word. */
-const formWeight = 0.8;
 const formPrefixLeast = 4;
 const formPrefixShare = 0.6;
 
+/** The weights of words that match a query word in another form, or as a synonym. */
+export interface WordWeights {
+  formWeight: number;
+  synonymWeight: number;
+}
+
 /** Returns a function that scores how well a memory matches the words of a query, 0 to 1. The query is parsed once. */
-export function createWordScorer(query: string): (memory: { abstract: string; content: string }) => number {
+export function createWordScorer(
+  query: string,
+  weights: WordWeights,
+): (memory: { abstract: string; content: string }) => number {
   const sets = prepareWordSets(detectLanguage(query));
   const questions = splitQuery(query, sets);
+  const synonyms = weights.synonymWeight === 0 ? new Map<string, string[]>() : prepareSynonyms(query, sets);
   return ({ abstract, content }) => {
     const own = extractContentTerms(content.includes(abstract) ? content : `${abstract}\n${content}`, sets);
     if (own.size === 0) return 0;
     let best = 0;
     for (const terms of questions) {
       let matched = 0;
-      for (const term of terms) matched += matchTerm(term, own);
+      for (const term of terms) matched += matchTerm(term, own, weights.formWeight) || matchSynonym(term, own);
       if (matched === 0) continue;
       const cosine = matched / Math.sqrt(terms.size * own.size);
       best = Math.max(best, coverageWeight * (matched / terms.size) + cosineWeight * Math.min(1, cosine));
     }
     return best;
   };
+
+  function matchSynonym(term: string, own: ReadonlySet<string>): number {
+    const isRelated = synonyms.get(term)?.some((other) => matchTerm(other, own, 1) > 0);
+    return isRelated ? weights.synonymWeight : 0;
+  }
 }
+
+/** The related words of a query's terms, in the form of terms. */
+function prepareSynonyms(query: string, sets: WordSets): Map<string, string[]> {
+  const prepared = new Map<string, string[]>();
+  for (const [word, others] of expandQuery(query)) {
+    const terms = others.flatMap((other) => [...extractContentTerms(other, sets)]);
+    for (const term of extractContentTerms(word, sets)) prepared.set(term, terms);
+  }
+  return prepared;
+}
+
+/** The weight of a single character, which is part of many words. */
+const singleWeight = 0.4;
 
 function isSingleCharacter(term: string): boolean {
   return term.length === 1 && /\p{L}/u.test(term);
 }
 
 /** 1 for the same word, less for another form of it: кошка, кошку. */
-function matchTerm(term: string, among: ReadonlySet<string>): number {
-  // A single character is part of many words.
-  if (among.has(term)) return isSingleCharacter(term) ? formWeight / 2 : 1;
+function matchTerm(term: string, among: ReadonlySet<string>, formWeight: number): number {
+  if (among.has(term)) return isSingleCharacter(term) ? singleWeight : 1;
   if (term.length < formPrefixLeast || /^\d/.test(term)) return 0;
   for (const other of among) {
     if (other.length < formPrefixLeast || other.charCodeAt(0) !== term.charCodeAt(0)) continue;

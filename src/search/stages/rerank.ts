@@ -1,5 +1,5 @@
 import type { Reranker } from "../../models/index.ts";
-import { type Candidate, compareByScore } from "../fuse.ts";
+import { compareByScore, type RankedCandidate } from "../fuse.ts";
 import { ranking } from "../ranking.ts";
 
 const { fallbackCosine, missingFactor, floors, strong } = ranking.stages.rerank;
@@ -25,7 +25,7 @@ export function blendCosine(score: number, cosine: number | undefined): number {
 export async function rerankCandidates(
   reranker: Reranker,
   query: string,
-  list: readonly Candidate[],
+  list: readonly RankedCandidate[],
   options: { limit: number; weight: number; hasLate: boolean; signal?: AbortSignal },
 ): Promise<{ degraded?: string; cut?: string }> {
   const best = list.toSorted(compareByScore).slice(0, 2 * options.limit);

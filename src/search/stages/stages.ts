@@ -1,4 +1,4 @@
-import { type Candidate, compareByScore } from "../fuse.ts";
+import { type Candidate, compareByScore, type RankedCandidate } from "../fuse.ts";
 import { type RankingSettings, ranking } from "../ranking.ts";
 
 const dayMs = 86_400_000;
@@ -31,8 +31,8 @@ export function applyDecay(candidates: readonly Candidate[], now: number, settin
   }
 }
 
-export interface FilteredCandidates {
-  remaining: Candidate[];
+export interface FilteredCandidates<T extends RankedCandidate = Candidate> {
+  remaining: T[];
   /** How many were removed. */
   removed: number;
 }
@@ -45,9 +45,12 @@ export function filterByMinScore(candidates: readonly Candidate[], least: number
 const weakKept = 3;
 
 /** The final filter. If it would remove every lexical match, the best ones stay and are marked weak. */
-export function filterByFinalMinScore(candidates: readonly Candidate[], least: number): FilteredCandidates {
+export function filterByFinalMinScore<T extends RankedCandidate>(
+  candidates: readonly T[],
+  least: number,
+): FilteredCandidates<T> {
   const remaining = candidates.filter((candidate) => candidate.score >= least);
-  const lexical = (candidate: Candidate) => candidate.sources.includes("lexical");
+  const lexical = (candidate: T) => candidate.sources.includes("lexical");
   if (!remaining.some(lexical)) {
     const best = candidates
       .filter((candidate) => lexical(candidate) && !remaining.includes(candidate))
@@ -64,15 +67,15 @@ export function filterByFinalMinScore(candidates: readonly Candidate[], least: n
  * Maximal marginal relevance over the first `front` candidates: a near-duplicate of a higher result moves down in
  * proportion to its similarity. Other candidates keep their order, and none is removed.
  */
-export function diversify(
-  candidates: readonly Candidate[],
+export function diversify<T extends RankedCandidate>(
+  candidates: readonly T[],
   { front, same, lambda }: { front: number; same: number; lambda: number },
-  likeness: (a: Candidate, b: Candidate) => number | undefined,
-): Candidate[] {
+  likeness: (a: T, b: T) => number | undefined,
+): T[] {
   const open = candidates.filter((candidate) => !candidate.ranksLast);
   const last = candidates.filter((candidate) => candidate.ranksLast);
   const waiting = open.slice(0, front).map((candidate) => ({ candidate, alike: 0 }));
-  const chosen: Candidate[] = [];
+  const chosen: T[] = [];
   while (waiting.length > 0) {
     let best = 0;
     for (let index = 1; index < waiting.length; index += 1) {
@@ -89,7 +92,7 @@ export function diversify(
   }
   return [...chosen, ...open.slice(front), ...last];
 
-  function value(item: { candidate: Candidate; alike: number } | undefined): number {
+  function value(item: { candidate: T; alike: number } | undefined): number {
     return item ? lambda * item.candidate.score - (1 - lambda) * item.alike * item.candidate.score : 0;
   }
 }
@@ -127,8 +130,8 @@ export function detectNoise(text: string): string | undefined {
 }
 
 /** Moves noise to the end; nothing is removed. */
-export function moveNoiseLast(candidates: readonly Candidate[]): Candidate[] {
-  const last: Candidate[] = [];
+export function moveNoiseLast<T extends RankedCandidate>(candidates: readonly T[]): T[] {
+  const last: T[] = [];
   const front = candidates.filter((candidate) => {
     const name = detectNoise(candidate.doc.text);
     if (name === undefined) return true;
