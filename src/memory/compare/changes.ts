@@ -36,9 +36,9 @@ export function mayConflict(newer: string, older: string, sets: WordSets): boole
   return isNewValue(difference, hasCopula(newer, older, sets), sets);
 }
 
-/** Auxiliaries of the passive: "is on Monday", "was moved to Friday". */
+/** Auxiliaries of the passive and words for planning: "is on Monday", "is planned for Monday", "was moved to Friday". */
 const auxiliaries = new Set(
-  "was were been wurde wurden worden ete fue fueron sido stato stata stati state foi foram был была было были".split(
+  "was were been planned scheduled wurde wurden worden geplant angesetzt ete prevu prevue fue fueron sido programado programada stato stata stati state previsto prevista foi foram marcado marcada был была было были запланирован запланирована".split(
     " ",
   ),
 );
@@ -91,7 +91,8 @@ function isNewValue({ common, regions }: Difference, isCopular: boolean, sets: W
   const isVerbLast = code === "ja" || code === "ko";
   const content = common.filter((token) => !isSpeaker(token));
   if (content.length === 0) return false;
-  if (kind !== "word" && isCopular) return before.length > 0 && after.length === 0;
+  // A unit may follow a number: "at 10 h", "50 per user".
+  if (kind !== "word" && isCopular) return before.length > 0 && (after.length === 0 || kind === "number");
   if (isCopular) {
     // "The key is in the drawer": the preposition is part of what both say.
     return before.length >= 2 && sets.complements.has(before.at(-1)?.text ?? "") && after.length === 0;

@@ -116,10 +116,16 @@ function isHarmless({ remark }: SlotFill, sets: WordSets): boolean {
   return new RegExp(`^(?:${sets.lexicon.since})`, "iu").test(remark);
 }
 
-/** A sentence and its clauses: "I moved to Antwerp and work at Bolt" fills two slots. */
-function listClauses(sentence: string, { lexicon }: WordSets): string[] {
+/**
+ * A sentence and its clauses: "I moved to Antwerp and work at Bolt" fills two slots. A later clause may leave out the
+ * speaker.
+ */
+function listClauses(sentence: string, { lexicon, self }: WordSets): string[] {
   const clauses = sentence.split(lexicon.unspaced ? /[，、；]/u : /[;,]\s+|\s+(?:and|und|et|y|e|и)\s+/iu);
-  return clauses.length === 1 ? [sentence] : [sentence, ...clauses];
+  if (clauses.length === 1) return [sentence];
+  const subject = /^\p{L}+(?=\s)/u.exec(sentence)?.[0] ?? "";
+  const withSubject = self.has(subject.toLowerCase()) ? clauses.slice(1).map((one) => `${subject} ${one}`) : [];
+  return [sentence, ...clauses, ...withSubject];
 }
 
 /** The key of the slot that a text fills, if it fills one and says nothing else; else the key with a `+`. */

@@ -13,6 +13,7 @@ export const english: Lexicon = {
     "the a an is are was of to in on at my i and for with it that we our he she they not has have do does be from by this his her works lives me us you your if before after never always no or but when who as all one been please what they them",
   expansions: [
     [/\bi['’]m\b/giu, "i am"],
+    [/['’]s name is\b/giu, " is named"],
     [/\b(can)['’]?(?:not|t)\b/giu, "$1 not"],
     [/\bwon['’]t\b/giu, "will not"],
     [/n['’]t\b/giu, " not"],
@@ -28,12 +29,12 @@ export const english: Lexicon = {
   own: "my mine our ours",
   others: "he she they it his her their its him them",
   asking:
-    "what which who whom whose when where why how many much long often old did does do was were is are can could should would will shall may might any some there about into if so than then them these those you your yours me tell give show please get got one kind type way thing things every each just also only very too more most know remember need want make made use using used",
+    "what which who whom whose when where why how many much long often old did does do was were is are can could should would will shall may might any some there about into if so than then them these those you your yours me tell give show please get got one kind type way thing things every each just also only very too more most know remember need want make made use using used again run runs running",
   negations: "not no never none neither nor without",
   numbers:
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
   synonyms:
-    "favourite=favorite,fave colour=color email=e-mail,mail,e-mails phone=telephone,mobile,cellphone flat=apartment km=kilometre,kilometres,kilometer,kilometers kg=kilo,kilos,kilogram,kilograms h=hour,hours,hr,hrs min=minute,minutes,mins €=euro,euros,eur $=dollar,dollars,usd £=pound,pounds %=percent live=reside,living work=employed,working ms=milliseconds s=second,seconds,sec theatre=theater centre=center grey=gray neighbour=neighbor monday=mondays tuesday=tuesdays wednesday=wednesdays thursday=thursdays friday=fridays saturday=saturdays sunday=sundays ok=okay mum=mom,mother dad=father bicycle=bike photo=photograph tv=television",
+    "favourite=favorite,fave name=named,called colour=color email=e-mail,mail,e-mails phone=telephone,mobile,cellphone flat=apartment km=kilometre,kilometres,kilometer,kilometers kg=kilo,kilos,kilogram,kilograms h=hour,hours,hr,hrs min=minute,minutes,mins €=euro,euros,eur $=dollar,dollars,usd £=pound,pounds %=percent live=reside,living work=employed,working ms=milliseconds s=second,seconds,sec theatre=theater centre=center grey=gray neighbour=neighbor monday=mondays tuesday=tuesdays wednesday=wednesdays thursday=thursdays friday=fridays saturday=saturdays sunday=sundays ok=okay mum=mom,mother dad=father bicycle=bike photo=photograph tv=television",
   copula:
     "is|are|was changed to|were changed to|has changed to|have changed to|changed to|has been changed to|was moved to|has been moved to|has moved to|moved to|was set to|is set to|has become|became|was renamed to|=|:",
   head: "last",

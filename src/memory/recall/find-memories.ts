@@ -139,11 +139,13 @@ function fuseCandidates(
   { recall, decay }: MemoryContext["settings"],
 ): MemoryCandidate[] {
   const scoreWords = createWordScorer(query, recall);
-  return rows.map((row) => {
+  return rows.flatMap((row): MemoryCandidate[] => {
     const memory = memoryFromRow(row);
     const [words, near] = [scoreWords(memory), meaning.get(row.id)];
+    // The nearest vector always exists, so being nearest is not enough.
+    if (words === 0 && (near ?? 0) < recall.meaningFloor) return [];
     const relevance = Math.min(1, Math.max(words, near ?? 0) + recall.agreementWeight * Math.min(words, near ?? 0));
-    return {
+    const candidate: MemoryCandidate = {
       row,
       doc: { key: row.id, kind: "memory", speaker: "", text: row.abstract },
       sources: [...(lexical.has(row.id) ? (["lexical"] as const) : []), ...(near ? (["vector"] as const) : [])],
@@ -158,6 +160,7 @@ function fuseCandidates(
       stages: {},
       notes: [],
     };
+    return [candidate];
   });
 }
 

@@ -39,7 +39,7 @@ export interface RetrievedMemories {
   rows: MemoryTable[];
   /** Found by words. */
   lexical: ReadonlySet<string>;
-  /** The relevance by meaning, by id; 0.3 is where unrelated texts end. */
+  /** The relevance by meaning, by id; 0.3 is where unrelated texts end. The nearest may be unrelated as well. */
   meaning: ReadonlyMap<string, number>;
   mode: "words" | "words and vectors";
   note?: string;
@@ -156,12 +156,14 @@ async function retrieveByVectors(
       cosines.size === 0 ? [] : await readRows(store, scopes, request, store.clock.now(), [...cosines.keys()]);
     const scores = new Map<string, number>();
     const rows = new Map<string, MemoryTable>();
+    let related = 0;
     for (const row of read) {
       const relevance = scaleCosine(cosines.get(row.id) ?? 0, background.find(row.abstract));
       scores.set(row.id, relevance);
-      if (relevance >= settings.recall.meaningFloor) rows.set(row.id, row);
+      rows.set(row.id, row);
+      if (relevance >= settings.recall.meaningFloor) related += 1;
     }
-    const isAll = all.length < wanted || rows.size < read.length || round === widerTimes;
-    if (isAll || rows.size >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };
+    const isAll = all.length < wanted || related < read.length || round === widerTimes;
+    if (isAll || related >= request.limit) return { scores, rows, mode: "words and vectors", ...noted };
   }
 }

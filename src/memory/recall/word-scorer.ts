@@ -28,12 +28,19 @@ export function createWordScorer(
   const questions = splitQuery(query, sets);
   const synonyms = weights.synonymWeight === 0 ? new Map<string, string[]>() : prepareSynonyms(query, sets);
   return ({ abstract, content }) => {
-    const own = extractContentTerms(content.includes(abstract) ? content : `${abstract}\n${content}`, sets);
+    const text = content.includes(abstract) ? content : `${abstract}\n${content}`;
+    const own = extractContentTerms(text, sets);
     if (own.size === 0) return 0;
+    const isPart = createPartMatcher(text, own, sets);
     let best = 0;
     for (const terms of questions) {
       let matched = 0;
-      for (const term of terms) matched += matchTerm(term, own, weights.formWeight) || matchSynonym(term, own);
+      for (const term of terms) {
+        matched +=
+          matchTerm(term, own, weights.formWeight) ||
+          matchSynonym(term, own) ||
+          (isPart(term) ? weights.formWeight : 0);
+      }
       if (matched === 0) continue;
       const cosine = matched / Math.sqrt(terms.size * own.size);
       best = Math.max(best, coverageWeight * (matched / terms.size) + cosineWeight * Math.min(1, cosine));
@@ -45,6 +52,25 @@ export function createWordScorer(
     const isRelated = synonyms.get(term)?.some((other) => matchTerm(other, own, 1) > 0);
     return isRelated ? weights.synonymWeight : 0;
   }
+}
+
+const partLeast = 4;
+
+/**
+ * Whether a word is part of a longer one: German joins words ("Lieblingsbuch"), and a segmenter may split the same
+ * characters in two ways.
+ */
+function createPartMatcher(
+  text: string,
+  own: ReadonlySet<string>,
+  { lexicon, segmenter }: WordSets,
+): (term: string) => boolean {
+  if (segmenter) {
+    const plain = text.normalize("NFKC").toLowerCase();
+    return (term) => term.length >= 2 && plain.includes(term);
+  }
+  if (lexicon.code !== "de") return () => false;
+  return (term) => term.length >= partLeast && [...own].some((other) => other.startsWith(term) || other.endsWith(term));
 }
 
 /** The related words of a query's terms, in the form of terms. */
