@@ -9,7 +9,7 @@ export interface Postponed {
 
 /** Runs one job. It may run twice (after a crash between the work and its acknowledgement), so it must be idempotent. */
 export type JobHandler = (
-  job: { agent: string; key: string; payload: unknown },
+  job: { agent: string; key: string; payload: unknown; createdAt: number },
   signal: AbortSignal,
   postpone: (until: Postponed) => void,
 ) => Promise<void>;
@@ -68,7 +68,7 @@ export class JobWorker {
     );
     beat.unref();
     try {
-      const request = { agent: job.agent, key: job.key, payload: JSON.parse(job.payload) };
+      const request = { agent: job.agent, key: job.key, payload: JSON.parse(job.payload), createdAt: job.created_at };
       const until: Postponed[] = [];
       await handler?.(request, this.stopping.signal, (one) => until.push(one));
       const postponed = until.at(-1);

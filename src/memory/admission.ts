@@ -8,7 +8,7 @@ export interface AdmissionPreset {
   admitFrom: number;
   weights: { utility: number; confidence: number; novelty: number; recency: number; typePrior: number };
   /** How likely each category is worth keeping, where it differs from the default of the category. */
-  typePriors?: Partial<Record<Category, number>>;
+  typePriors: Partial<Record<Category, number>>;
   /** How many similar memories a candidate is compared with. */
   pool: number;
   halfLifeDays: number;
@@ -19,6 +19,7 @@ export const admissionPresets = {
     rejectBelow: 0.45,
     admitFrom: 0.6,
     weights: { utility: 0.1, confidence: 0.1, novelty: 0.1, recency: 0.1, typePrior: 0.6 },
+    typePriors: {},
     pool: 8,
     halfLifeDays: 14,
   },
@@ -26,6 +27,7 @@ export const admissionPresets = {
     rejectBelow: 0.52,
     admitFrom: 0.68,
     weights: { utility: 0.16, confidence: 0.16, novelty: 0.18, recency: 0.08, typePrior: 0.42 },
+    typePriors: {},
     pool: 10,
     halfLifeDays: 10,
   },
@@ -33,6 +35,7 @@ export const admissionPresets = {
     rejectBelow: 0.34,
     admitFrom: 0.52,
     weights: { utility: 0.08, confidence: 0.1, novelty: 0.08, recency: 0.14, typePrior: 0.6 },
+    typePriors: {},
     pool: 6,
     halfLifeDays: 21,
   },
@@ -85,7 +88,7 @@ export function admit(facts: AdmissionFacts, preset: AdmissionPreset): Admission
     confidence: estimateConfidence(facts.text, facts.spans),
     novelty: 1 - clamp(Math.max(0, ...facts.pool.map((one) => one.similarity))),
     recency: computeRecency(matches, preset.halfLifeDays),
-    typePrior: preset.typePriors?.[facts.category] ?? categories[facts.category].typePrior,
+    typePrior: preset.typePriors[facts.category] ?? categories[facts.category].typePrior,
   };
   const names = Object.keys(features) as (keyof typeof features)[];
   const score = names.reduce((sum, name) => sum + preset.weights[name] * features[name], 0);

@@ -15,6 +15,7 @@ import { computeDecayCurve, computeWorth, type Worth } from "./decay.ts";
 import type { AppliedDecision } from "./decisions.ts";
 import type { Extraction } from "./extract/extract-batch.ts";
 import { createExtractor, type ExtractionPreview } from "./extract/extraction-jobs.ts";
+import { countBacklog, type ExtractionBacklog } from "./extract/unread.ts";
 import { extractUtterance, splitSentences } from "./extract/utterances.ts";
 import { type FileVersion, readFileHistory } from "./files/rows.ts";
 import { checkPath, type FileCommand, runFileCommand } from "./files/run-file-command.ts";
@@ -91,7 +92,7 @@ export interface MemoryService {
   ): Promise<Forgotten>;
   stats(
     request?: Pick<MemoryFilter, "scopes" | "category"> & { limit?: number; offset?: number } & Requester,
-  ): Promise<MemoryStats>;
+  ): Promise<MemoryStats & { unread: ExtractionBacklog }>;
   /**
    * Candidates that admission held, each with its tentative memory; with `refused`, the ones it refused in the last 30
    * days (`advanced.memory.tentativeDays`).
@@ -114,8 +115,9 @@ export interface MemoryService {
   /** The memories that were put into the context of a session, the newest first. */
   shown(session: Session): Promise<RecordedRecall[]>;
   /**
-   * Extracts from the last day's unread messages, reflects on them if a model is configured, updates tiers, merges
-   * near-duplicates and updates the mirror of `memory.mirror`. `varve maintain` calls it.
+   * Extracts from the last day's unread messages and from imported history, reflects on the last day if a model is
+   * configured, updates tiers, merges near-duplicates and updates the mirror of `memory.mirror`. `varve maintain` calls
+   * it.
    */
   maintain(options?: {
     signal?: AbortSignal;
@@ -226,14 +228,18 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       const { versions } = await purgeMemory(store, visibility, id);
       return { memories: versions, purged: true, backups: listBackups(loaded.home) };
     },
-    stats: ({ principal, agent, ...filter } = {}) => readStats(store, resolveFor({ principal, agent }), filter),
+    async stats({ principal, agent, ...filter } = {}) {
+      const visibility = resolveFor({ principal, agent });
+      const unread = await countBacklog(store, visibility.agent);
+      return { ...(await readStats(store, visibility, filter)), unread };
+    },
     reviews: ({ principal, agent, ...filter } = {}) =>
       listReviews(store.db, resolveFor({ principal, agent }), filter, store.clock.now()),
     conflicts: ({ principal, agent, ...filter } = {}) =>
       listConflicts(store.db, resolveFor({ principal, agent }), filter.scopes),
     decide: (id, verdict, request) => decideReview(context, resolveFor(request), id, verdict),
     previewExtraction: (session) => extractor.preview(session),
-    extract: async (session) => (await extractor.extract(session, true)).batches,
+    extract: async (session) => (await extractor.extract(session, { all: true, isExplicit: true })).batches,
     file: async (command, { scope, ...request } = {}) =>
       runFileCommand(store, writeScope(resolveFor(request), scope), command),
     fileHistory: async (path, { scope, ...request } = {}) =>
@@ -241,6 +247,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     shown: (session) => readRecallsSince(store, session, 0),
     async maintain({ signal } = {}) {
       const { sessions, written } = await extractor.reviewLastDay(signal);
+      await extractor.extractBacklog(signal);
       const maintained = await maintainMemories(context, signal);
       const mirrored = config.memory.mirror === undefined ? {} : { mirror: await mirror(undefined, undefined) };
       return { ...maintained, sessions, reflections: written, ...mirrored };

@@ -211,7 +211,15 @@ export async function statsCommand(flags: MemoryFlags): Promise<void> {
         [
           ["current", number(stats.current)],
           ["history", `${number(stats.history)} (${number(stats.forgotten)} forgotten)`],
-          ["pending review", number(stats.held)],
+          ["tentative", number(stats.held)],
+          ...(stats.unread.messages === 0
+            ? []
+            : [
+                [
+                  "history to read",
+                  `${number(stats.unread.messages)} messages of ${number(stats.unread.conversations)} conversations`,
+                ],
+              ]),
           ["scopes", spread(stats.byScope)],
           ["categories", spread(stats.byCategory)],
           ["tiers", spread(stats.byTier)],

@@ -15,8 +15,13 @@ export const memorySection = z.strictObject({
     .enum(["rules", "model", "off"])
     .default("rules")
     .describe(
-      "How memories are extracted from imported history, in the background: by the built-in rules, by the model (about 100 calls a day at most), or not at all (off).",
+      "How memories are extracted from imported history, in the background: by the built-in rules, by the model (see importCallsPerDay), or not at all (off).",
     ),
+  importCallsPerDay: z
+    .int()
+    .min(0)
+    .default(100)
+    .describe("The maximum model calls per day and agent for imported history, with extractImports: model."),
   extractEveryMessages: z
     .int()
     .min(1)

@@ -90,7 +90,10 @@ export const statsSchema = z.object({
   current: z.number(),
   history: z.number(),
   forgotten: z.number(),
-  held: z.number(),
+  held: z.number().describe("Tentative memories, which wait for a confirmation."),
+  unread: z
+    .object({ conversations: z.number(), messages: z.number() })
+    .describe("Imported history that was not read for memories yet."),
   byScope: counts,
   byCategory: counts,
   byTier: counts,

@@ -97,7 +97,12 @@ export function decideByRules(
 ): Decision {
   const { label } = draft;
   const text = getFactText(draft);
-  const compared = similar.map(({ memory }) => ({ memory, ...compareFacts(text, getFactText(memory), options) }));
+  const compared = similar.map(({ memory }) => {
+    const known = getFactText(memory);
+    // History may be read backwards: then the known memory is the newer one, and says what changed.
+    const isOlder = draft.validFrom < memory.validFrom;
+    return { memory, ...(isOlder ? compareFacts(known, text, options) : compareFacts(text, known, options)) };
+  });
   const conflicts = compared.filter((one) => one.relation === "conflict").map((one) => one.memory.id);
   const linked = conflicts.length === 0 ? {} : { conflicts };
   const same = compared.find((one) => one.relation === "same")?.memory;

@@ -9,7 +9,7 @@ import { storeTentative } from "../tentative.ts";
 import { type ExtractionPolicy, type GatheredCandidates, gatherCandidates } from "./gather-candidates.ts";
 import { type ReconciledCandidate, reconcile } from "./reconcile.ts";
 import { asksToRemember } from "./rules.ts";
-import { type ConversationRef, moveCursor, readUnreadBatch } from "./unread.ts";
+import { type ConversationRef, moveCursor, readUnreadBatch, type UnreadBatch } from "./unread.ts";
 import { extractUtterance } from "./utterances.ts";
 
 export interface ExtractOptions {
@@ -21,6 +21,10 @@ export interface ExtractOptions {
   userTrust?: Trust;
   /** Extract from all unread messages, even from few. */
   all: boolean;
+  /** Read a conversation that was never read as imported history. */
+  asBacklog?: boolean;
+  /** How imported history is read: by the built-in rules, with the model within a budget of its own, or not at all. */
+  backlog: { by: "rules" | "model" | "off"; callsPerDay: number };
   admission?: AdmissionPreset;
   budget: Budget;
   signal?: AbortSignal;
@@ -57,10 +61,11 @@ const nothing: Extraction = {
  * Extracts memories from the next batch of a conversation. Models are called first; then all results are written with
  * the cursor in one transaction, so that an interrupted batch is processed again from its start.
  */
-export async function extractBatch(context: MemoryContext, options: ExtractOptions): Promise<Extraction> {
-  const { ref, scope, policy, budget, signal } = options;
-  const unread = await readUnreadBatch(context.store, ref);
-  if (unread.entries.length === 0) return nothing;
+export async function extractBatch(given: MemoryContext, options: ExtractOptions): Promise<Extraction> {
+  const { ref, scope, policy, signal } = options;
+  const unread = await readUnreadBatch(given.store, ref, { asBacklog: options.asBacklog });
+  if (unread.entries.length === 0 || (unread.isBacklog && options.backlog.by === "off")) return nothing;
+  const { context, budget } = chooseExtractor(given, unread.isBacklog, options);
   const messages = unread.entries.filter((entry) => entry.type === "message").length;
   const utterances = unread.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
   const isDue = options.all || unread.more || messages >= options.everyMessages || asksToRemember(utterances);
@@ -101,7 +106,7 @@ export async function extractBatch(context: MemoryContext, options: ExtractOptio
       if (context.generate) used.calls += 1;
       throw error;
     } finally {
-      await recordUsage(context.store, ref.agent, used, now);
+      await recordUsage(context.store, ref.agent, { ...used, backlogCalls: unread.isBacklog ? used.calls : 0 }, now);
     }
   }
   signal?.throwIfAborted();
@@ -110,10 +115,22 @@ export async function extractBatch(context: MemoryContext, options: ExtractOptio
   return { ...result, ...written };
 }
 
+/** The model reads imported history only when the settings say so, within a daily limit. */
+function chooseExtractor(
+  given: MemoryContext,
+  isBacklog: boolean,
+  { budget, backlog }: ExtractOptions,
+): { context: MemoryContext; budget: Budget } {
+  if (!isBacklog) return { context: given, budget };
+  const { generate, ...byRules } = given;
+  const context = backlog.by === "model" && generate ? { ...byRules, generate } : byRules;
+  return { context, budget: { ...budget, backlogCallsPerDay: backlog.callsPerDay } };
+}
+
 async function writeBatch(
   context: MemoryContext,
   items: readonly ReconciledCandidate[],
-  unread: { from: number; to: number },
+  unread: Pick<UnreadBatch, "from" | "to">,
   { ref, scope }: ExtractOptions,
 ): Promise<Pick<Extraction, "applied" | "held" | "rejected"> | undefined> {
   const place: Place = { agent: ref.agent, scope };

@@ -11,14 +11,15 @@ import {
 } from "../../domain/index.ts";
 import { createJob, type JobHandler, type JobQueue, type Postponed } from "../../jobs/index.ts";
 import { findSessionIfAny } from "../../session/index.ts";
-import type { NewJob } from "../../store/index.ts";
+import type { NewJob, Store } from "../../store/index.ts";
 import { readTail } from "../../transcript/index.ts";
 import { resolveAdmission } from "../admission.ts";
+import { dayMs } from "../decay.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { reflect } from "../reflect.ts";
 import { type Extraction, type ExtractOptions, extractBatch } from "./extract-batch.ts";
 import { gatherCandidates } from "./gather-candidates.ts";
-import { readUnreadBatch } from "./unread.ts";
+import { type ExtractionCursor, readUnreadBatch } from "./unread.ts";
 import { extractUtterance } from "./utterances.ts";
 
 /** A conversation to extract memories from. */
@@ -30,16 +31,23 @@ export interface ExtractionSource {
 
 export interface Extractor {
   /** Extracts from the unread messages of a conversation, batch by batch, until its budget is used up. */
-  extract(
-    source: ExtractionSource,
-    all: boolean,
-    signal?: AbortSignal,
-    imported?: boolean,
-  ): Promise<{ batches: Extraction[]; postponed?: Postponed }>;
+  extract(source: ExtractionSource, options: ExtractRequest): Promise<{ batches: Extraction[]; postponed?: Postponed }>;
   /** What the built-in rules find in the unread messages of a conversation; nothing is written. */
   preview(source: ExtractionSource, signal?: AbortSignal): Promise<ExtractionPreview>;
+  /** Extracts from the history that was imported or never read, the newest conversations first. */
+  extractBacklog(signal?: AbortSignal): Promise<{ messages: number }>;
   /** Extracts memories from the last day's messages and reflects on them. */
   reviewLastDay(signal?: AbortSignal): Promise<{ sessions: number; written: number }>;
+}
+
+export interface ExtractRequest {
+  /** Extract from all unread messages, even from few. */
+  all: boolean;
+  /** A person asked for it: imported history is read even if the settings say `extractImports: off`. */
+  isExplicit?: boolean;
+  /** Read a conversation that was never read as imported history. */
+  asBacklog?: boolean;
+  signal?: AbortSignal;
 }
 
 export interface ExtractionPreview {
@@ -58,10 +66,12 @@ const endedPayload = z.object({ key: z.string(), conversation: z.number(), trans
 /** How many batches of a long history one job reads; the next job continues. */
 const batchesMax = 20;
 const continueMs = 1_000;
-/** About 100 calls a day for imported history. */
-const importCallsPerHour = 4;
 const reflectEntries = 200;
-const reviewedMs = 86_400_000;
+const reviewedMs = dayMs;
+/** Imported history is read after its context was compacted; each day of its age adds a delay. */
+const importDelayMs = 120_000;
+const ageDelayMs = 100;
+const ageDelayMaxMs = 600_000;
 const sessionsMax = 50;
 
 /** Extracts memories from conversations, on request and as the background jobs it registers. */
@@ -71,16 +81,13 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
 
   const { generate: _generate, ...byRules } = context;
 
-  const extract: Extractor["extract"] = async (source, all, signal, imported = false) => {
-    const resolved = resolveExtractOptions(config, source, all);
-    const used = imported && config.memory.extractImports !== "model" ? byRules : context;
-    const callsPerHour = Math.min(config.memory.callsPerHour, importCallsPerHour);
-    const options = resolved && imported ? { ...resolved, budget: { ...resolved.budget, callsPerHour } } : resolved;
+  const extract: Extractor["extract"] = async (source, { signal, ...request }) => {
+    const options = resolveExtractOptions(config, source, request);
     const batches: Extraction[] = [];
     if (!options) return { batches };
     for (let round = 0; round < batchesMax; round += 1) {
       signal?.throwIfAborted();
-      const done = await extractBatch(used, { ...options, signal });
+      const done = await extractBatch(context, { ...options, signal });
       if (done.status === "waiting") {
         const againAt = done.againAt ?? store.clock.now();
         return { batches, postponed: { againAt, because: done.because ?? "the budget is used up" } };
@@ -95,12 +102,12 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
 
   const preview: Extractor["preview"] = async (source, signal) => {
     const ref = { agent: source.agent, conversation: source.conversation };
-    const options = resolveExtractOptions(config, source, true);
+    const options = resolveExtractOptions(config, source, { all: true });
     const result: ExtractionPreview = { messages: 0, facts: [] };
     if (!options) return result;
-    for (let after: number | undefined; ; ) {
+    for (let at: ExtractionCursor | undefined; ; ) {
       signal?.throwIfAborted();
-      const unread = await readUnreadBatch(store, ref, after);
+      const unread = await readUnreadBatch(store, ref, { at });
       if (unread.entries.length === 0) return result;
       result.messages += unread.entries.filter((entry) => entry.type === "message").length;
       const utterances = unread.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
@@ -111,7 +118,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
         result.facts.push({ text: draft.abstract, category: draft.category, citations });
       }
       if (!unread.more) return result;
-      after = unread.to;
+      at = unread.to;
     }
   };
 
@@ -124,6 +131,13 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
     }
   };
 
+  /** Conversations of one import are read in the order of their last messages, the newest first. */
+  const computeAgeDelay = async (source: ExtractionSource): Promise<number> => {
+    const [last] = (await readTail(store, source, { limit: 1 })).entries;
+    const ageDays = Math.max(0, store.clock.now() - (last?.time ?? 0)) / dayMs;
+    return importDelayMs + Math.round(Math.min(ageDelayMaxMs, ageDays * ageDelayMs));
+  };
+
   /** A failing model fails the job, so that it is retried later. */
   const extractionHandler =
     (all: boolean, imported = false): JobHandler =>
@@ -131,7 +145,12 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       if (imported && config.memory.extractImports === "off") return;
       const session = await findSessionIfAny(store, job.key, job.agent);
       if (!session || !canExtract(config, session.key)) return;
-      const { batches, postponed } = await extract(session, all, signal, imported);
+      const againAt = imported ? job.createdAt + (await computeAgeDelay(session)) : 0;
+      if (againAt > store.clock.now()) {
+        postpone({ againAt, because: "newer conversations are read first" });
+        return;
+      }
+      const { batches, postponed } = await extract(session, { all, signal, asBacklog: imported });
       report(session, batches);
       if (postponed) postpone(postponed);
     };
@@ -141,7 +160,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
     const { key, conversation, transcript } = endedPayload.parse(job.payload);
     if (!canExtract(config, key)) return;
     const source = { agent: job.agent, conversation, key };
-    const { batches, postponed } = await extract(source, true, signal);
+    const { batches, postponed } = await extract(source, { all: true, signal });
     report(source, batches);
     if (postponed) {
       postpone(postponed);
@@ -158,6 +177,20 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
   return {
     extract,
     preview,
+    async extractBacklog(signal) {
+      let messages = 0;
+      if (config.memory.extractImports === "off") return { messages };
+      for (const source of await listBacklog(store, store.clock.now() - reviewedMs)) {
+        for (let isDone = !canExtract(config, source.key); !isDone; ) {
+          signal?.throwIfAborted();
+          const { batches } = await extract(source, { all: true, asBacklog: true, signal });
+          report(source, batches);
+          messages += batches.reduce((sum, one) => sum + one.messages, 0);
+          isDone = batches.length < batchesMax;
+        }
+      }
+      return { messages };
+    },
     async reviewLastDay(signal) {
       const since = store.clock.now() - reviewedMs;
       const rows = await store.db
@@ -170,7 +203,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       let written = 0;
       for (const source of rows.filter((row) => canExtract(config, row.key))) {
         signal?.throwIfAborted();
-        const { batches } = await extract(source, true, signal);
+        const { batches } = await extract(source, { all: true, signal });
         report(source, batches);
         const { entries } = await readTail(store, source, { limit: reflectEntries });
         const recent = entries.filter((entry) => entry.time >= since);
@@ -180,6 +213,24 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       return { sessions: rows.length, written };
     },
   };
+}
+
+/** Conversations with a backlog, and old ones that were never read; the newest first. */
+function listBacklog(store: Store, readBefore: number): Promise<ExtractionSource[]> {
+  return store.db
+    .selectFrom("sessions as s")
+    .leftJoin("memory_cursors as c", (join) =>
+      join.onRef("c.agent", "=", "s.agent").onRef("c.conversation", "=", "s.conversation"),
+    )
+    .select(["s.agent", "s.key", "s.conversation"])
+    .where((where) =>
+      where.or([
+        where("c.unread_before", "is not", null),
+        where.and([where("c.seq", "is", null), where("s.updated_at", "<", readBefore)]),
+      ]),
+    )
+    .orderBy("s.last_interaction_at", "desc")
+    .execute();
 }
 
 /** Whether memories are extracted from a session: the settings may exclude it. */
@@ -202,7 +253,7 @@ export function createExtractionJob(
 function resolveExtractOptions(
   config: Config,
   { agent, conversation, key }: ExtractionSource,
-  all: boolean,
+  { all, isExplicit = false, asBacklog }: Omit<ExtractRequest, "signal">,
 ): Omit<ExtractOptions, "signal"> | undefined {
   const { memory } = config;
   const visibility = resolveVisibility(config, { agent });
@@ -216,7 +267,12 @@ function resolveExtractOptions(
     everyMessages: memory.extractEveryMessages,
     userTrust: getChatType(parseSessionKey(key)) === "direct" ? "owner" : "untrusted",
     all,
+    asBacklog,
     admission: resolveAdmission(config),
+    backlog: {
+      by: isExplicit && memory.extractImports === "off" ? "rules" : memory.extractImports,
+      callsPerDay: memory.importCallsPerDay,
+    },
     budget: { callsPerHour: memory.callsPerHour, tokensPerDay: memory.tokensPerDay },
   };
 }
