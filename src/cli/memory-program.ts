@@ -51,6 +51,7 @@ export function addMemoryCommands(program: Command): void {
   addCommandForOne("update", "Change a memory by storing a new version of it")
     .option("--text <text>", "the new text")
     .option("--importance <share>", "the new importance, 0 to 1", parseFraction)
+    .option("--past", "correct a version of the past for the time it was valid")
     .addOption(categoryOption())
     .action(async (what, flags) => (await load()).updateCommand(what, flags));
   addCommandForOne("history", "List every version of a memory").action(async (what, flags) =>

@@ -164,6 +164,8 @@ export interface MemoryPatch {
   text?: string;
   importance?: number;
   category?: Category;
+  /** Correct a version of the past for the time it was valid; what is believed now stays. */
+  past?: boolean;
 }
 
 /** Changes a memory by adding a version; the previous one stays in its history. */
@@ -181,8 +183,9 @@ export async function updateMemory(
   const before = await getCurrent(context, visibility, id);
   const { text } = patch;
   const now = context.store.clock.now();
-  // A caller with an old id means the memory, not its past; the error names the version to change.
-  if (before.invalidatedAt !== undefined && before.invalidatedAt <= now) throw createConflictError(before);
+  // A caller with an old id most often means the memory, not its past; the error names the version to change.
+  if (!patch.past && before.invalidatedAt !== undefined && before.invalidatedAt <= now)
+    throw createConflictError(before);
   const changed = text === undefined ? {} : changeText(context, checkText(text), now);
   const draft: MemoryDraft = {
     ...before,
@@ -241,7 +244,10 @@ function isEmptyVersion({ validFrom, invalidatedAt }: Memory): boolean {
 function createConflictError({ id, supersededBy, forgottenAt }: Memory): VarveError {
   const what = forgottenAt === undefined ? `was replaced by ${supersededBy}` : "was forgotten";
   return new VarveError("CONFLICT", `The memory ${id} ${what}.`, {
-    remedy: supersededBy === undefined ? "Store it again if it is true again." : `Use ${supersededBy}.`,
+    remedy:
+      supersededBy === undefined
+        ? "Store it again if it is true again."
+        : `Use ${supersededBy}, or send past: true (--past) to correct this version for the time it was valid.`,
   });
 }
 

@@ -129,7 +129,15 @@ onEveryEngine("facts", (get) => {
     await expect(
       varve.memory.update(first.memory ?? "", { text: "My rent is 901 euros." }, { agent: tenant }),
     ).rejects.toMatchObject({ code: "CONFLICT" });
-    await varve.memory.forget({ id: first.memory ?? "" }, { agent: tenant });
+    // A version of the past is corrected for its time when the caller says so; what is believed now stays.
+    const past = { text: "My rent was 899 euros.", past: true };
+    const correction = await varve.memory.update(first.memory ?? "", past, { agent: tenant });
+    expect(await believed(tenant)).toEqual(["My rent is 921 euros."]);
+    expect(await believed(tenant, { asOf: correction.validFrom })).toEqual(["My rent was 899 euros."]);
+    await varve.memory.forget({ id: correction.id }, { agent: tenant });
+    await expect(varve.memory.forget({ id: first.memory ?? "" }, { agent: tenant })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
     await varve.memory.forget({ id: future.memory ?? "" }, { agent: tenant });
     await varve.memory.forget({ id: changed.id }, { agent: tenant });
     expect(await believed(tenant)).toEqual([]);

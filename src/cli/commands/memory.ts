@@ -24,6 +24,7 @@ export interface MemoryFlags extends CommonOptions {
   asOf?: number;
   history?: boolean;
   purge?: boolean;
+  past?: boolean;
   dryRun?: boolean;
   yes?: boolean;
   accept?: string;
@@ -172,8 +173,8 @@ export async function historyCommand(words: string[], flags: MemoryFlags): Promi
 export async function updateCommand(words: string[], flags: MemoryFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const id = await varve.memory.named(words.join(" "), requesterFor(flags));
-    const { text, importance, category } = flags;
-    const memory = await varve.memory.update(id, { text, importance, category }, requesterFor(flags));
+    const { text, importance, category, past } = flags;
+    const memory = await varve.memory.update(id, { text, importance, category, past }, requesterFor(flags));
     output.say(`Version ${memory.version}: ${memory.id} ${memory.abstract}`);
     output.result(memory);
   });

@@ -149,7 +149,12 @@ const update = createRoute({
     params: idParam,
     query: fields({ agent: agentQuery }),
     body: jsonBody(
-      fields({ text: text(20_000).optional(), importance: share.optional(), category }).openapi({
+      fields({
+        text: text(20_000).optional(),
+        importance: share.optional(),
+        category,
+        past: z.boolean().optional().openapi({ description: "Correct a version of the past for its time." }),
+      }).openapi({
         example: { importance: 0.9 },
       }),
     ),
