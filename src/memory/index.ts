@@ -16,7 +16,7 @@ export {
   type MemoryService,
   type OpenedMemory,
 } from "./memory-service.ts";
-export type { Mirrored } from "./mirror.ts";
+export type { Mirrored } from "./mirror/mirror-memories.ts";
 export { type Evidence, getMemory, type MemoryFilter, type MemoryPage, type MemoryStats } from "./read.ts";
 export { type Block, formatNoteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
 export type { FindRequest, FoundMemories, MemoryHit } from "./recall/find-memories.ts";

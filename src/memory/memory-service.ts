@@ -22,7 +22,8 @@ import { checkPath, type FileCommand, runFileCommand } from "./files/run-file-co
 import { type MemoryMaintenance, maintainMemories } from "./maintain-memories.ts";
 import type { Memory, Source } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
-import { type Mirrored, mirrorMemories } from "./mirror.ts";
+import { followMirror, type MirrorFollower } from "./mirror/follow-mirror.ts";
+import { type Mirrored, mirrorMemories } from "./mirror/mirror-memories.ts";
 import {
   type Evidence,
   getMemory,
@@ -124,6 +125,8 @@ export interface MemoryService {
   }): Promise<MemoryMaintenance & { sessions: number; reflections: number; mirror?: Mirrored }>;
   /** Writes memories as Markdown files into a folder, after reading back edits made there. */
   mirror(folder?: string, request?: Requester): Promise<Mirrored>;
+  /** Keeps the mirror of `memory.mirror` current until the engine is closed; without the setting it does nothing. */
+  followMirror(onError?: (error: unknown) => void): void;
 }
 
 /** How many entries of a session are searched for the evidence of a new memory. */
@@ -153,6 +156,8 @@ export interface MemoryServiceOptions {
   emit(event: EngineEvent): void;
 }
 
+const mirrorIntervalMs = 2_000;
+
 /** Uses of memories are collected for this long before they are written. */
 const accessDebounceMs = 2_000;
 
@@ -169,6 +174,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
   };
   const accesses = createAccessCounter(context, accessDebounceMs);
   const extractor = createExtractor({ context, config, jobs, emit });
+  let follower: MirrorFollower | undefined;
   const resolveFor = (request: Requester | undefined) => resolveVisibility(config, request);
   const mirror = async (folder: string | undefined, request: Requester | undefined): Promise<Mirrored> => {
     const where = folder ?? config.memory.mirror;
@@ -222,6 +228,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     async forget(what, { purge = false, ...request } = {}) {
       const visibility = resolveFor(request);
       const id = "id" in what ? what.id : await findOne(context, visibility, what);
+      follower?.notify();
       if (!purge) {
         return { memories: [(await forgetMemory(context, visibility, id)).id], purged: false, backups: [] };
       }
@@ -253,8 +260,31 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       return { ...maintained, sessions, reflections: written, ...mirrored };
     },
     mirror,
-    close: () => accesses.stop(),
+    followMirror(onError = () => undefined) {
+      if (config.memory.mirror === undefined || follower) return;
+      follower = followMirror({
+        folder: resolve(loaded.home, config.memory.mirror),
+        sync: () => mirror(undefined, undefined),
+        readLast: () => readLastNumber(store),
+        debounceMs: config.search.watchDebounceMs,
+        intervalMs: mirrorIntervalMs,
+        onError,
+      });
+    },
+    async close() {
+      await follower?.stop();
+      await accesses.stop();
+    },
   };
+}
+
+/** The number of the newest version of any memory. */
+async function readLastNumber({ db }: Store): Promise<number> {
+  const row = await db
+    .selectFrom("memories")
+    .select((eb) => eb.fn.max("num").as("num"))
+    .executeTakeFirst();
+  return Number(row?.num ?? 0);
 }
 
 function checkLimit(limit: number | undefined, fallback: number): number {

@@ -1,5 +1,5 @@
 /** Scopes bound every way of reading; what is purged is gone; a portable backup carries memories along. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type OpenOptions, openVarve, owner, restoreBackup, type Session } from "../../src/index.ts";
@@ -245,6 +245,64 @@ onEveryEngine("memory scopes", (get) => {
     expect((await varve.memory.list(as)).memories.map((one) => one.content)).not.toContain(
       "The attic has a square window.",
     );
+  });
+
+  test("a mirror file that is missing or half saved forgets nothing, and an item that is put back returns", async () => {
+    const { varve, home, clock } = get();
+    const as = { agent: "saving", principal: { ...owner, scopes: ["agent:saving"] } };
+    const folder = join(home, "saving");
+    await varve.memory.add({ ...as, text: "The gate code is 4711." });
+    await varve.memory.add({ ...as, text: "The well is dry." });
+    await varve.memory.mirror(folder, as);
+    const file = join(folder, `${new Date(clock.now()).toISOString().slice(0, 10)}.md`);
+    const whole = readFileSync(file, "utf8");
+    rmSync(file);
+    expect(await varve.memory.mirror(folder, as)).not.toHaveProperty("forgotten");
+    expect(readFileSync(file, "utf8")).toBe(whole);
+    writeFileSync(file, "");
+    expect(await varve.memory.mirror(folder, as)).not.toHaveProperty("forgotten");
+    expect((await varve.memory.list(as)).total).toBe(2);
+
+    writeFileSync(file, whole);
+    rmSync(file.replace(".md", "-varve.md"), { force: true });
+    await varve.memory.mirror(folder, as);
+    const item = whole.split("\n").find((line) => line.includes("The well is dry.")) ?? "";
+    writeFileSync(file, whole.replace(`${item}\n`, ""));
+    expect(await varve.memory.mirror(folder, as)).toMatchObject({ forgotten: 1 });
+    writeFileSync(file, whole);
+    expect(await varve.memory.mirror(folder, as)).toMatchObject({ added: 1 });
+    expect((await varve.memory.list(as)).memories.map((one) => one.content)).toContain("The well is dry.");
+
+    // Forgotten in the store while the file still lists it: it stays forgotten.
+    const [gate] = (await varve.memory.list(as)).memories.filter((one) => one.content.includes("4711"));
+    await varve.memory.forget({ id: gate?.id ?? "" }, as);
+    await varve.memory.mirror(folder, as);
+    expect((await varve.memory.list(as)).memories.map((one) => one.content)).toEqual(["The well is dry."]);
+    expect(readFileSync(file, "utf8")).not.toContain("4711");
+  });
+
+  test("a followed mirror shows what is stored and takes in what is edited", async () => {
+    const { home, clock } = get();
+    const folder = join(home, "followed");
+    const follower = await get().another({
+      config: {
+        memory: { mirror: folder, agentScopes: { main: ["custom:followed"] } },
+        search: { watchDebounceMs: 50 },
+      },
+    });
+    const errors: unknown[] = [];
+    follower.memory.followMirror((error) => errors.push(error));
+    await follower.memory.add({ text: "The lamp is green.", scope: "custom:followed" });
+    const file = join(folder, `${new Date(clock.now()).toISOString().slice(0, 10)}.md`);
+    const waitFor = async (isDone: () => Promise<boolean> | boolean) => {
+      while (!(await isDone())) await new Promise((done) => setTimeout(done, 20));
+    };
+    await waitFor(() => existsSync(file) && readFileSync(file, "utf8").includes("The lamp is green."));
+    writeFileSync(file, readFileSync(file, "utf8").replace("green", "yellow"));
+    const read = async () => (await follower.memory.list()).memories.map((one) => one.content);
+    await waitFor(async () => (await read()).includes("The lamp is yellow."));
+    await follower.close();
+    expect(errors).toEqual([]);
   });
 
   test("among several people, what each says of themselves is theirs, and none of it the owner's", async () => {

@@ -16,6 +16,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
     const gateway = await startGateway(varve, { host: flags.host, port: flags.port, log: log.write });
     varve.jobs.start();
     varve.search.follow((error) => log.write({ event: "embedding failed", error: String(error) }));
+    varve.memory.followMirror((error) => log.write({ event: "mirror failed", error: String(error) }));
     const link = gateway.createLoginLink();
     const { url } = gateway;
     const lines = [

@@ -1,4 +1,4 @@
-import { type Category, categoryNames, type Memory } from "./memory.ts";
+import { type Category, categoryNames, type Memory } from "../memory.ts";
 
 /** One memory in a mirrored file: a list item, whose further lines are indented. */
 export interface MirrorBlock {

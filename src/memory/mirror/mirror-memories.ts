@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Visibility } from "../authorization/index.ts";
-import { writeAtomically } from "../config/index.ts";
-import { VarveError } from "../domain/index.ts";
-import type { Memory } from "./memory.ts";
-import type { MemoryContext } from "./memory-context.ts";
+import type { Visibility } from "../../authorization/index.ts";
+import { writeAtomically } from "../../config/index.ts";
+import { VarveError } from "../../domain/index.ts";
+import type { Memory } from "../memory.ts";
+import type { MemoryContext } from "../memory-context.ts";
+import { listMemories, readHistory } from "../read.ts";
+import { forgetMemory, storeMemory, updateMemory } from "../store-memory.ts";
 import { formatMirrorFile, hasMirrorMark, type MirrorBlock, parseMirrorFile } from "./mirror-file.ts";
-import { listMemories, readHistory } from "./read.ts";
-import { forgetMemory, storeMemory, updateMemory } from "./store-memory.ts";
 
 export interface Mirrored {
   files: number;
@@ -46,7 +46,9 @@ export async function mirrorMemories(
   };
   for (let offset = 0; ; offset += pageSize) {
     const { memories } = await listMemories(context.store, visibility, { limit: pageSize, offset });
-    for (const memory of memories) addTo(new Date(memory.validFrom).toISOString().slice(0, 10), [memory]);
+    // A tentative memory is not a page of somebody's notes yet.
+    for (const memory of memories.filter((one) => one.tentativeUntil === undefined))
+      addTo(new Date(memory.validFrom).toISOString().slice(0, 10), [memory]);
     if (memories.length < pageSize) break;
   }
   // The file of a day without current memories keeps its other text.
@@ -97,14 +99,20 @@ async function readEdits(
   for (const name of listOwnFiles(folder)) {
     const { blocks, rest } = parseMirrorFile(readFileSync(join(folder, name), "utf8"));
     rests.set(name, rest);
+    const written = new Set(state.files[name]);
     for (const block of blocks) {
       if (block.id !== undefined) present.add(block.id);
-      const outcome = await applyBlock(context, visibility, block);
+      const isReturned = block.id !== undefined && !written.has(block.id);
+      const outcome = await applyBlock(context, visibility, block, isReturned);
       if (outcome !== undefined) done[outcome] += 1;
     }
   }
-  for (const id of Object.values(state.files).flat()) {
-    if (!present.has(id) && (await forgetRemoved(context, visibility, id))) done.forgotten += 1;
+  for (const [name, ids] of Object.entries(state.files)) {
+    // A file that is missing or empty may be in the middle of being saved: only a removed item is forgotten.
+    if (!rests.has(name)) continue;
+    for (const id of ids) {
+      if (!present.has(id) && (await forgetRemoved(context, visibility, id))) done.forgotten += 1;
+    }
   }
   const { forgotten, conflicts, ...counts } = done;
   return { ...counts, ...(forgotten > 0 ? { forgotten } : {}), ...(conflicts > 0 ? { conflicts } : {}), rests };
@@ -114,6 +122,7 @@ async function applyBlock(
   context: MemoryContext,
   visibility: Visibility,
   { id, text, category }: MirrorBlock,
+  isReturned: boolean,
 ): Promise<"added" | "updated" | "conflicts" | undefined> {
   const kind = category === undefined ? {} : { category };
   if (id === undefined) {
@@ -123,6 +132,11 @@ async function applyBlock(
   const versions = await readVersions(context, visibility, id);
   const written = versions.find((one) => one.id === id);
   if (!written || text === "") return undefined;
+  // A person who puts a removed item back wants its memory back.
+  if (isReturned && written.forgottenAt !== undefined && !versions.some(isCurrent)) {
+    await storeMemory(context, visibility, { text, ...kind, scope: written.scope, force: true });
+    return "added";
+  }
   const isSame = (one: Memory) => text === one.content.trim() && (category === undefined || category === one.category);
   // Files of an earlier version contain only the first sentence.
   if (isSame(written) || text === written.abstract || versions.some(isSame)) return undefined;
