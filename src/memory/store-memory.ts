@@ -6,6 +6,7 @@ import { createTextKey, isTextKey } from "./compare/text-key.ts";
 import { type AppliedDecision, applyDecision } from "./decisions.ts";
 import { comparedMax, decideByRules, duplicateFrom } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
+import { resolveDates } from "./extract/resolve-dates.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { getMemory, readHistory } from "./read.ts";
@@ -128,9 +129,9 @@ async function replaceMemory(
 }
 
 function createDraft(context: MemoryContext, wanted: NewMemory): MemoryDraft {
-  const text = checkText(wanted.text);
-  const fact = parseFact(text) ?? parseFact(`Remember that ${text}`);
   const now = context.store.clock.now();
+  const text = resolveDates(checkText(wanted.text), wanted.validFrom ?? now, context.timeZone);
+  const fact = parseFact(text) ?? parseFact(`Remember that ${text}`);
   const category = wanted.category ?? fact?.category ?? "entities";
   return {
     category,

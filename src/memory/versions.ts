@@ -10,7 +10,8 @@ export function getFactText({
   content,
   extractor,
 }: Pick<Memory, "abstract" | "content" | "extractor">): string {
-  return extractor.startsWith("model") ? abstract : content;
+  // What was stored directly may be several sentences; an extracted fact is one, with its owner and its dates.
+  return extractor === "store" ? content : abstract;
 }
 
 export type PlacedVersion = { memory: string } | { repeated: Memory };

@@ -152,4 +152,64 @@ onEveryEngine("memory by rules", (get) => {
     expect(after).toMatchObject({ expired: true });
     expect(after?.score).toBeLessThan(before?.score ?? 0);
   });
+
+  test("people who only talk tell about their lives: whose it is, on which date; work with tools tells nothing", async () => {
+    const { varve, clock } = get();
+    const session = await agentSession("talk");
+    const said = Date.UTC(2025, 4, 13, 12);
+    const talk = (name: string, content: string, index: number): Message => ({
+      id: `t${index}`,
+      role: "user",
+      name,
+      content,
+      time: said + index * 60_000,
+    });
+    const lines: [string, string][] = [
+      ["elise", "I signed up for a pottery class in Houston yesterday."],
+      ["kevin", "Wow, that sounds great! The key is to keep your hands wet."],
+      ["elise", "My mom is a hairdresser."],
+      ["kevin", "I saw a whale with my brother last month."],
+      ["elise", "I think that is a great idea!"],
+      ["kevin", "How are you?"],
+      ["kevin", "I saw a whale with my brother last month."],
+    ];
+    await varve.context.ingest(
+      session,
+      lines.map(([name, text], index) => talk(name, text, index)),
+    );
+    await varve.memory.extract(session);
+    const { memories } = await varve.memory.list({ agent: "talk" });
+    expect(memories.map((one) => one.abstract).sort()).toEqual([
+      "elise: I signed up for a pottery class in Houston yesterday (2025-05-12).",
+      "elise: My mom is a hairdresser.",
+      "kevin: I saw a whale with my brother last month (2025-04).",
+    ]);
+    // The evidence keeps the original words.
+    const pottery = memories.find((one) => one.abstract.includes("pottery"));
+    const { evidence } = await varve.memory.get(pottery?.id ?? "", { agent: "talk" });
+    expect(evidence[0]?.quote).toBe("I signed up for a pottery class in Houston yesterday.");
+
+    // The same words on another day are another event.
+    clock.advance(90 * day);
+    const later = { ...talk("kevin", "I saw a whale with my brother last month.", 9), time: said + 60 * day };
+    await varve.context.ingest(session, [later]);
+    await varve.memory.extract(session);
+    const whales = (await varve.memory.list({ agent: "talk" })).memories.filter((one) => one.content.includes("whale"));
+    expect(whales.map((one) => one.abstract.slice(-10)).sort()).toEqual(["(2025-04).", "(2025-06)."]);
+
+    const work = await agentSession("workshop");
+    await varve.context.ingest(work, [
+      { role: "user", content: "I signed up for the Houston account yesterday with my brother." },
+      {
+        role: "assistant",
+        content: [{ type: "tool_call", callId: "c1", name: "read", input: { path: "a" } }],
+      },
+      {
+        role: "tool",
+        content: [{ type: "tool_result", callId: "c1", output: "I went to Rome with my mother in 2024." }],
+      },
+    ] as Message[]);
+    await varve.memory.extract(work);
+    expect((await varve.memory.list({ agent: "workshop" })).total).toBe(0);
+  });
 });

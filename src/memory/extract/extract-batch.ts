@@ -10,7 +10,7 @@ import { type ExtractionPolicy, type GatheredCandidates, gatherCandidates } from
 import { type ReconciledCandidate, reconcile } from "./reconcile.ts";
 import { asksToRemember } from "./rules.ts";
 import { type ConversationRef, moveCursor, readUnreadBatch, type UnreadBatch } from "./unread.ts";
-import { extractUtterance } from "./utterances.ts";
+import { extractUtterance, usesTools } from "./utterances.ts";
 
 export interface ExtractOptions {
   ref: ConversationRef;
@@ -82,6 +82,7 @@ export async function extractBatch(given: MemoryContext, options: ExtractOptions
       const gathered = await gatherCandidates(context, utterances, {
         policy,
         recalled,
+        isChat: !usesTools(unread.entries),
         userTrust: options.userTrust,
         signal,
       });

@@ -20,7 +20,7 @@ import { reflect } from "../reflect.ts";
 import { type Extraction, type ExtractOptions, extractBatch } from "./extract-batch.ts";
 import { gatherCandidates } from "./gather-candidates.ts";
 import { type ExtractionCursor, readUnreadBatch } from "./unread.ts";
-import { extractUtterance } from "./utterances.ts";
+import { extractUtterance, usesTools } from "./utterances.ts";
 
 /** A conversation to extract memories from. */
 export interface ExtractionSource {
@@ -112,7 +112,13 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       result.messages += unread.entries.filter((entry) => entry.type === "message").length;
       const utterances = unread.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
       const { policy, userTrust } = options;
-      const { candidates } = await gatherCandidates(byRules, utterances, { policy, recalled: [], userTrust, signal });
+      const { candidates } = await gatherCandidates(byRules, utterances, {
+        policy,
+        recalled: [],
+        isChat: !usesTools(unread.entries),
+        userTrust,
+        signal,
+      });
       for (const { draft } of candidates) {
         const citations = draft.sources.map((one) => `msg#${one.seq}`);
         result.facts.push({ text: draft.abstract, category: draft.category, citations });

@@ -138,7 +138,9 @@ const patterns: readonly Pattern[] = [
     read: (g) => ({ category: "preferences", factKey: key("like", g.about) }),
   },
   {
-    form: english(String.raw`(?:from now on|please always|please never|always|never)[, ]+(?<value>\S.*)$`),
+    form: english(
+      String.raw`(?:from now on|please always|please never|always|never)[, ]+(?<value>(?!an? |the |been |so |such |my |in |on |at |again)\S.*)$`,
+    ),
     read: () => ({ category: "preferences" }),
   },
   {

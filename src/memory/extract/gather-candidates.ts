@@ -21,6 +21,16 @@ export interface GatheredCandidates {
   notes: string[];
 }
 
+export interface GatherOptions {
+  policy: ExtractionPolicy;
+  /** Texts that were recalled into the conversation. */
+  recalled: readonly string[];
+  /** Whether people only talk here, without tools. */
+  isChat: boolean;
+  userTrust?: Trust;
+  signal?: AbortSignal;
+}
+
 const echoFrom = 0.6;
 /** The maximum number of statements that the rules take from a batch. */
 const rulesMax = 200;
@@ -30,9 +40,9 @@ const episodic: readonly string[] = ["events", "cases"];
 export async function gatherCandidates(
   context: MemoryContext,
   utterances: readonly Utterance[],
-  options: { policy: ExtractionPolicy; recalled: readonly string[]; userTrust?: Trust; signal?: AbortSignal },
+  options: GatherOptions,
 ): Promise<GatheredCandidates> {
-  const { found, ...cost } = await extractStatements(context, utterances, options.signal);
+  const { found, ...cost } = await extractStatements(context, utterances, options);
   const dropped = { ungrounded: 0, duplicates: 0, echoes: 0, malformed: cost.malformed, policy: 0, secrets: 0 };
   const drafts: MemoryDraft[] = [];
   for (const one of found) {
@@ -61,7 +71,7 @@ interface ExtractedStatements {
 async function extractStatements(
   context: MemoryContext,
   utterances: readonly Utterance[],
-  signal?: AbortSignal,
+  { isChat, signal }: GatherOptions,
 ): Promise<ExtractedStatements> {
   const notes: string[] = [];
   let [calls, tokens, malformed] = [0, 0, 0];
@@ -72,7 +82,7 @@ async function extractStatements(
     if (answer.fault === undefined) return { found: answer.found, malformed, calls, tokens, notes };
     notes.push(`the model's answer was invalid (${answer.fault}); built-in rules were used instead`);
   }
-  const { found, leftOut } = extractByRules(utterances, rulesMax);
+  const { found, leftOut } = extractByRules(utterances, { max: rulesMax, isChat });
   if (leftOut > 0) notes.push(`${leftOut} more statements exceeded the limit of a batch`);
   return { found, malformed, calls, tokens, notes };
 }

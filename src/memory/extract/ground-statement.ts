@@ -4,6 +4,7 @@ import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from 
 import { categories } from "../memory.ts";
 import { computeCoverage, computeRougeL } from "../similarity.ts";
 import { parseTemporal } from "../temporal.ts";
+import { resolveDates } from "./resolve-dates.ts";
 import { type Span, splitSentences, type Utterance } from "./utterances.ts";
 
 /** A statement that an extractor found, before any check. */
@@ -54,9 +55,11 @@ export function groundStatement(
     factKey ??
     (isByRules ? createTextKey(found.abstract) : undefined);
   const key = known === undefined ? undefined : qualifyFactKey(known, named);
+  const dated = resolveLevels(rest, newest, timeZone);
   return {
     ...rest,
-    ...nameSpeaker(found, named),
+    ...dated,
+    ...nameSpeaker({ ...found, ...dated }, named),
     ...(key === undefined ? {} : { factKey: key }),
     importance: importance ?? categories[found.category].importance,
     ...parseTemporal(found.content, newest, timeZone),
@@ -64,6 +67,12 @@ export function groundStatement(
     trust: named.some((one) => one.role === "user") ? userTrust : "agent",
     sources,
   };
+}
+
+/** Relative dates mean nothing later; the evidence keeps the original words. */
+function resolveLevels({ abstract, overview, content }: Levels, statedAt: number, timeZone: string): Levels {
+  const resolve = (text: string) => resolveDates(text, statedAt, timeZone);
+  return { abstract: resolve(abstract), overview: resolve(overview), content: resolve(content) };
 }
 
 /** Names whose fact it is where several people talk: "Elise: My mom is a hairdresser." */

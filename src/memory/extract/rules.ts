@@ -1,6 +1,9 @@
 import type { Message } from "../../domain/index.ts";
+import { prepareWordSets } from "../compare/word-sets.ts";
+import { detectLanguage } from "../language/detect-language.ts";
 import { categories } from "../memory.ts";
 import { computeRougeL } from "../similarity.ts";
+import { scoreExperience } from "./experiences.ts";
 import { isExplicit, parseFact } from "./facts.ts";
 import type { Statement } from "./ground-statement.ts";
 import { splitClauses } from "./split-clauses.ts";
@@ -10,16 +13,34 @@ const explicitConfidence = 0.95;
 const statedConfidence = 0.7;
 const explicitBonus = 0.1;
 
-/** Extracts statements of users by patterns. Explicit requests to remember take precedence. */
-export function extractByRules(utterances: readonly Utterance[], max: number): { found: Statement[]; leftOut: number } {
+export interface RuleLimits {
+  /** The maximum number of statements. */
+  max: number;
+  /** Whether people only talk here: then they tell about their lives, and not about work with tools. */
+  isChat: boolean;
+}
+
+/**
+ * Extracts statements of users by patterns, and what they tell about their lives. Explicit requests to remember take
+ * precedence.
+ */
+export function extractByRules(
+  utterances: readonly Utterance[],
+  { max, isChat }: RuleLimits,
+): { found: Statement[]; leftOut: number } {
   const all: (Statement & { explicit: boolean })[] = [];
+  const told: ToldExperience[] = [];
   for (const one of utterances) {
     if (one.role !== "user") continue;
     for (const span of splitSentences(one).flatMap((whole) => splitFacts(one.text, whole))) {
       const sentence = one.text.slice(span.start, span.end);
       if (isRecallQuestion(sentence) || isAdvice(sentence)) continue;
       const fact = parseFact(sentence);
-      if (!fact) continue;
+      if (!fact) {
+        const score = isChat ? scoreExperience(sentence, prepareWordSets(detectLanguage(sentence))) : undefined;
+        if (score !== undefined) told.push({ score, statement: toExperience(one, span) });
+        continue;
+      }
       const { category, explicit } = fact;
       all.push({
         category,
@@ -37,6 +58,8 @@ export function extractByRules(utterances: readonly Utterance[], max: number): {
       });
     }
   }
+  all.push(...selectExperiences(told, utterances));
+  all.sort((a, b) => getPlace(a) - getPlace(b));
   // The order is preserved: of two values of one fact in a batch, the later must supersede.
   const best = all
     .toSorted((a, b) => Number(b.explicit) - Number(a.explicit) || scoreStatement(b) - scoreStatement(a))
@@ -45,6 +68,50 @@ export function extractByRules(utterances: readonly Utterance[], max: number): {
   const found = all.filter((one) => chosen.has(one)).map(({ explicit: _, ...one }) => one);
   return { found, leftOut: all.length - found.length };
 }
+
+interface ToldExperience {
+  score: number;
+  statement: Statement & { explicit: boolean };
+}
+
+const experienceConfidence = 0.6;
+/** The least score between people, and with an assistant, whom people mostly ask for something. */
+const experienceFrom = { people: 1.1, assistant: 2 };
+/** The share of a batch's messages that become such memories. */
+const experienceShare = 0.3;
+
+function selectExperiences(told: ToldExperience[], utterances: readonly Utterance[]): ToldExperience["statement"][] {
+  const least = utterances.some((one) => one.role === "assistant") ? experienceFrom.assistant : experienceFrom.people;
+  return told
+    .filter((one) => one.score >= least)
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, Math.ceil(utterances.length * experienceShare))
+    .map((one) => one.statement);
+}
+
+function toExperience({ seq, text }: Utterance, span: Span): ToldExperience["statement"] {
+  const sentence = text.slice(span.start, span.end);
+  return {
+    category: "events",
+    abstract: toSentence(sentence),
+    overview: `- ${sentence}`,
+    content: sentence,
+    importance: categories.events.importance,
+    confidence: experienceConfidence,
+    fiction: false,
+    label: "general",
+    extractor: "rules",
+    support: [{ seq, span }],
+    explicit: false,
+  };
+}
+
+/** Where a statement was made, in the order of the log. */
+function getPlace({ support: [first] }: Statement): number {
+  return (first?.seq ?? 0) + (first?.span?.start ?? 0) / charactersMax;
+}
+
+const charactersMax = 1e9;
 
 /** The clauses of a sentence, if each of them states a fact; an explicit request to remember is one fact. */
 function splitFacts(text: string, sentence: Span): Span[] {
@@ -82,7 +149,7 @@ export function isWorthReading(messages: readonly Message[], everyMessages: numb
 export function previewFacts(text: string): string[] {
   const place = { id: "", seq: 0, parentId: null, sessionId: "", time: 0, tokens: 0 };
   const one = extractUtterance({ ...place, type: "message", message: { role: "user", content: text } }, "");
-  return one ? extractByRules([one], previewMax).found.map((found) => found.abstract) : [];
+  return one ? extractByRules([one], { max: previewMax, isChat: false }).found.map((found) => found.abstract) : [];
 }
 
 const previewMax = 10;

@@ -1,4 +1,4 @@
-import { type Entry, getParts } from "../../domain/index.ts";
+import { type Entry, getParts, getToolCalls } from "../../domain/index.ts";
 import { getEntryText } from "../../transcript/index.ts";
 
 /** A message of a user or assistant that memories may be extracted from. */
@@ -51,6 +51,13 @@ export function extractUtterance(entry: Entry, agent: string): Utterance | undef
     text,
     open,
   };
+}
+
+/** Whether some entries contain work with tools. */
+export function usesTools(entries: readonly Entry[]): boolean {
+  return entries.some(
+    (entry) => entry.type === "message" && (entry.message.role === "tool" || getToolCalls(entry.message).length > 0),
+  );
 }
 
 /** The spans of a message's text that do not come from text parts. `getEntryText` joins all parts line by line. */

@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import type { FSWatcher } from "chokidar";
 
 export interface MirrorFollower {
@@ -52,6 +53,8 @@ export function followMirror(options: FollowOptions): MirrorFollower {
     // Loaded on demand: most stores have no mirror.
     const { watch } = await import("chokidar");
     if (isStopped) return;
+    // A folder that is made later would not be watched.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     watcher = watch(folder, {
       ignoreInitial: true,
       followSymlinks: false,

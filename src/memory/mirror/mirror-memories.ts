@@ -37,7 +37,7 @@ export async function mirrorMemories(
 ): Promise<Mirrored> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const state = readState(folder);
-  const { rests, ...edits } = await readEdits(context, visibility, folder, state);
+  const { rests, contents, ...edits } = await readEdits(context, visibility, folder, state);
   const files = new Map<string, { day: string; memories: Memory[] }>();
   const addTo = (day: string, memories: readonly Memory[]) => {
     const name = chooseFile(folder, day);
@@ -57,7 +57,10 @@ export async function mirrorMemories(
   for (const [name, { day, memories }] of files) {
     const text = formatMirrorFile(day, memories.toReversed(), rests.get(name) ?? "");
     const file = join(folder, name);
-    if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeAtomically(file, text);
+    const present = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+    // Edited since it was read: the next synchronisation reads the edit first.
+    if (present !== contents.get(name)) continue;
+    if (present !== text) writeAtomically(file, text);
     state.files[name] = memories.map((one) => one.id);
   }
   writeAtomically(join(folder, stateName), `${JSON.stringify(state)}\n`);
@@ -92,12 +95,15 @@ async function readEdits(
   visibility: Visibility,
   folder: string,
   state: State,
-): Promise<Omit<Mirrored, "files"> & { rests: Map<string, string> }> {
+): Promise<Omit<Mirrored, "files"> & { rests: Map<string, string>; contents: Map<string, string> }> {
   const done = { updated: 0, added: 0, forgotten: 0, conflicts: 0 };
   const rests = new Map<string, string>();
+  const contents = new Map<string, string>();
   const present = new Set<string>();
   for (const name of listOwnFiles(folder)) {
-    const { blocks, rest } = parseMirrorFile(readFileSync(join(folder, name), "utf8"));
+    const content = readFileSync(join(folder, name), "utf8");
+    contents.set(name, content);
+    const { blocks, rest } = parseMirrorFile(content);
     rests.set(name, rest);
     const written = new Set(state.files[name]);
     for (const block of blocks) {
@@ -115,7 +121,13 @@ async function readEdits(
     }
   }
   const { forgotten, conflicts, ...counts } = done;
-  return { ...counts, ...(forgotten > 0 ? { forgotten } : {}), ...(conflicts > 0 ? { conflicts } : {}), rests };
+  return {
+    ...counts,
+    ...(forgotten > 0 ? { forgotten } : {}),
+    ...(conflicts > 0 ? { conflicts } : {}),
+    rests,
+    contents,
+  };
 }
 
 async function applyBlock(

@@ -2,7 +2,7 @@ import { prepareWordSets, type WordSets } from "../compare/word-sets.ts";
 import { splitSentences } from "../extract/utterances.ts";
 import { detectLanguage } from "../language/detect-language.ts";
 import { extractAllTerms } from "../similarity.ts";
-import { expandQuery } from "./expand-query.ts";
+import { expandQuery, koreanParticle } from "./expand-query.ts";
 
 const longTerms = 12;
 const longCharacters = 200;
@@ -38,8 +38,8 @@ export function createWordScorer(
       for (const term of terms) {
         matched +=
           matchTerm(term, own, weights.formWeight) ||
-          matchSynonym(term, own) ||
-          (isPart(term) ? weights.formWeight : 0);
+          (isPart(term) ? weights.formWeight : 0) ||
+          matchSynonym(term, own, isPart);
       }
       if (matched === 0) continue;
       const cosine = matched / Math.sqrt(terms.size * own.size);
@@ -48,8 +48,8 @@ export function createWordScorer(
     return best;
   };
 
-  function matchSynonym(term: string, own: ReadonlySet<string>): number {
-    const isRelated = synonyms.get(term)?.some((other) => matchTerm(other, own, 1) > 0);
+  function matchSynonym(term: string, own: ReadonlySet<string>, isPart: (term: string) => boolean): number {
+    const isRelated = synonyms.get(term)?.some((other) => matchTerm(other, own, 1) > 0 || isPart(other));
     return isRelated ? weights.synonymWeight : 0;
   }
 }
@@ -77,8 +77,8 @@ function createPartMatcher(
 function prepareSynonyms(query: string, sets: WordSets): Map<string, string[]> {
   const prepared = new Map<string, string[]>();
   for (const [word, others] of expandQuery(query)) {
-    const terms = others.flatMap((other) => [...extractContentTerms(other, sets)]);
-    for (const term of extractContentTerms(word, sets)) prepared.set(term, terms);
+    const terms = others.flatMap((other) => (sets.segmenter ? [other] : [...extractContentTerms(other, sets)]));
+    for (const term of extractContentTerms(word, sets)) prepared.set(term, [...(prepared.get(term) ?? []), ...terms]);
   }
   return prepared;
 }
@@ -127,8 +127,6 @@ function listStopWords({ lexicon }: WordSets): ReadonlySet<string> {
   stopped.set(lexicon.code, made);
   return made;
 }
-
-const koreanParticle = /(?<=\p{L})(?:에서|에게|으로|은|는|이|가|을|를|에|로|의|와|과|도|만|이에요|예요|입니다)$/u;
 
 /** The telling words of a text; all of them when no other is left. */
 function extractContentTerms(text: string, sets: WordSets): Set<string> {
