@@ -72,22 +72,29 @@ export function computeWordCosine(a: string, b: string): number {
 
 /** Returns a function that computes the cosine with a text whose terms are extracted once. */
 export function createWordCosine(text: string): (other: string) => number {
-  const left = countTerms(extractTerms(text));
-  const length = (counts: Map<string, number>) => Math.sqrt([...counts.values()].reduce((sum, n) => sum + n * n, 0));
-  const own = length(left);
-  return (other) => {
-    const right = countTerms(extractTerms(other));
-    let dot = 0;
-    for (const [term, count] of left) dot += count * (right.get(term) ?? 0);
-    const lengths = own * length(right);
-    return lengths === 0 ? 0 : dot / lengths;
-  };
+  const own = createWordVector(text);
+  return (other) => computeVectorCosine(own, createWordVector(other));
 }
 
-function countTerms(terms: string[]): Map<string, number> {
+/** How often a text contains each term, and the length of that vector. */
+export interface WordVector {
+  counts: ReadonlyMap<string, number>;
+  length: number;
+}
+
+export function createWordVector(text: string): WordVector {
   const counts = new Map<string, number>();
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  return counts;
+  for (const term of extractTerms(text)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  let squares = 0;
+  for (const count of counts.values()) squares += count * count;
+  return { counts, length: Math.sqrt(squares) };
+}
+
+export function computeVectorCosine(a: WordVector, b: WordVector): number {
+  let dot = 0;
+  for (const [term, count] of a.counts) dot += count * (b.counts.get(term) ?? 0);
+  const lengths = a.length * b.length;
+  return lengths === 0 ? 0 : dot / lengths;
 }
 
 export function computeCosine(a: ArrayLike<number>, b: ArrayLike<number>): number {

@@ -95,21 +95,25 @@ interface AttributeForm {
   slot: string;
   kind: ValueKind;
   words: string;
+  /** The same words, one by one. */
+  list: readonly string[];
 }
 
-const compiled = new Map<string, { form: RegExp; forms: AttributeForm[] }[]>();
+const compiled = new Map<string, AttributeForm[]>();
 
-/** One pattern for each length of an attribute's name, the longest first. */
+/** The names of attributes, the longest first. */
 function compileAttributes(sets: WordSets, extra: readonly string[]): AttributeForm[] {
   const key = `${sets.lexicon.code} ${extra.join("|")}`;
-  const known = compiled.get(key)?.[0]?.forms;
+  const known = compiled.get(key);
   if (known) return known;
   const listed = Object.entries(sets.lexicon.attributes).flatMap(([slot, words]) =>
     words.split("|").map((one) => ({ slot, kind: attributes[slot as Attribute], words: one })),
   );
   const added = extra.map((one) => ({ slot: one.toLowerCase(), kind: "any" as const, words: one.toLowerCase() }));
-  const forms = [...listed, ...added].sort((a, b) => b.words.length - a.words.length);
-  compiled.set(key, [{ form: /^/u, forms }]);
+  const forms = [...listed, ...added]
+    .map((one) => ({ ...one, list: one.words.split(" ") }))
+    .sort((a, b) => b.words.length - a.words.length);
+  compiled.set(key, forms);
   return forms;
 }
 
@@ -127,11 +131,7 @@ function matchAttribute(text: string, sets: WordSets, forms: readonly AttributeF
 }
 
 function splitAtCopula(text: string, sets: WordSets): [string, string] | undefined {
-  const form = new RegExp(
-    `^(?<left>.{2,120}?)(?:\\s+(?:${sets.lexicon.copula})\\s+|\\s*[:=]\\s+|\\s+[—–]\\s*)(?<right>\\S.*)$`,
-    "iu",
-  );
-  const groups = form.exec(text)?.groups;
+  const groups = sets.copulaSplit.exec(text)?.groups;
   return groups ? [groups.left ?? "", (groups.right ?? "").replace(/[.!。！\s]+$/u, "")] : undefined;
 }
 
@@ -148,7 +148,7 @@ function findHead(
     .map((word) => sets.synonyms.get(word) ?? word);
   if (words.some((word) => sets.others.has(word)) || words.length > 12) return undefined;
   for (const form of forms) {
-    const own = form.words.split(" ");
+    const own = form.list;
     const at = findHeadAt(words, own, sets);
     if (at === undefined) continue;
     const compound = (words[at] ?? "").slice(0, -(own[0]?.length ?? 0)).replace(/-$/u, "");

@@ -24,6 +24,8 @@ export interface WordSets {
   since: RegExp;
   dates: RegExp;
   copula: RegExp;
+  /** Splits a sentence at its copula into `left` and `right`. */
+  copulaSplit: RegExp;
   segmenter?: Intl.Segmenter;
 }
 
@@ -63,6 +65,10 @@ export function prepareWordSets(lexicon: Lexicon): WordSets {
     // Korean particles follow a date without a space.
     dates: compileWords(lexicon.dates, lexicon.code === "ko" ? { unspaced: true } : lexicon),
     copula: compileWords(lexicon.copula, lexicon),
+    copulaSplit: new RegExp(
+      `^(?<left>.{2,120}?)(?:\\s+(?:${lexicon.copula})\\s+|\\s*[:=]\\s+|\\s+[—–]\\s*)(?<right>\\S.*)$`,
+      "iu",
+    ),
     ...(lexicon.unspaced ? { segmenter: new Intl.Segmenter(lexicon.code, { granularity: "word" }) } : {}),
   };
   prepared.set(lexicon.code, made);

@@ -12,11 +12,12 @@ import {
 } from "../../search/index.ts";
 import type { MemoryTable } from "../../store/index.ts";
 import { computeSearchFactor, computeWorth } from "../decay.ts";
+import { detectLanguage } from "../language/detect-language.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { selectMemories } from "../read.ts";
 import { loadMemories, memoryFromRow } from "../rows.ts";
-import { createWordCosine } from "../similarity.ts";
+import { computeVectorCosine, createWordVector, type WordVector } from "../similarity.ts";
 import { type FindRequest, type RetrievedMemories, retrieveMemories } from "./retrieve-memories.ts";
 import { createWordScorer } from "./word-scorer.ts";
 
@@ -139,11 +140,16 @@ function fuseCandidates(
   { recall, decay }: MemoryContext["settings"],
 ): MemoryCandidate[] {
   const scoreWords = createWordScorer(query, recall);
+  // The text index knows the forms of English words; other languages are matched by their beginnings and parts.
+  const matchesForms = detectLanguage(query).code !== "en";
   return rows.flatMap((row): MemoryCandidate[] => {
-    const memory = memoryFromRow(row);
-    const [words, near] = [scoreWords(memory), meaning.get(row.id)];
+    const near = meaning.get(row.id);
+    const isRelated = (near ?? 0) >= recall.meaningFloor;
     // The nearest vector always exists, so being nearest is not enough.
-    if (words === 0 && (near ?? 0) < recall.meaningFloor) return [];
+    if (!isRelated && !matchesForms && !lexical.has(row.id)) return [];
+    const words = scoreWords(row);
+    if (!isRelated && words === 0) return [];
+    const memory = memoryFromRow(row);
     const relevance = Math.min(1, Math.max(words, near ?? 0) + recall.agreementWeight * Math.min(words, near ?? 0));
     const candidate: MemoryCandidate = {
       row,
@@ -166,12 +172,13 @@ function fuseCandidates(
 
 /** Compares the words of memories; the words of each are extracted once. */
 function likeness(): (a: MemoryCandidate, b: MemoryCandidate) => number {
-  const prepared = new Map<MemoryCandidate, (other: string) => number>();
-  return (a, b) => {
-    const compare = prepared.get(a) ?? createWordCosine(a.row.abstract);
-    prepared.set(a, compare);
-    return compare(b.row.abstract);
+  const prepared = new Map<MemoryCandidate, WordVector>();
+  const prepare = (one: MemoryCandidate): WordVector => {
+    const known = prepared.get(one) ?? createWordVector(one.row.abstract);
+    prepared.set(one, known);
+    return known;
   };
+  return (a, b) => computeVectorCosine(prepare(a), prepare(b));
 }
 
 async function toHits(
