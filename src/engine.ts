@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
-import { type ContextService, createContextService } from "./context/index.ts";
+import { type ContextService, createContextService, createGrantService, type GrantService } from "./context/index.ts";
 import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
@@ -70,6 +70,8 @@ export interface Varve {
   readonly search: SearchService;
   readonly memory: MemoryService;
   readonly turns: TurnService;
+  /** What sub-agents of a host may read. */
+  readonly grants: GrantService;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal is aborted. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
@@ -202,6 +204,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     search,
     memory,
     turns,
+    grants: createGrantService({ store, config, sessions }),
     jobs,
     import: (paths, request) => importTranscripts({ store, config }, paths, request),
     watch: (paths, request) => watchTranscripts({ store, config }, paths, request),

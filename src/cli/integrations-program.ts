@@ -4,6 +4,7 @@ import { parseWholeNumber } from "./option-parsers.ts";
 /** Defines the commands that connect other programs: the gateway, the MCP server, setup and hooks. */
 export function addIntegrationCommands(program: Command): void {
   addMcpCommand(program);
+  addGrantCommands(program);
   addStartCommand(program);
   addSetupCommand(program);
   addHookCommand(program);
@@ -18,6 +19,31 @@ function addMcpCommand(program: Command): void {
       new Option("--grant <id>", "the grant of a delegated reader, which limits what it can see").conflicts("session"),
     )
     .action(async (flags) => (await import("./commands/mcp.ts")).mcpCommand(flags));
+}
+
+function addGrantCommands(program: Command): void {
+  const load = () => import("./commands/grants.ts");
+  const collect = (value: string, previous: string[] | undefined) => [...(previous ?? []), value];
+  const grants = program.command("grants").description("Let sub-agents read some conversations for a time");
+  grants
+    .command("create")
+    .description("Create a grant for a session and print its id")
+    .argument("<session>", "the session that delegates: a key or a session id")
+    .option("--also <session>", "another session to open; can be repeated", collect)
+    .option("--tokens <n>", "the most that may be read; 16000 by default", parseWholeNumber(1))
+    .option("--minutes <n>", "how long it can be used; 60 by default", parseWholeNumber(1))
+    .action(async (session, flags) => (await load()).createGrantCommand(session, flags));
+  grants
+    .command("list")
+    .description("List grants, newest first")
+    .option("--limit <n>", "the maximum number of grants", parseWholeNumber(1))
+    .action(async (flags) => (await load()).listGrantsCommand(flags));
+  grants
+    .command("revoke")
+    .description("End a grant at once")
+    .argument("[id]", "the id of the grant")
+    .option("--all", "end all active grants of the agent")
+    .action(async (id, flags) => (await load()).revokeGrantCommand(id, flags));
 }
 
 function addStartCommand(program: Command): void {

@@ -15,6 +15,7 @@ export type { Answer, QuestionRequest } from "./history/answer-question.ts";
 export type { Description, FileLines } from "./history/describe-citation.ts";
 export type { SummaryDescription, TreeNode } from "./history/describe-summary.ts";
 export type { ExpandOptions, Expansion } from "./history/expand.ts";
+export { createGrantService, type GrantRequest, type GrantService } from "./history/grant-service.ts";
 export type { Grant } from "./history/grants.ts";
 export type { GrepMatch, GrepMode, GrepResult, GrepScope, GrepSort } from "./history/grep/grep-types.ts";
 export type { Handover } from "./history/handover.ts";

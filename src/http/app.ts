@@ -11,6 +11,7 @@ import { addDocumentRoute } from "./routes/document.ts";
 import { addEventRoute } from "./routes/events.ts";
 import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
+import { addGrantRoutes } from "./routes/grants.ts";
 import { addHookRoutes } from "./routes/hooks.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
 import { addMaintenanceRoutes } from "./routes/maintenance.ts";
@@ -61,6 +62,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addSearchRoute(app, gateway);
   addMemoryRoutes(app, gateway);
   addTurnRoutes(app, gateway);
+  addGrantRoutes(app, gateway);
   addJobRoutes(app, gateway);
   addHookRoutes(app, gateway);
   addExportRoute(app, gateway);

@@ -12,6 +12,7 @@ export type {
   ConversationTable,
   Db,
   EntryTable,
+  GrantTable,
   InboxTable,
   JobTable,
   Schema,

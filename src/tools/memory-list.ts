@@ -53,7 +53,7 @@ export const memoryStats = defineTool({
   name: "memory_stats",
   title: "Count memories",
   description:
-    "Counts what is remembered: how much is believed now, how much is history, how much waits for a person to decide, " +
+    "Counts what is remembered: how much is believed now, how much is history, how much is tentative, " +
     "and how it is spread over scopes, categories, tiers and what wrote it.",
   input: z.strictObject({
     ...fields,
@@ -66,6 +66,9 @@ export const memoryStats = defineTool({
     history: z.number(),
     forgotten: z.number(),
     held: z.number(),
+    unread: z
+      .object({ conversations: z.number(), messages: z.number() })
+      .describe("Imported history that was not read for memories yet."),
     byScope: counts,
     byCategory: counts,
     byTier: counts,
@@ -95,7 +98,7 @@ export const memoryStats = defineTool({
           .join(", ") || "none"
       }`;
     const lines = [
-      `${stats.current} are believed now, ${stats.history} are history (${stats.forgotten} of them forgotten), ${stats.held} wait for a decision.`,
+      `${stats.current} are believed now, ${stats.history} are history (${stats.forgotten} of them forgotten), ${stats.held} are tentative.`,
       [
         spread("scopes", stats.byScope),
         spread("categories", stats.byCategory),

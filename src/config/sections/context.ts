@@ -122,6 +122,12 @@ export const contextSection = z.strictObject({
     .min(1)
     .default(120_000)
     .describe("The time limit of a delegated reader and the lifetime of its grant, in milliseconds."),
+  delegationSteps: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(4)
+    .describe("How many times a delegated reader may search or open something before it answers."),
   largeFileTokenThreshold: tokens
     .min(100)
     .default(25_000)

@@ -1,5 +1,5 @@
 import { newId, VarveError } from "../../domain/index.ts";
-import { dropLease, type Lease, type Store, takeLease } from "../../store/index.ts";
+import { dropLease, type GrantTable, type Lease, type Store, takeLease } from "../../store/index.ts";
 
 /** What a delegated reader may see: some conversations, a number of tokens, until a time. */
 export interface Grant {
@@ -58,18 +58,10 @@ export async function createGrant(store: Store, given: NewGrant): Promise<Grant>
   return grant;
 }
 
-/** A grant by its id; throws the reason when it cannot be used now. */
-export async function checkGrant(store: Store, agent: string, id: string): Promise<Grant> {
-  const row = await store.db
-    .selectFrom("grants")
-    .selectAll()
-    .where("agent", "=", agent)
-    .where("id", "=", id)
-    .executeTakeFirst();
-  if (!row) throw refused(`There is no grant ${id}.`);
-  const grant: Grant = {
-    agent,
-    id,
+function grantFromRow(row: GrantTable): Grant {
+  return {
+    agent: row.agent,
+    id: row.id,
     originKey: row.origin_key,
     conversations: JSON.parse(row.conversations) as number[],
     tokenCap: row.token_cap,
@@ -78,6 +70,35 @@ export async function checkGrant(store: Store, agent: string, id: string): Promi
     state: row.state as Grant["state"],
     expiresAt: row.expires_at,
   };
+}
+
+/** A grant by its id, in whatever state. */
+export async function readGrant(store: Store, agent: string, id: string): Promise<Grant | undefined> {
+  const row = await store.db
+    .selectFrom("grants")
+    .selectAll()
+    .where("agent", "=", agent)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row && grantFromRow(row);
+}
+
+/** The grants of an agent, the newest first. */
+export async function readGrants(
+  store: Store,
+  agent: string,
+  { state, limit }: { state?: Grant["state"]; limit: number },
+): Promise<Grant[]> {
+  let query = store.db.selectFrom("grants").selectAll().where("agent", "=", agent);
+  if (state !== undefined) query = query.where("state", "=", state);
+  const rows = await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+  return rows.map(grantFromRow);
+}
+
+/** A grant by its id; throws the reason when it cannot be used now. */
+export async function checkGrant(store: Store, agent: string, id: string): Promise<Grant> {
+  const grant = await readGrant(store, agent, id);
+  if (!grant) throw refused(`There is no grant ${id}.`);
   if (grant.state !== "active") throw refused(`The grant ${id} has ended: it is ${grant.state}.`);
   if (grant.expiresAt <= store.clock.now()) throw refused(`The grant ${id} has expired.`);
   if (grant.tokensRead >= grant.tokenCap) throw refused(`The ${grant.tokenCap} tokens of the grant ${id} are read.`);
@@ -86,7 +107,7 @@ export async function checkGrant(store: Store, agent: string, id: string): Promi
 
 function refused(what: string): VarveError {
   return new VarveError("REFUSED", what, {
-    remedy: "Ask the session that delegated for another one: lcm_expand_query gives one and ends it.",
+    remedy: "Ask the session that delegated for another one (`varve grants create`, POST /api/grants).",
   });
 }
 
