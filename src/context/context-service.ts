@@ -26,6 +26,7 @@ import { summaryTree, type TreeNode } from "./history/describe-summary.ts";
 import { expireGrants } from "./history/grants.ts";
 import { type Handover, readHandover } from "./history/handover.ts";
 import { createHistoryReader, type HistoryReader } from "./history/history-reader.ts";
+import { toBoundary } from "./session-boundary.ts";
 import { computeRatio, ratioQuery, readTokenRatio, recordTokens } from "./token-ratio.ts";
 import { assemble } from "./view/assemble.ts";
 import { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
@@ -220,7 +221,7 @@ async function assembleView(
     provider,
     prompt: settings.promptAware ? prompt : undefined,
     withoutHeartbeats: settings.pruneHeartbeatOk,
-    ...(start === undefined ? {} : { begin: { seq: start, retainDepth: settings.newSessionRetainDepth } }),
+    begin: toBoundary(start, settings.newSessionRetainDepth),
   });
   if (request.record !== false) await record?.();
   const estimatedTokens = ratio === 1 ? view.estimatedTokens : Math.ceil(view.estimatedTokens * ratio);

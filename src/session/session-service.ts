@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { printSessionKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
-import { type Forked, type ForkOptions, forkSession } from "./fork.ts";
+import { type Forked, type ForkOptions, forkSession, type ReadParentView } from "./fork.ts";
 import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
 import { renewNow, restoreSession } from "./renew.ts";
 import {
@@ -47,7 +47,8 @@ export interface SessionService {
   delete(session: Session): Promise<{ conversations: number; entries: number }>;
 }
 
-export function createSessionService(store: Store, config: Config): SessionService {
+/** `readParentView`: how a fork sees its parent. The context module, which knows views, is above this one. */
+export function createSessionService(store: Store, config: Config, readParentView: ReadParentView): SessionService {
   const settings = sessionSettings(config);
   const open: SessionService["open"] = (address, options) => resolveSession(store, settings, address, options);
   return {
@@ -64,7 +65,12 @@ export function createSessionService(store: Store, config: Config): SessionServi
     renew: (session, kind) => renewNow(store, session, kind, "asked for"),
     restore: (session, toSessionId) => restoreSession(store, session, toSessionId),
     fork: (session, options) =>
-      forkSession(store, session, { ...options, maxTokens: options?.maxTokens ?? config.session.forkMaxTokens }),
+      forkSession(
+        store,
+        session,
+        { ...options, maxTokens: options?.maxTokens ?? config.session.forkMaxTokens },
+        readParentView,
+      ),
     update: (session, patch) => updateSession(store, session, patch),
     countTokens: (session, used) => countTokens(store, session, used),
     maySend: (session) => maySend(config.sendPolicy, session),

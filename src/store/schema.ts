@@ -100,6 +100,8 @@ export interface TranscriptTable {
   first_seq: number | null;
   last_seq: number | null;
   parent_session: string | null;
+  /** For the first session of a fork: the boundary of the session it was forked from. */
+  inherited_begin_seq: number | null;
   cwd: string | null;
   title: string | null;
 }

@@ -6,6 +6,7 @@ import { cleanForProvider } from "../../transcript/index.ts";
 import { checkBudget } from "../compaction/sweep.ts";
 import type { ConversationRef } from "../dag.ts";
 import { type Frontier, loadFrontier } from "../frontier.ts";
+import { isRetained } from "../session-boundary.ts";
 import { isWorkLogText } from "../summary/work-log/parse.ts";
 import type { ShownMessage } from "./message-groups.ts";
 import { recallBlock } from "./recall-messages.ts";
@@ -36,8 +37,9 @@ export async function assemble(
   options: AssembleOptions,
 ): Promise<ContextView> {
   checkBudget(options.budgetTokens);
-  const frontier = await loadFrontier(store, ref, undefined, options.snapshot);
-  const addition = systemPromptAddition(frontier.summaries, { isBrief: options.budgetTokens < briefBudget });
+  const frontier = await loadFrontier(store, ref, { opening: options.snapshot, boundary: options.begin });
+  const retained = frontier.summaries.filter((one) => isRetained(one, options.begin));
+  const addition = systemPromptAddition(retained, { isBrief: options.budgetTokens < briefBudget });
   const budget = options.budgetTokens - estimateTokens(addition ?? "");
   const reserveTokens = reserveForRecall(budget, frontier, options);
   // Whatever the hygiene adds is taken from the room of the next attempt.

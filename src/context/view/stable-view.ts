@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../store/index.ts";
-import type { ConversationRef, StoredSummary } from "../dag.ts";
+import type { ConversationRef } from "../dag.ts";
 import type { Frontier } from "../frontier.ts";
 import type { TraceItem } from "../items.ts";
+import { isRetained } from "../session-boundary.ts";
 import { fillRoom } from "./fill-room.ts";
 import { type ShownMessage, sumTokens } from "./message-groups.ts";
 import { chooseRaw, growthShare, lineTokens, readOwnRequest } from "./shown-window.ts";
@@ -116,10 +117,4 @@ function nameCut(items: readonly CutItem[], raw: StableView["raw"]): string {
   const lines = raw.filter((one) => typeof one === "string");
   const text = [...parts, ...lines, typeof begin === "object" ? `${begin.seq}:${begin.tokens}` : ""].join(" ");
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
-/** After `/new`, earlier summaries are retained only from a depth on; -1 retains none. */
-function isRetained(summary: StoredSummary, begin: AssembleOptions["begin"]): boolean {
-  if (begin === undefined || summary.lastSeq >= begin.seq) return true;
-  return begin.retainDepth >= 0 && summary.depth >= begin.retainDepth;
 }

@@ -1,0 +1,12 @@
+import { sql } from "kysely";
+import type { Migration } from "../migrate.ts";
+
+/** A fork keeps the session boundary of its parent. */
+export const sessions: Migration = {
+  version: 9,
+  name: "sessions",
+  async up(db, engine) {
+    const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
+    await sql`alter table transcripts add column inherited_begin_seq ${int}`.execute(db);
+  },
+};
