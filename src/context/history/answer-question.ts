@@ -116,7 +116,7 @@ async function gather(
 }
 
 async function readAndAnswer(
-  { store, generate }: QuestionReader,
+  { store, generate, config: { timezone: timeZone } }: QuestionReader,
   grant: Grant,
   { passages, beyond }: Gathered,
   request: QuestionRequest,
@@ -124,7 +124,7 @@ async function readAndAnswer(
 ): Promise<Answer> {
   const maxTokens = request.maxTokens ?? answerTokens;
   const budget = generate ? grant.tokenCap : Math.min(grant.tokenCap, maxTokens);
-  const { lines, tokens, leftOut } = within(passages, budget);
+  const { lines, tokens, leftOut } = within(passages, budget, timeZone);
   if (!(await spendGrant(store, grant, tokens))) {
     throw new VarveError("REFUSED", `The grant ${grant.id} ended while it was read.`, { remedy: "Ask again." });
   }
@@ -165,7 +165,7 @@ async function readAndAnswer(
     request.signal?.throwIfAborted();
     notes.push(`the model failed (${error instanceof Error ? error.message : error}); these are the passages it read`);
   }
-  const shown = within(passages, maxTokens);
+  const shown = within(passages, maxTokens, timeZone);
   return {
     answer: shown.lines
       .map((line) => line.text)
@@ -185,12 +185,13 @@ function readerPrompt(maxTokens: number): string {
 function within(
   passages: MessageHit[],
   budget: number,
+  timeZone: string,
 ): { lines: { citation: string; text: string }[]; tokens: number; leftOut: number } {
   const taken: { seq: number; text: string }[] = [];
   let tokens = 0;
   let leftOut = 0;
   for (const { entry } of passages) {
-    const text = passageLine(entry);
+    const text = passageLine(entry, { timeZone });
     const cost = estimateTokens(text);
     if (tokens + cost > budget) {
       leftOut += 1;
