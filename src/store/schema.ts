@@ -178,6 +178,8 @@ export interface NoticeTable {
   session_id: string;
   time: number;
   text: string;
+  /** `model`: it enters the context of the next turn. `user`: the person gets it with the next reply. */
+  audience: Generated<string>;
 }
 
 export interface CronRunTable {

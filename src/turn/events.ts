@@ -15,7 +15,9 @@ export interface TurnResult {
   usage?: TokenUsage;
   /** The tokens of the prompt, and of the model's context window. */
   context?: { tokens: number; window: number };
-  /** What was cut, skipped or retried. */
+  /** The reasoning of the reply, for sessions with the reasoning level `on`. */
+  reasoning?: string;
+  /** What was cut, skipped or retried, and notices for the person. */
   notes: string[];
   error?: { code: string; message: string; remedy?: string };
 }

@@ -3,18 +3,21 @@ import type { Config } from "../config/index.ts";
 import { type ConversationSnapshot, type Fitted, fitMidTurn } from "../context/index.ts";
 import {
   formatDay,
+  getParts,
   getToolCalls,
   type JsonObject,
   type Message,
   type Part,
   type ToolCallPart,
   toVarveError,
+  VarveError,
 } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
 import { withGroupHistory } from "./group-history.ts";
 import { toMessage } from "./inbound.ts";
+import { readLevels } from "./levels.ts";
 import type { Runner } from "./runners/port.ts";
 import type { Answered, Turn, TurnFacts, TurnRuntime, TurnServices } from "./turn.ts";
 
@@ -27,12 +30,14 @@ export interface TurnTool {
   run(input: unknown, options?: { signal?: AbortSignal }): Promise<{ markdown: string }>;
 }
 
-interface Plan {
+export interface Plan {
   runner: Runner;
   facts: TurnFacts;
   notes: string[];
   /** The tokens of the tools and the system prompt. */
   overheadTokens?: number;
+  /** The estimated tokens of the last prompt that was sent. */
+  promptTokens?: number;
 }
 
 interface Prompt {
@@ -56,6 +61,8 @@ export async function toolLoop(
   const { runner, facts, notes } = plan;
   const { session, claim } = turn;
   const { maxSteps } = services.config.turn;
+  const levels = readLevels(session);
+  notes.push(...levels.notes);
   const tools = runner.takes === "messages" ? await offerTools(services, session) : [];
   const asked = new Set(turn.messages.flatMap(({ id }) => id ?? []));
   plan.overheadTokens = countOverheadTokens(tools, services.config.turn.systemPrompt);
@@ -69,16 +76,20 @@ export async function toolLoop(
       if (text !== "") runtime.emit({ type: "text", text });
     };
     const isLast = step >= maxSteps;
+    plan.promptTokens = prompt.estimatedTokens;
     const answer = await runner.run({
       session,
       system: prompt.system,
-      messages: prompt.messages,
+      messages: isLast && step > 1 ? [...prompt.messages, lastStepNote] : prompt.messages,
       prompt: turn.prompt,
       asked,
+      thinking: levels.thinking,
       tools: isLast ? [] : tools,
       signal: runtime.signal,
       onText: (text) => show(gate.push(text)),
-      onReasoning: (text) => runtime.emit({ type: "reasoning", text }),
+      onReasoning: (text) => {
+        if (levels.reasoning.isStreamed) runtime.emit({ type: "reasoning", text });
+      },
     });
     show(gate.end());
     notes.push(...answer.notes);
@@ -94,7 +105,7 @@ export async function toolLoop(
       return {
         runner,
         model: answer.message.model === undefined ? runner.model : (runner.model ?? answer.message.model),
-        message: answer.message,
+        message: calls.length === 0 ? answer.message : withoutCalls(answer.message, maxSteps),
         notes,
         facts: {
           ...facts,
@@ -120,6 +131,22 @@ export async function toolLoop(
   }
 }
 
+/** The last step has no tools; a model that is not told so may call one all the same, instead of an answer. */
+const lastStepNote: Message = {
+  role: "user",
+  content: "[No more tools can be used in this turn. Answer now with what is known.]",
+};
+
+/** The text of an answer whose calls are not run any more; without text there is no answer. */
+function withoutCalls(message: Message, maxSteps: number): Message {
+  const content = getParts(message).filter((part) => part.type !== "tool_call");
+  if (content.some((part) => part.type === "text" && part.text.trim() !== "")) return { ...message, content };
+  throw new VarveError("MODEL_FAILED", `The model only called tools and gave no answer in ${maxSteps} steps.`, {
+    remedy: "The message is kept. Ask for less at once, raise turn.maxSteps, or choose another model.",
+    details: { retry: false },
+  });
+}
+
 const schemas = new WeakMap<z.ZodType, JsonObject>();
 
 /** The JSON schema of a tool's input. It never changes, and creating it is most of the cost of offering a tool. */
@@ -133,7 +160,8 @@ function toJsonSchema(input: z.ZodType): JsonObject {
 export async function offerTools(services: TurnServices, session: Session): Promise<TurnTool[]> {
   // Loaded on demand: many turns use no tools.
   const { openToolbox } = await import("../tools/index.ts");
-  const { tools } = openToolbox(services, { session, agent: session.agent });
+  const readOnly = !readLevels(session).mayWrite;
+  const { tools } = openToolbox(services, { session, agent: session.agent, ...(readOnly ? { readOnly } : {}) });
   return tools.map(({ name, description, input, run }) => ({ name, description, input: toJsonSchema(input), run }));
 }
 

@@ -82,3 +82,11 @@ export function getText(message: Pick<Message, "content">): string {
     .join("")
     .trim();
 }
+
+/** The reasoning of a message, as far as the provider shows it. */
+export function getReasoning(message: Pick<Message, "content">): string {
+  return getParts(message)
+    .flatMap((part) => (part.type === "reasoning" ? [part.text] : []))
+    .join("\n")
+    .trim();
+}

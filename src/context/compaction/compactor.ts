@@ -341,7 +341,8 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
         .execute();
     });
     if (session.verboseLevel !== undefined && session.verboseLevel !== "off") {
-      await addNotice(store, session, `The conversation was compacted: ${tokensBefore} → ${tokensAfter} tokens.`);
+      const text = `The conversation was compacted: ${tokensBefore} → ${tokensAfter} tokens.`;
+      await addNotice(store, session, text, "user");
     }
   };
 

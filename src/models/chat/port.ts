@@ -16,6 +16,8 @@ export interface ChatRequest {
   tools: readonly ChatTool[];
   maxOutputTokens?: number;
   temperature?: number;
+  /** How much the model thinks before it answers; the provider's default when absent. */
+  thinking?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
   signal?: AbortSignal;
   onText?(text: string): void;
   onReasoning?(text: string): void;

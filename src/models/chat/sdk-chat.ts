@@ -74,7 +74,7 @@ async function callModel(
   return { message, finishReason: finish.unified, notes, ...(usage ? { usage } : {}) };
 }
 
-function toCallOptions({ tools, maxOutputTokens, temperature, signal }: ChatRequest) {
+function toCallOptions({ tools, maxOutputTokens, temperature, thinking, signal }: ChatRequest) {
   const offered = tools.map(({ name, description, input }) => ({
     type: "function" as const,
     name,
@@ -85,6 +85,7 @@ function toCallOptions({ tools, maxOutputTokens, temperature, signal }: ChatRequ
     ...(offered.length === 0 ? {} : { tools: offered, toolChoice: { type: "auto" as const } }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(thinking === undefined ? {} : { reasoning: thinking }),
     abortSignal: signal,
   };
 }

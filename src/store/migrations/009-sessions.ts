@@ -1,12 +1,13 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-/** A fork keeps the session boundary of its parent. */
+/** A fork keeps the session boundary of its parent; a notice is for the model or for the person. */
 export const sessions: Migration = {
   version: 9,
   name: "sessions",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
     await sql`alter table transcripts add column inherited_begin_seq ${int}`.execute(db);
+    await sql`alter table notices add column audience text not null default 'model'`.execute(db);
   },
 };

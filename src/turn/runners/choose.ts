@@ -73,7 +73,7 @@ export function sdkRunner(
       return model.provider;
     },
     takes: "messages",
-    run: ({ system, messages, tools, signal, onText, onReasoning }) =>
-      model.ask({ system, messages, tools, signal, onText, onReasoning, maxOutputTokens, temperature }),
+    run: ({ system, messages, tools, thinking, signal, onText, onReasoning }) =>
+      model.ask({ system, messages, tools, thinking, signal, onText, onReasoning, maxOutputTokens, temperature }),
   };
 }
