@@ -266,6 +266,7 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
         maxModelPasses: settings.maxSweepIterations * (plan.rounds ?? 1),
         deadlineMs: plan.deadlineMs ?? settings.sweepDeadlineMs,
         isSealed: reason === "manual",
+        acceptsAnySize: plan.given !== undefined,
         instructions: [settings.customInstructions, plan.request.instructions].filter(Boolean).join("\n") || undefined,
         signal: plan.request.signal,
       });

@@ -29,6 +29,8 @@ export interface SweepOptions {
   boundary?: SessionBoundary;
   /** The zone in which times are written. */
   timeZone?: string;
+  /** Whether a leaf is published whatever its size: the caller wrote it. */
+  acceptsAnySize?: boolean;
   /** A person asked for it: views do not open the summaries again. */
   isSealed?: boolean;
   instructions?: string;
@@ -188,7 +190,7 @@ async function leafPass(pass: Pass, widening = 1, tried = 0): Promise<PassOutcom
   const cost = countSummaryTokens(made.node, [], options.timeZone);
   // What precedes the session is not in view: its leaf takes nothing from it, however short the messages were.
   const isOutside = made.node.lastSeq < (options.boundary?.seq ?? 0);
-  if (cost >= spent && !(isOutside && widening >= wideningMax)) {
+  if (cost >= spent && options.acceptsAnySize !== true && !(isOutside && widening >= wideningMax)) {
     // A few short messages cannot be shortened: take the large message after them as well.
     if (widening < wideningMax) return leafPass(pass, widening * 4, chosen.length);
     skipped.add(leafKey);
