@@ -252,4 +252,45 @@ onEveryEngine("session boundaries", (get) => {
     expect((await forkOf(varve, renewed, { maxTokens: 300 })).isolated).toBe(false);
     await varve.close();
   });
+
+  test("a conversation that fits its budget is not compacted, and no compaction makes it larger", async () => {
+    for (const messages of [6, 9, 14, 30]) {
+      const { varve, session } = await open({ context: { freshTailCount: 2, leafChunkTokens: 400 } });
+      await varve.context.ingest(session, talk("fit", messages, 3));
+      const whole = await varve.context.assemble(session, { budgetTokens: 100_000 });
+      const roomy = await varve.context.compact(session, { budgetTokens: 2 * whole.estimatedTokens });
+      expect(roomy).toMatchObject({ status: "nothing", tokensAfter: roomy.tokensBefore });
+      expect((await varve.context.overview(session)).summaries).toEqual([]);
+      // Every tag counts: what a compaction reports is what the coarsest view takes.
+      const tight = await varve.context.compact(session, { budgetTokens: Math.max(300, whole.estimatedTokens - 20) });
+      expect(tight.tokensAfter).toBeLessThanOrEqual(tight.tokensBefore);
+      const { contextTokens } = await varve.context.assemble(session, { budgetTokens: 100_000 });
+      expect(Math.abs(contextTokens - tight.tokensAfter)).toBeLessThanOrEqual(0.02 * contextTokens);
+      await varve.close();
+    }
+  });
+
+  test("recall leaves the room that a compaction made, and brings only what is relevant", async () => {
+    const { varve, session } = await open({ context: { freshTailCount: 20 } });
+    const messages = Array.from({ length: 300 }, (_, index): Message => {
+      const subject = index % 50 === 7 ? "the lighthouse of Zanzibar" : "the tide tables";
+      const content = `Turn ${index} on ${subject}: ${"several things were said, one after the other. ".repeat(7)}`;
+      return { id: `r${index}`, role: index % 2 ? "assistant" : "user", content };
+    });
+    await varve.context.ingest(session, messages);
+    await varve.context.afterTurn(session, { windowTokens: 32_000, observedTokens: 30_000 });
+    await varve.jobs.drain();
+    const look = (prompt: string) => varve.context.assemble(session, { windowTokens: 32_000, prompt, record: false });
+    // A window of 32,000 tokens leaves 24,000 for the prompt.
+    for (const prompt of ["How high is the lighthouse of Zanzibar?", "Which things were said on the tide tables?"]) {
+      const { contextTokens, estimatedTokens } = await look(prompt);
+      expect(contextTokens).toBeLessThan(12_000);
+      expect(estimatedTokens).toBeLessThanOrEqual(0.88 * 24_000);
+    }
+    const { trace } = await look("How high is the lighthouse of Zanzibar?");
+    const recalled = trace.filter((item) => item.kind === "recall" && item.in);
+    expect(recalled.length).toBeGreaterThan(0);
+    expect(recalled.reduce((sum, item) => sum + item.tokens, 0)).toBeLessThan(3_000);
+    await varve.close();
+  });
 });

@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("say" as const),
       count: fc.integer({ min: 1, max: 12 }),
-      words: fc.integer({ min: 3, max: 220 }),
+      words: fc.integer({ min: 3, max: 400 }),
     }),
   },
   { weight: 3, arbitrary: fc.constant<Step>({ do: "new" }) },
@@ -44,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       enter: fc.boolean(),
     }),
   },
-  { weight: 3, arbitrary: fc.integer({ min: 400, max: 5_000 }).map((budget): Step => ({ do: "compact", budget })) },
+  { weight: 5, arbitrary: fc.integer({ min: 300, max: 2_500 }).map((budget): Step => ({ do: "compact", budget })) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: "compact by hand" }) },
   { weight: 2, arbitrary: fc.constant<Step>({ do: "background" }) },
   { weight: 1, arbitrary: share.map((at): Step => ({ do: "edit", share: at })) },
@@ -135,6 +135,8 @@ onEveryEngine("any session", (get) => {
         const known: Known = { said: new Map(), hidden: new Map() };
         const address = { channel: "test", group: { type: "group" as const, id: `w${worlds}` } };
         let session = await varve.sessions.resolve(address);
+        /** The last inherited entry of forks, by session id. */
+        const forkedAt = new Map<string, number>();
         let isFork = false;
         let ids = 0;
         const hiddenOf = (one: Session) => known.hidden.get(one.sessionId) ?? new Set<string>();
@@ -143,6 +145,7 @@ onEveryEngine("any session", (get) => {
           if (after.sessionId === before.sessionId || known.hidden.has(after.sessionId)) return;
           const past = (await pathOf(varve, after)).map(({ id }) => id);
           known.hidden.set(after.sessionId, new Set(past));
+          forkedAt.set(after.sessionId, forkedAt.get(before.sessionId) ?? 0);
         };
         for (const one of steps) {
           const previous = session;
@@ -182,16 +185,24 @@ onEveryEngine("any session", (get) => {
               const visible = path.filter(({ id }) => !hiddenOf(session).has(id));
               const at = one.share === undefined ? undefined : visible[Math.floor(one.share * (visible.length - 1))];
               const key = `agent:main:test:direct:f${worlds}-${ids}-${steps.indexOf(one)}`;
-              const seen = await varve.context.assemble(session, { budgetTokens: 4_000, record: false });
+              const look = (of: Session, budgetTokens: number) =>
+                varve.context.assemble(of, { budgetTokens, record: false });
+              const budgets = [700, 1_500, 4_000];
+              const seen = await Promise.all(budgets.map((budget) => look(session, budget)));
               const options = at === undefined ? { key } : { key, atEntry: `msg#${at.seq}` };
               const { session: child, isolated } = await varve.sessions.fork(session, options);
               expect(isolated).toBe(false);
               known.hidden.set(child.sessionId, new Set(hiddenOf(session)));
-              const view = await varve.context.assemble(child, { budgetTokens: 4_000, record: false });
-              if (at === undefined) expect(view.messages, "a fork sees what its parent saw").toEqual(seen.messages);
-              else {
+              forkedAt.set(child.sessionId, path.at(-1)?.seq ?? 0);
+              for (const [index, budget] of budgets.entries()) {
+                const view = await look(child, budget);
+                if (at === undefined) {
+                  expect(view.messages, "a fork sees what its parent saw").toEqual(seen[index]?.messages);
+                  continue;
+                }
                 const later = path.filter(({ seq }) => seq > at.seq).map(({ id }) => id);
-                for (const id of later) expect(JSON.stringify(view.messages)).not.toContain(marker(id));
+                const shown = shownIds(view, true);
+                for (const id of later) expect(shown.has(id), `${id} was said after the fork`).toBe(false);
               }
               if (one.enter) {
                 session = child;
@@ -210,8 +221,11 @@ onEveryEngine("any session", (get) => {
               await varve.jobs.drain();
               break;
             case "edit": {
-              const path = (await pathOf(varve, session)).filter(({ id }) => !hiddenOf(session).has(id));
-              const target = path[Math.floor(one.share * (path.length - 1))];
+              // A fork edits its own messages; those it inherited belong to its parent.
+              const inherited = forkedAt.get(session.sessionId) ?? 0;
+              const path = (await pathOf(varve, session)).filter(({ seq }) => seq > inherited);
+              const own = path.filter(({ id }) => !hiddenOf(session).has(id));
+              const target = own[Math.floor(one.share * (own.length - 1))];
               if (target) await varve.transcripts.moveHead(session, target.id);
               break;
             }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../store/index.ts";
-import type { ConversationRef } from "../dag.ts";
+import type { ConversationRef, StoredSummary } from "../dag.ts";
 import type { Frontier } from "../frontier.ts";
 import type { TraceItem } from "../items.ts";
+import { measureSummaries } from "../measure.ts";
 import { isRetained } from "../session-boundary.ts";
 import { fillRoom } from "./fill-room.ts";
 import { type ShownMessage, sumTokens } from "./message-groups.ts";
@@ -90,9 +91,20 @@ export async function chooseStable(
       ...window.trace,
     ],
     isAll: false,
-    contextTokens: retained.reduce((total, one) => total + one.tokens, 0) + sumTokens(whole.groups),
+    contextTokens: (await sumShown(store, ref, retained, timeZone)) + sumTokens(whole.groups),
     cut: nameCut(items, [...extra, ...window.raw]),
   };
+}
+
+/** The tokens of the coarsest cut, with every tag. */
+async function sumShown(
+  store: Store,
+  { agent }: ConversationRef,
+  summaries: readonly StoredSummary[],
+  timeZone: string | undefined,
+): Promise<number> {
+  const sizes = await measureSummaries(store.db, agent, summaries, timeZone);
+  return [...sizes.values()].reduce((total, tokens) => total + tokens, 0);
 }
 
 /** The request that the first message after the summaries belongs to, when a summary covers it. */
