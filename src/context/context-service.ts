@@ -27,7 +27,7 @@ import { expireGrants } from "./history/grants.ts";
 import { type Handover, readHandover } from "./history/handover.ts";
 import { createHistoryReader, type HistoryReader } from "./history/history-reader.ts";
 import { toBoundary } from "./session-boundary.ts";
-import { computeRatio, ratioQuery, readTokenRatio, recordTokens } from "./token-ratio.ts";
+import { computeRatio, ratioQuery, readTokenRatio, recordTokens, roundRatioForBudget } from "./token-ratio.ts";
 import { assemble } from "./view/assemble.ts";
 import { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
 import { recallBlock } from "./view/recall-messages.ts";
@@ -206,7 +206,8 @@ async function assembleView(
   const settings = contextSettings(config, { session, model, windowTokens });
   const asked = request.budgetTokens ?? promptBudget(settings);
   const { ratio, start, snapshot, recorded, seen } = await readForView(store, session, model);
-  const budgetTokens = Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio);
+  const most = Math.min(asked, settings.maxAssemblyTokenBudget ?? asked);
+  const budgetTokens = Math.floor(most / roundRatioForBudget(ratio));
   const { record, ...memories } = await recallForView(
     { store, config, memory },
     session,

@@ -388,6 +388,9 @@ export interface ModelDayTable {
   calls: number;
   input_tokens: number;
   output_tokens: number;
+  /** Input tokens of stable prefixes, which a provider's cache can hold, and those that it read from its cache. */
+  cacheable_tokens: Generated<number>;
+  cached_tokens: Generated<number>;
 }
 
 /** The rights of a delegated reader, and what it has read so far. */

@@ -153,7 +153,11 @@ async function reply(services: TurnServices, turn: Turn, answered: Answered, has
     runner: runner.name,
     ...(answered.model === undefined ? {} : { model: answered.model }),
     ...(usage === undefined ? {} : { usage }),
-    context: { tokens: facts.observedTokens ?? facts.estimatedTokens ?? 0, window: facts.windowTokens },
+    context: {
+      tokens: facts.observedTokens ?? facts.estimatedTokens ?? 0,
+      window: facts.windowTokens,
+      ...(facts.cacheableShare === undefined ? {} : { cacheable: facts.cacheableShare }),
+    },
     notes: [...notices.map(({ text }) => text), ...notes],
   });
   const context = facts.observedTokens ?? facts.estimatedTokens;

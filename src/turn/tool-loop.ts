@@ -12,9 +12,12 @@ import {
   toVarveError,
   VarveError,
 } from "../domain/index.ts";
+import type { TokenUsage } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
+import { planCache } from "./cache-points.ts";
+import { compactDescription, compactSchema } from "./compact-tools.ts";
 import { withGroupHistory } from "./group-history.ts";
 import { toMessage } from "./inbound.ts";
 import { readLevels } from "./levels.ts";
@@ -65,9 +68,11 @@ export async function toolLoop(
   notes.push(...levels.notes);
   const tools = runner.takes === "messages" ? await offerTools(services, session) : [];
   const asked = new Set(turn.messages.flatMap(({ id }) => id ?? []));
-  plan.overheadTokens = countOverheadTokens(tools, services.config.turn.systemPrompt);
+  // The addition about summaries is counted with the view.
+  const system = buildSystemPrompt(services.config, services.store.clock.now(), undefined);
+  plan.overheadTokens = countOverheadTokens(tools, system);
   let prompt = await assemblePrompt(services, turn, plan);
-  const usage = { inputTokens: 0, outputTokens: 0 };
+  const usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   let counted = false;
   for (let step = 1; ; step += 1) {
     runtime.signal.throwIfAborted();
@@ -77,6 +82,8 @@ export async function toolLoop(
     };
     const isLast = step >= maxSteps;
     plan.promptTokens = prompt.estimatedTokens;
+    const cache = runner.takes === "messages" ? planCache(prompt.messages) : undefined;
+    const cacheableShare = cache && toShare(1 - cache.tailTokens / Math.max(1, prompt.estimatedTokens));
     const answer = await runner.run({
       session,
       system: prompt.system,
@@ -84,6 +91,7 @@ export async function toolLoop(
       prompt: turn.prompt,
       asked,
       thinking: levels.thinking,
+      cachePoints: cache?.points,
       tools: isLast ? [] : tools,
       signal: runtime.signal,
       onText: (text) => show(gate.push(text)),
@@ -97,6 +105,11 @@ export async function toolLoop(
       counted = true;
       usage.inputTokens += answer.usage.inputTokens;
       usage.outputTokens += answer.usage.outputTokens;
+      const { inputTokens, cachedInputTokens = 0 } = answer.usage;
+      if (cachedInputTokens > 0) usage.cachedInputTokens = (usage.cachedInputTokens ?? 0) + cachedInputTokens;
+      if (cacheableShare !== undefined) {
+        usage.cacheableInputTokens = (usage.cacheableInputTokens ?? 0) + Math.round(inputTokens * cacheableShare);
+      }
     }
     const calls = getToolCalls(answer.message);
     if (calls.length === 0 || isLast) {
@@ -111,6 +124,7 @@ export async function toolLoop(
           ...facts,
           estimatedTokens: prompt.estimatedTokens,
           contextTokens: prompt.contextTokens,
+          ...(cacheableShare === undefined ? {} : { cacheableShare }),
           ...(step === 1 ? { snapshot: prompt.snapshot } : {}),
           ...(answer.usage ? { observedTokens: answer.usage.inputTokens } : {}),
         },
@@ -129,6 +143,10 @@ export async function toolLoop(
     await services.transcripts.write(session, [...steps, ...joined].map(toMessageDraft));
     prompt = await extendPrompt(services, turn, plan, prompt, [...steps, ...joined], runtime);
   }
+}
+
+function toShare(value: number): number {
+  return Math.round(Math.min(1, Math.max(0, value)) * 1000) / 1000;
 }
 
 /** The last step has no tools; a model that is not told so may call one all the same, instead of an answer. */
@@ -151,10 +169,13 @@ const schemas = new WeakMap<z.ZodType, JsonObject>();
 
 /** The JSON schema of a tool's input. It never changes, and creating it is most of the cost of offering a tool. */
 function toJsonSchema(input: z.ZodType): JsonObject {
-  const known = schemas.get(input) ?? (z.toJSONSchema(input, { io: "input" }) as JsonObject);
+  const known = schemas.get(input) ?? compactSchema(z.toJSONSchema(input, { io: "input" }) as JsonObject);
   schemas.set(input, known);
   return known;
 }
+
+/** Tools that tell figures about the store; people get them with `/status` and `/context`. */
+const statisticsTools: ReadonlySet<string> = new Set(["memory_stats", "session_status"]);
 
 /** The tools of a session, as models take them. */
 export async function offerTools(services: TurnServices, session: Session): Promise<TurnTool[]> {
@@ -162,7 +183,13 @@ export async function offerTools(services: TurnServices, session: Session): Prom
   const { openToolbox } = await import("../tools/index.ts");
   const readOnly = !readLevels(session).mayWrite;
   const { tools } = openToolbox(services, { session, agent: session.agent, ...(readOnly ? { readOnly } : {}) });
-  return tools.map(({ name, description, input, run }) => ({ name, description, input: toJsonSchema(input), run }));
+  const offered = tools.filter(({ name }) => !statisticsTools.has(name));
+  return offered.map(({ name, description, input, run }) => ({
+    name,
+    description: compactDescription(description),
+    input: toJsonSchema(input),
+    run,
+  }));
 }
 
 const counted = new Map<string, number>();

@@ -83,8 +83,24 @@ const turnSchema = z
     reasoning: z.string().optional().describe("The reasoning, for sessions with the reasoning level on."),
     runner: z.string().optional(),
     model: z.string().optional(),
-    usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }).optional(),
-    context: z.object({ tokens: z.number(), window: z.number() }).optional(),
+    usage: z
+      .object({
+        inputTokens: z.number(),
+        outputTokens: z.number(),
+        cachedInputTokens: z.number().optional().describe("Input tokens that the provider read from its cache."),
+        cacheableInputTokens: z
+          .number()
+          .optional()
+          .describe("Input tokens of the stable prefix, which a provider's cache can hold."),
+      })
+      .optional(),
+    context: z
+      .object({
+        tokens: z.number(),
+        window: z.number(),
+        cacheable: z.number().optional().describe("The share of the prompt that a provider's cache can hold, 0 to 1."),
+      })
+      .optional(),
     notes: z.array(z.string()).optional(),
     error: z.object({ code: z.string(), message: z.string(), remedy: z.string().optional() }).optional(),
   })
