@@ -1,8 +1,10 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
 
-/** A fork keeps the session boundary of its parent; a notice is for the model or for the person;
- * days count what a provider caches. */
+/**
+ * A fork keeps the session boundary of its parent; a notice is for the model or for the person; days count what a
+ * provider caches.
+ */
 export const sessions: Migration = {
   version: 9,
   name: "sessions",
