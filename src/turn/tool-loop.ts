@@ -14,7 +14,7 @@ import {
 } from "../domain/index.ts";
 import type { TokenUsage } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
-import { estimateTokens } from "../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
 import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
 import { planCache } from "./cache-points.ts";
 import { compactDescription, compactSchema } from "./compact-tools.ts";
@@ -204,16 +204,44 @@ function countOverheadTokens(tools: readonly TurnTool[], systemPrompt: string): 
   return tokens;
 }
 
+/** How often a view is assembled again because the names and headings of a group took its room. */
+const groupAttemptsMax = 3;
+
+/** The view with the names and headings of a group. They are sent too, so a view that has no room for them is made smaller. */
+async function assembleGroupView(services: TurnServices, turn: Turn, plan: Plan) {
+  const { config } = services;
+  const { runner, facts, overheadTokens = 0 } = plan;
+  let headingTokens = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    const view = await services.context.assembleForTurn(turn.session, {
+      windowTokens: facts.windowTokens - overheadTokens - headingTokens,
+      model: facts.model,
+      provider: runner.provider,
+      prompt: turn.prompt,
+    });
+    if (view.messages.every(({ meta }) => meta?.group === undefined)) return { view, messages: view.messages };
+    const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
+    const added = countMessages(messages) - countMessages(view.messages);
+    const fits = added <= headingTokens || services.context.fitMidTurn(turn.session, messages, windowFacts(plan)).fits;
+    if (fits || attempt >= groupAttemptsMax) return { view, messages };
+    // A quarter of a window is reserved for the answer: the room of a view shrinks by three quarters of this.
+    headingTokens += Math.ceil((added * 4) / 3);
+  }
+}
+
+function countMessages(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
+}
+
+/** The window without the tools and the system prompt. */
+function windowFacts({ facts, overheadTokens = 0 }: Plan): TurnFacts {
+  return { ...facts, windowTokens: facts.windowTokens - overheadTokens };
+}
+
 async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): Promise<Prompt> {
   const { config, store } = services;
-  const { runner, facts, overheadTokens = 0 } = plan;
-  const view = await services.context.assembleForTurn(turn.session, {
-    windowTokens: facts.windowTokens - overheadTokens,
-    model: facts.model,
-    provider: runner.provider,
-    prompt: turn.prompt,
-  });
-  const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
+  const { overheadTokens = 0 } = plan;
+  const { view, messages } = await assembleGroupView(services, turn, plan);
   const system = buildSystemPrompt(config, store.clock.now(), view.systemPromptAddition);
   // Messages of the running turn are never compacted: only truncating tool results can make them fit.
   const budget = fit(services, turn, plan, messages);
@@ -231,10 +259,8 @@ async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): P
 }
 
 function fit(services: TurnServices, turn: Turn, plan: Plan, messages: Message[]): Fitted {
-  const { facts, overheadTokens = 0, notes } = plan;
-  const limits = { ...facts, windowTokens: facts.windowTokens - overheadTokens };
-  const fitted = services.context.fitMidTurn(turn.session, messages, limits);
-  if (fitted.trimmed > 0) notes.push(`${fitted.trimmed} results of tools were cut short to fit the window.`);
+  const fitted = services.context.fitMidTurn(turn.session, messages, windowFacts(plan));
+  if (fitted.trimmed > 0) plan.notes.push(`${fitted.trimmed} results of tools were cut short to fit the window.`);
   return fitted;
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
 import { systemClock, systemRandom } from "../../src/domain/index.ts";
-import type { Session, TurnEvent, Varve } from "../../src/index.ts";
+import { estimateTokens, type Session, type TurnEvent, type Varve } from "../../src/index.ts";
 import {
   type ChatBody,
   type ChatServer,
@@ -278,5 +278,44 @@ onEveryEngine("turn rules", (get) => {
         .map((file) => readFileSync(join(notes, file), "utf8"))
         .join(""),
     ).toContain("number 9");
+  });
+
+  test("the names and headings of a group are counted: the prompt stays inside the window", async () => {
+    const { varve, server } = await serve(
+      () => ({ text: "Hello." }),
+      { turn: { groupHistoryLimit: 500, flush: { enabled: false } } },
+      { windowTokens: 16_000 },
+    );
+    const place = { channel: "slack", chat: { type: "group" as const, id: `crowd-${get().kind}` } };
+    const name = "Maximiliane Theodora von und zu Hohenlohe-Schillingsfürst-Waldenburg";
+    await varve.turns.send({ ...place, from: { id: "u1", name }, text: "Good morning", mentioned: true });
+    const session = await varve.sessions.get(`agent:main:slack:group:crowd-${get().kind}`);
+    await varve.context.ingest(
+      session,
+      Array.from({ length: 480 }, (_, index) => ({
+        id: `crowd${index}`,
+        role: "user" as const,
+        name,
+        content: `Yes, number ${index}, that is so for all of us.`,
+        meta: { group: "overheard" },
+      })),
+    );
+    const result = await varve.turns.send({
+      ...place,
+      from: { id: "u1", name },
+      text: "What do you think?",
+      mentioned: true,
+    });
+    expect(result.error).toBeUndefined();
+    expect(result.status).toBe("replied");
+    expect(server.requests).toHaveLength(2);
+    const { messages, tools } = server.requests[1] as ChatBody;
+    const texts = messages.map((message) =>
+      typeof message.content === "string" ? message.content : JSON.stringify(message.content),
+    );
+    const tokens = texts.reduce((sum, text) => sum + estimateTokens(text) + 4, estimateTokens(JSON.stringify(tools)));
+    // A quarter of the window is for the answer.
+    expect(tokens).toBeLessThanOrEqual(12_500);
+    expect(result.context?.tokens).toBeLessThanOrEqual(16_000);
   });
 });
