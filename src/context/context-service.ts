@@ -12,7 +12,7 @@ import {
 } from "../memory/index.ts";
 import { isContextOverflow, type Models } from "../models/index.ts";
 import type { SearchService } from "../search/index.ts";
-import { type Session, type SessionService, sessionStartQuery } from "../session/index.ts";
+import { readSessionStart, type Session, type SessionService, sessionStartQuery } from "../session/index.ts";
 import { type AppendResult, type AttachedStatement, prepareQuery, type Store } from "../store/index.ts";
 import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
@@ -186,8 +186,11 @@ export function createContextService(options: ContextServiceOptions): TurnContex
       };
     },
     handover: (session, { tokens } = {}) => readHandover(store, session, { tokens, timeZone: config.timezone }),
-    summaryPrefix: (session, { budgetTokens } = {}) =>
-      loadSummaryPrefix(store, session, { budgetTokens, timeZone: config.timezone }),
+    async summaryPrefix(session, { budgetTokens } = {}) {
+      const { newSessionRetainDepth } = contextSettings(config, { session });
+      const boundary = toBoundary(await readSessionStart(store, session), newSessionRetainDepth);
+      return loadSummaryPrefix(store, session, { budgetTokens, timeZone: config.timezone, boundary });
+    },
     tokenRatio: (model) => readTokenRatio(store, model),
     recordTokens: (facts) => recordTokens(store, facts),
     async tree(session) {

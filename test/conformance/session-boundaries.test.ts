@@ -293,4 +293,16 @@ onEveryEngine("session boundaries", (get) => {
     expect(recalled.reduce((sum, item) => sum + item.tokens, 0)).toBeLessThan(3_000);
     await varve.close();
   });
+
+  test("the summaries for callers that keep the newer messages respect the session too", async () => {
+    const { varve, session } = await open({ context: { leafChunkTokens: 600, freshTailCount: 2 } });
+    await varve.context.ingest(session, talk("old", 20));
+    const renewed = await varve.sessions.renew(session, "new");
+    await varve.context.ingest(renewed, talk("new", 40));
+    await varve.context.compact(renewed, { budgetTokens: 1_500 });
+    const { summaries } = await varve.context.summaryPrefix(renewed);
+    expect(summaries.length).toBeGreaterThan(0);
+    expect(summaries.map((one) => one.text).join("\n")).not.toContain("old message");
+    await varve.close();
+  });
 });

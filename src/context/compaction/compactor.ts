@@ -302,12 +302,12 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
   }
 
   /** The size of a session's context as it is sent, with the addition to the system prompt. */
-  const countContext = async (session: Session): Promise<number> => {
+  const countContext = async (session: Session, budgetTokens: number): Promise<number> => {
     const boundary = await readBoundary(session);
     const frontier = await loadFrontier(store, session, { boundary });
     const { tokens } = await measureContext(store, session, frontier, { boundary, timeZone });
     const retained = frontier.summaries.filter((one) => isRetained(one, boundary));
-    return tokens + estimateTokens(systemPromptAddition(retained) ?? "");
+    return tokens + estimateTokens(systemPromptAddition(retained, { budgetTokens }) ?? "");
   };
 
   const summariserFor = (settings: ContextSettings, model: Generate | undefined): Summarise =>
@@ -373,7 +373,7 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
       const { budgetTokens } = request;
       const run = async () => {
         if (request.summary !== undefined || budgetTokens === undefined) return compactManually(session, request);
-        const tokens = await countContext(session);
+        const tokens = await countContext(session, budgetTokens);
         // What fits is left alone: a summary would only lose detail, and may even be longer.
         if (tokens <= budgetTokens) return nothingToDo(tokens);
         return compactUntilUnder(session, { ...request, budgetTokens }, "budget");

@@ -27,8 +27,6 @@ const smallBudget = 4_000;
  * theirs, and brings only what is clearly relevant. Otherwise it would refill at once what a compaction has emptied.
  */
 const windowBudget = 12_000;
-/** Below this budget the addition to the system prompt is one sentence. */
-const briefBudget = 6_000;
 /** How often a view is made smaller when the provider's hygiene made it larger. */
 const attemptsMax = 6;
 
@@ -45,7 +43,7 @@ export async function assemble(
   checkBudget(options.budgetTokens);
   const frontier = await loadFrontier(store, ref, { opening: options.snapshot, boundary: options.begin });
   const retained = frontier.summaries.filter((one) => isRetained(one, options.begin));
-  const addition = systemPromptAddition(retained, { isBrief: options.budgetTokens < briefBudget });
+  const addition = systemPromptAddition(retained, { budgetTokens: options.budgetTokens });
   const budget = options.budgetTokens - estimateTokens(addition ?? "");
   const reserveTokens = reserveForRecall(budget, frontier, options);
   // Whatever the hygiene adds is taken from the room of the next attempt.
