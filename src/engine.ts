@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
-import { type ContextService, createContextService, createGrantService, type GrantService } from "./context/index.ts";
+import {
+  type ContextService,
+  createContextService,
+  createGrantService,
+  createParentViewReader,
+  type GrantService,
+} from "./context/index.ts";
 import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
@@ -156,7 +162,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
   const models = createModels(loaded, store, options.models ?? {});
   const usage = createUsageRecorder(store, createChainLimits(config));
   const previousEmbedders = new PreviousEmbedders({ loaded, clock, random }, options.models?.earlierEmbedders);
-  const sessions = createSessionService(store, config);
+  const sessions = createSessionService(store, config, createParentViewReader(store, config));
   const transcripts = createTranscriptService({
     store,
     jobs,

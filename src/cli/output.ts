@@ -1,4 +1,4 @@
-import { toVarveError } from "../domain/index.ts";
+import { formatStamp, toVarveError } from "../domain/index.ts";
 
 /** Prints a command's output. With `--json`, standard output holds one JSON document and messages go to standard error. */
 export interface Output {
@@ -79,6 +79,7 @@ export function number(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-export function when(time: number): string {
-  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
+/** A time with its zone, that of the machine unless another one is named. */
+export function when(time: number, timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+  return formatStamp(time, timeZone);
 }

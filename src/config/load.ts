@@ -44,7 +44,16 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   }
   const config = configSchema.parse(values);
   const database = resolveDatabase(config.database, home, sources.get("database")?.kind);
-  return { home, file, config: { ...config, database }, sources, warnings: listWarnings(layers).map(printFault) };
+  const search = resolveFolders(config.search, home);
+  const resolved = { ...config, database, search };
+  return { home, file, config: resolved, sources, warnings: listWarnings(layers).map(printFault) };
+}
+
+/** The folders of notes and files as absolute paths, so that search, memory flush and runners use the same ones. */
+function resolveFolders(search: Config["search"], home: string): Config["search"] {
+  const toAbsolute = (path: string) => resolve(home, expandTilde(path));
+  const corpus = search.corpus.map((folder) => ({ ...folder, path: toAbsolute(folder.path) }));
+  return { ...search, corpus, ...(search.workspace === undefined ? {} : { workspace: toAbsolute(search.workspace) }) };
 }
 
 /** The faults in the settings of a home folder and, when given, of an environment. */

@@ -41,7 +41,7 @@ async function listLeaves(
   summary: StoredSummary,
   faults: string[],
 ): Promise<number[]> {
-  const sources = await readSources(store.db, ref, summary.id);
+  const sources = await readSources(store.db, ref.agent, summary);
   const note = (text: string) => faults.push(`${summary.id}: ${text}`);
   if (summary.kind === "leaf") {
     const seqs = sources.flatMap((source) => ("entrySeq" in source ? [source.entrySeq] : []));
@@ -50,7 +50,7 @@ async function listLeaves(
     return seqs;
   }
   const ids = sources.flatMap((source) => ("summary" in source ? [source.summary] : []));
-  const children = await readSummaries(store.db, ref, ids);
+  const children = await readSummaries(store.db, ref.agent, ids);
   if (children.length !== ids.length) note("links a summary that is gone");
   const sum = (pick: (child: StoredSummary) => number) => children.reduce((total, child) => total + pick(child), 0);
   if (children.some((child) => child.depth !== summary.depth - 1))

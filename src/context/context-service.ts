@@ -12,7 +12,7 @@ import {
 } from "../memory/index.ts";
 import { isContextOverflow, type Models } from "../models/index.ts";
 import type { SearchService } from "../search/index.ts";
-import { type Session, type SessionService, sessionStartQuery } from "../session/index.ts";
+import { readSessionStart, type Session, type SessionService, sessionStartQuery } from "../session/index.ts";
 import { type AppendResult, type AttachedStatement, prepareQuery, type Store } from "../store/index.ts";
 import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
@@ -26,7 +26,8 @@ import { summaryTree, type TreeNode } from "./history/describe-summary.ts";
 import { expireGrants } from "./history/grants.ts";
 import { type Handover, readHandover } from "./history/handover.ts";
 import { createHistoryReader, type HistoryReader } from "./history/history-reader.ts";
-import { computeRatio, ratioQuery, readTokenRatio, recordTokens } from "./token-ratio.ts";
+import { toBoundary } from "./session-boundary.ts";
+import { computeRatio, ratioQuery, readTokenRatio, recordTokens, roundRatioForBudget } from "./token-ratio.ts";
 import { assemble } from "./view/assemble.ts";
 import { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
 import { recallBlock } from "./view/recall-messages.ts";
@@ -185,8 +186,11 @@ export function createContextService(options: ContextServiceOptions): TurnContex
       };
     },
     handover: (session, { tokens } = {}) => readHandover(store, session, { tokens, timeZone: config.timezone }),
-    summaryPrefix: (session, { budgetTokens } = {}) =>
-      loadSummaryPrefix(store, session, { budgetTokens, timeZone: config.timezone }),
+    async summaryPrefix(session, { budgetTokens } = {}) {
+      const { newSessionRetainDepth } = contextSettings(config, { session });
+      const boundary = toBoundary(await readSessionStart(store, session), newSessionRetainDepth);
+      return loadSummaryPrefix(store, session, { budgetTokens, timeZone: config.timezone, boundary });
+    },
     tokenRatio: (model) => readTokenRatio(store, model),
     recordTokens: (facts) => recordTokens(store, facts),
     async tree(session) {
@@ -205,7 +209,8 @@ async function assembleView(
   const settings = contextSettings(config, { session, model, windowTokens });
   const asked = request.budgetTokens ?? promptBudget(settings);
   const { ratio, start, snapshot, recorded, seen } = await readForView(store, session, model);
-  const budgetTokens = Math.floor(Math.min(asked, settings.maxAssemblyTokenBudget ?? asked) / ratio);
+  const most = Math.min(asked, settings.maxAssemblyTokenBudget ?? asked);
+  const budgetTokens = Math.floor(most / roundRatioForBudget(ratio));
   const { record, ...memories } = await recallForView(
     { store, config, memory },
     session,
@@ -220,7 +225,7 @@ async function assembleView(
     provider,
     prompt: settings.promptAware ? prompt : undefined,
     withoutHeartbeats: settings.pruneHeartbeatOk,
-    ...(start === undefined ? {} : { begin: { seq: start, retainDepth: settings.newSessionRetainDepth } }),
+    begin: toBoundary(start, settings.newSessionRetainDepth),
   });
   if (request.record !== false) await record?.();
   const estimatedTokens = ratio === 1 ? view.estimatedTokens : Math.ceil(view.estimatedTokens * ratio);

@@ -48,15 +48,15 @@ export function summaryFromRow(row: SummaryTable): StoredSummary {
   };
 }
 
-export async function readSummaries(db: Db | Tx, ref: ConversationRef, ids: string[]): Promise<StoredSummary[]> {
+/** Summaries by their ids, in the order of the ids. A fork uses those of the conversations it was forked from. */
+export async function readSummaries(db: Db | Tx, agent: string, ids: readonly string[]): Promise<StoredSummary[]> {
   if (ids.length === 0) return [];
   const found = new Map<string, StoredSummary>();
   for (let from = 0; from < ids.length; from += 500) {
     const rows = await db
       .selectFrom("summaries")
       .selectAll()
-      .where("agent", "=", ref.agent)
-      .where("conversation", "=", ref.conversation)
+      .where("agent", "=", agent)
       .where("id", "in", ids.slice(from, from + 500))
       .execute();
     for (const row of rows) found.set(row.id, summaryFromRow(row));
@@ -64,13 +64,16 @@ export async function readSummaries(db: Db | Tx, ref: ConversationRef, ids: stri
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-export async function readSources(db: Db | Tx, ref: ConversationRef, summary: string): Promise<SummarySource[]> {
+/** Names a summary with the conversation that it was made in. */
+type SummaryRef = Pick<StoredSummary, "id" | "conversation">;
+
+export async function readSources(db: Db | Tx, agent: string, summary: SummaryRef): Promise<SummarySource[]> {
   const rows = await db
     .selectFrom("summary_sources")
     .select(["entry_seq", "source"])
-    .where("agent", "=", ref.agent)
-    .where("conversation", "=", ref.conversation)
-    .where("summary", "=", summary)
+    .where("agent", "=", agent)
+    .where("conversation", "=", summary.conversation)
+    .where("summary", "=", summary.id)
     .orderBy("position")
     .execute();
   return rows.map((row) => (row.source === null ? { entrySeq: row.entry_seq ?? 0 } : { summary: row.source }));
@@ -79,18 +82,22 @@ export async function readSources(db: Db | Tx, ref: ConversationRef, summary: st
 /** The ids of the summaries that condensed summaries were made from, in order, by the id of the condensed one. */
 export async function readSourceIds(
   db: Db | Tx,
-  ref: ConversationRef,
-  parents: readonly Pick<StoredSummary, "id">[],
+  agent: string,
+  parents: readonly SummaryRef[],
 ): Promise<Map<string, string[]>> {
   const ids = new Map<string, string[]>();
   for (let from = 0; from < parents.length; from += 500) {
-    const page = parents.slice(from, from + 500).map(({ id }) => id);
+    const page = parents.slice(from, from + 500);
     const rows = await db
       .selectFrom("summary_sources")
       .select(["summary", "source"])
-      .where("agent", "=", ref.agent)
-      .where("conversation", "=", ref.conversation)
-      .where("summary", "in", page)
+      .where("agent", "=", agent)
+      .where("conversation", "in", [...new Set(page.map(({ conversation }) => conversation))])
+      .where(
+        "summary",
+        "in",
+        page.map(({ id }) => id),
+      )
       .orderBy("summary")
       .orderBy("position")
       .execute();

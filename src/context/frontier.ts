@@ -9,6 +9,7 @@ import {
   type SummarySource,
   writeSummary,
 } from "./dag.ts";
+import { openAcrossBoundary, type SessionBoundary } from "./session-boundary.ts";
 
 /**
  * The context of a conversation: summaries in order, then the messages of the active branch after the last entry that
@@ -27,17 +28,25 @@ export interface Frontier {
   path: Segment[];
 }
 
-/** `known` contains summaries that were read before: nodes never change, so only new ones are read. */
+export interface FrontierOptions {
+  /** Summaries that were read before: nodes never change, so only new ones are read. */
+  known?: Map<string, StoredSummary>;
+  /** The path and the stored state, if they were read already. */
+  opening?: { path: Segment[]; state: StateRow | undefined };
+  /** The session to load it for: no summary that its context does not retain covers messages of it. */
+  boundary?: SessionBoundary;
+}
+
 export async function loadFrontier(
   store: Store,
   ref: ConversationRef,
-  known: Map<string, StoredSummary> = new Map(),
-  opening?: { path: Segment[]; state: StateRow | undefined },
+  { known = new Map(), opening, boundary }: FrontierOptions = {},
 ): Promise<Frontier> {
   const path = opening?.path ?? (await readActivePath(store, ref));
   const state = opening ? opening.state : await stateQuery(store.db, ref).executeTakeFirst();
   const stored = await storedFrontier(store.db, ref, known, state);
-  const valid = await validPrefix(store, ref, path, stored.summaries);
+  const onBranch = await validPrefix(store, ref, path, stored.summaries);
+  const valid = boundary === undefined ? onBranch : await openAcrossBoundary(store, ref.agent, onBranch, boundary);
   const moved =
     valid.length !== stored.summaries.length || valid.some((one, index) => one.id !== stored.summaries[index]?.id);
   return {
@@ -76,7 +85,7 @@ async function storedFrontier(
     .orderBy("position")
     .execute();
   const missing = items.map((row) => row.summary).filter((id) => !known.has(id));
-  for (const summary of await readSummaries(db, ref, missing)) known.set(summary.id, summary);
+  for (const summary of await readSummaries(db, ref.agent, missing)) known.set(summary.id, summary);
   return {
     summaries: items.flatMap((row) => known.get(row.summary) ?? []),
     version: state.version,
@@ -102,9 +111,9 @@ async function validPrefix(
       kept.push(summary);
       continue;
     }
-    const sources = await readSources(store.db, ref, summary.id);
+    const sources = await readSources(store.db, ref.agent, summary);
     const ids = sources.flatMap((source) => ("summary" in source ? [source.summary] : []));
-    const children = await readSummaries(store.db, ref, ids);
+    const children = await readSummaries(store.db, ref.agent, ids);
     kept.push(...(await validPrefix(store, ref, path, children)));
     break;
   }

@@ -11,6 +11,7 @@ export {
   type TurnContext,
 } from "./context-service.ts";
 export type { StoredSummary } from "./dag.ts";
+export { createParentViewReader } from "./fork-view.ts";
 export type { Answer, QuestionRequest } from "./history/answer-question.ts";
 export type { Description, FileLines } from "./history/describe-citation.ts";
 export type { SummaryDescription, TreeNode } from "./history/describe-summary.ts";

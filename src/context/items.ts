@@ -21,6 +21,8 @@ export interface SummaryItem {
   tokens: number;
   earliestAt: number;
   latestAt: number;
+  /** The first entry it covers. */
+  firstSeq?: number;
 }
 
 /** One item of the context. The list is in order: first the summaries, then the messages. */

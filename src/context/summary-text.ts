@@ -1,3 +1,5 @@
+import { formatStamp } from "../domain/index.ts";
+
 /** The fixed lines of every summary; they are recognised by these prefixes when summaries are condensed. */
 export const filesPrefix = "Files: ";
 export const noFiles = "Files: none";
@@ -6,19 +8,12 @@ export const expandPrefix = "Expand for details about: ";
 export const sourcePrefix = "Stands for ";
 export const truncatedMarker = "[Truncated for context management]";
 
-const latestTime = 8_640_000_000_000_000;
-
-/** Formats times in a time zone: `2024-05-08 13:56`. An invalid time gives an empty text. */
-export function timeWriter(timeZone = "UTC"): (time: number) => string {
-  if (timeZone === "UTC") {
-    // Creating a formatter takes a millisecond; UTC needs none.
-    return (time) => (Math.abs(time) <= latestTime ? new Date(time).toISOString().slice(0, 16).replace("T", " ") : "");
-  }
-  const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
-  return (time) => (Math.abs(time) <= latestTime ? format.format(time) : "");
+/** Formats times with their zone: `2024-05-08 13:56Z`, `2024-05-08 21:56+08:00`. An invalid time gives an empty text. */
+export function timeWriter(timeZone?: string): (time: number) => string {
+  return (time) => formatStamp(time, timeZone);
 }
 
-/** `2024-05-08 13:56 to 14:20`; a range of several days names both days. */
+/** `2024-05-08 13:56Z to 14:20Z`; a range of several days names both days. */
 export function timeRange(from: number, to: number, write: (time: number) => string): string {
   const [first, last] = [write(from), write(to)];
   if (first === last || last === "") return first;

@@ -23,6 +23,17 @@ export function computeRatio(row: { estimated: number; reported: number } | unde
   return Math.min(ratioMax, Math.max(ratioMin, row.reported / row.estimated));
 }
 
+/** The budget of a view follows the ratio in steps of this size. */
+const budgetStep = 0.05;
+
+/**
+ * The ratio that a budget is divided by: rounded up to a step, so that small corrections do not change the budget, and
+ * with it the prefix of the prompt, in every turn.
+ */
+export function roundRatioForBudget(ratio: number): number {
+  return Math.ceil(ratio / budgetStep - 1e-9) * budgetStep;
+}
+
 /** Whether another prompt would hardly change the ratio. */
 async function isKnown(store: Store, model: string, ratio: number): Promise<boolean> {
   const row = await store.db.selectFrom("token_ratios").selectAll().where("model", "=", model).executeTakeFirst();

@@ -201,19 +201,6 @@ export async function findRequestBefore(
   return undefined;
 }
 
-/** How many messages follow an entry, including itself. */
-export async function messagesSince(store: Store, ref: ConversationRef, seq: number): Promise<number> {
-  const row = await store.db
-    .selectFrom("entries")
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .where("agent", "=", ref.agent)
-    .where("conversation", "=", ref.conversation)
-    .where("seq", ">=", seq)
-    .where("kind", "in", messageKinds)
-    .executeTakeFirst();
-  return Number(row?.count ?? 0);
-}
-
 /** The tokens of the messages after the summaries. A message counts at most `most`: a view shows no more of it. */
 export async function rawTokens(
   store: Store,

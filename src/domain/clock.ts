@@ -42,6 +42,34 @@ export function formatDay(instant: number, timeZone: string): string {
   return [year, month, day].map((part) => String(part).padStart(2, "0")).join("-");
 }
 
+const latestInstant = 8_640_000_000_000_000;
+const minuteMs = 60_000;
+
+/**
+ * A time with its zone, `2026-11-16 21:30+08:00`, or `2026-11-16 13:30Z` in UTC, to the minute. It reads the same
+ * everywhere, also in the hour that a change of the clock repeats. An invalid time gives an empty text.
+ */
+export function formatStamp(instant: number, timeZone = "UTC"): string {
+  if (!(Math.abs(instant) <= latestInstant)) return "";
+  // Creating a formatter takes a millisecond; UTC needs none.
+  if (timeZone === "UTC") return `${new Date(instant).toISOString().slice(0, -8).replace("T", " ")}Z`;
+  const { year, month, day, hour, minute, second } = toWallClock(instant, timeZone);
+  const wall = Date.UTC(year, month - 1, day, hour, minute, second);
+  // Zones of the 19th century have offsets with seconds.
+  const offset = Math.round((wall - Math.floor(instant / 1000) * 1000) / minuteMs);
+  const shifted = new Date(instant + offset * minuteMs).toISOString().slice(0, -8).replace("T", " ");
+  const two = (value: number) => String(value).padStart(2, "0");
+  const zone = `${offset < 0 ? "-" : "+"}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+  return offset === 0 ? `${shifted}Z` : `${shifted}${zone}`;
+}
+
+/** The time of a date and a time of day that were written in a zone; undefined when they are none. */
+export function parseLocalTime(day: string, timeOfDay: string, timeZone = "UTC"): number | undefined {
+  const wall = Date.parse(`${day}T${timeOfDay}Z`);
+  if (Number.isNaN(wall)) return undefined;
+  return timeZone === "UTC" ? wall : toInstant(wall, timeZone);
+}
+
 /** The last time, not after `now`, at which the local time was `hour` o'clock. */
 export function findLastHour(now: number, hour: number, timeZone: string): number {
   const today = toWallClock(now, timeZone);

@@ -1,4 +1,14 @@
-export { type Clock, findLastHour, formatDay, type Random, systemClock, systemRandom, toWallClock } from "./clock.ts";
+export {
+  type Clock,
+  findLastHour,
+  formatDay,
+  formatStamp,
+  parseLocalTime,
+  type Random,
+  systemClock,
+  systemRandom,
+  toWallClock,
+} from "./clock.ts";
 export type { EngineEvent } from "./engine-event.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {

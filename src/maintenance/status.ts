@@ -24,7 +24,17 @@ export interface Status {
   /** Every model that was called, with its state. */
   models: ModelStatus[];
   /** Tokens that models read and wrote in the last days, the newest first. */
-  spend: { day: string; purpose: string; model: string; calls: number; inputTokens: number; outputTokens: number }[];
+  spend: {
+    day: string;
+    purpose: string;
+    model: string;
+    calls: number;
+    inputTokens: number;
+    outputTokens: number;
+    /** Input tokens that a provider's cache can hold, and those that it read from its cache. */
+    cacheableTokens: number;
+    cachedTokens: number;
+  }[];
   /** Accepted messages by state: waiting, running, done. */
   inbox: Record<string, number>;
   /** Jobs with an error, the latest first. */
@@ -117,10 +127,12 @@ async function readSpend(store: Store): Promise<Status["spend"]> {
     .orderBy("purpose")
     .orderBy("model")
     .execute();
-  return rows.map(({ input_tokens, output_tokens, ...row }) => ({
+  return rows.map(({ input_tokens, output_tokens, cacheable_tokens, cached_tokens, ...row }) => ({
     ...row,
     inputTokens: input_tokens,
     outputTokens: output_tokens,
+    cacheableTokens: cacheable_tokens,
+    cachedTokens: cached_tokens,
   }));
 }
 

@@ -17,6 +17,10 @@ export interface GenerateRequest {
 export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
+  /** The input tokens that the provider read from its cache. */
+  cachedInputTokens?: number;
+  /** The estimated input tokens of the stable prefix, which a provider's cache can hold. */
+  cacheableInputTokens?: number;
 }
 
 export interface GeneratedText {

@@ -37,6 +37,9 @@ export interface ModelState {
   failures: number;
   inputTokens: number;
   outputTokens: number;
+  /** Input tokens of stable prefixes, and those read from a cache; counted for each day only. */
+  cacheableTokens?: number;
+  cachedTokens?: number;
   /** Consecutive rejections; reset by an answer. */
   authFailures: number;
   windowStartedAt: number;
@@ -126,6 +129,12 @@ export function recordAnswer(state: ModelState, now: number, usage: TokenUsage |
     calls: state.calls + 1,
     inputTokens: state.inputTokens + (usage?.inputTokens ?? 0),
     outputTokens: state.outputTokens + (usage?.outputTokens ?? 0),
+    ...(usage?.cacheableInputTokens === undefined
+      ? {}
+      : { cacheableTokens: (state.cacheableTokens ?? 0) + usage.cacheableInputTokens }),
+    ...(usage?.cachedInputTokens === undefined
+      ? {}
+      : { cachedTokens: (state.cachedTokens ?? 0) + usage.cachedInputTokens }),
     authFailures: 0,
     pausedUntil: 0,
     lastOkAt: now,

@@ -93,6 +93,13 @@ const overflows: [string, string][] = [
   ["SiliconFlow", "length of prompt_tokens (40000) must be less than max_seq_len (32768)."],
   ["Google", "Request payload size exceeds the limit: 20971520 bytes."],
   ["nginx", "<html><head><title>413 Request Entity Too Large</title></head></html>"],
+  ["Google", "The input token count exceeds the maximum number of input tokens allowed (32768)."],
+  ["Google", "input token count exceeds the maximum number of input tokens"],
+  ["a gateway", "input exceeds the maximum number of tokens"],
+  ["a gateway", "The request exceeded the maximum number of prompt tokens (8192)."],
+  ["a gateway", "Your prompt exceeds the model's maximum token limit."],
+  ["a gateway", "Input exceeds the token limit of this deployment"],
+  ["a gateway", "The number of input tokens (9000) exceeds the limit of 8192"],
   ["Databricks", "Exceeded maximum allowed content length"],
 ];
 
@@ -121,6 +128,7 @@ const others: [string, string][] = [
     "Google answer",
     "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 to 65537",
   ],
+  ["an answer", "The requested output exceeds the maximum number of completion tokens (4096)."],
   ["key", "Incorrect API key provided"],
   ["model", "The model `gpt-9` does not exist or you do not have access to it."],
   ["server", "Overloaded"],
@@ -169,6 +177,8 @@ it("the limit is read from errors that state it", () => {
     ["The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576],
     ["the request exceeds the available context size (4096 tokens), try increasing it", 4_096],
     ["The prompt token count of 70000 exceeds the limit of 64000", 64_000],
+    ["The input token count exceeds the maximum number of input tokens allowed (32768).", 32_768],
+    ["input exceeds the maximum number of tokens", undefined],
     ["context_length_exceeded", undefined],
   ];
   for (const [text, limit] of said) expect(parseOverflowLimit(new Error(text)), text).toBe(limit);

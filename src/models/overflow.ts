@@ -19,7 +19,19 @@ const phrasings: readonly (readonly [providers: string, pattern: RegExp])[] = [
   ["OpenAI Responses", /exceeds the context window/],
   ["OpenAI", /string too long\. expected a string with maximum length/],
   ["OpenAI, DeepSeek, OpenRouter, vLLM, Mistral", /maximum context length/],
-  ["Google", /input token count.{0,60}exceeds the maximum number of tokens/],
+  // "The input token count (32771) exceeds the maximum number of (input) tokens allowed", and without its noun or number.
+  [
+    "Google, Bedrock, gateways",
+    /(?:input|prompt|request|context)[^.;\n]{0,60}exceed(?:s|ed|ing)? (?:the )?max(?:imum)? (?:allowed )?(?:number|count|amount) of (?:input |prompt |context )?tokens/,
+  ],
+  [
+    "several gateways",
+    /(?:input|prompt|request|message)s?[^.;\n]{0,60}exceed(?:s|ed|ing)? (?:the )?(?:model(?:'s)? )?(?:max(?:imum)? )?(?:allowed )?(?:input |prompt |context )?token (?:limit|count|length)/,
+  ],
+  [
+    "several gateways",
+    /(?:number of|total) (?:input |prompt )?tokens[^.;\n]{0,60}exceeds? (?:the )?(?:max(?:imum)?|limit|context)/,
+  ],
   ["Google Vertex", /input token count is \d+ but (?:the )?model only supports up to/],
   ["Mistral", /too large for model with \d+ maximum context/],
   ["Cohere", /too many tokens: (?:total number of tokens|size limit exceeded)/],
@@ -75,7 +87,7 @@ const limits: readonly RegExp[] = [
   /> (\d{4,8}) maximum/,
   /exceed context limit: [^>]{0,60}> (\d{4,8})/,
   /maximum context length (?:is|of) (\d{4,8})/,
-  /maximum number of tokens allowed \(?(\d{4,8})/,
+  /maximum number of (?:input |prompt |context )?tokens(?: allowed)?(?: is| of|:)? \(?(\d{4,8})/,
   /only supports up to (\d{4,8})/,
   /maximum prompt length is (\d{4,8})/,
   /with (\d{4,8}) maximum context/,

@@ -49,14 +49,21 @@ async function countDay(
     after.outputTokens - before.outputTokens,
   ];
   if (model === undefined || calls <= 0) return;
+  const cacheable = (after.cacheableTokens ?? 0) - (before.cacheableTokens ?? 0);
+  const cached = (after.cachedTokens ?? 0) - (before.cachedTokens ?? 0);
   await db
     .insertInto("model_days")
-    .values({ day, purpose, model, calls, input_tokens: input, output_tokens: output })
+    .values({
+      ...{ day, purpose, model, calls, input_tokens: input, output_tokens: output },
+      ...{ cacheable_tokens: cacheable, cached_tokens: cached },
+    })
     .onConflict((conflict) =>
       conflict.columns(["day", "purpose", "model"]).doUpdateSet((eb) => ({
         calls: eb("model_days.calls", "+", calls),
         input_tokens: eb("model_days.input_tokens", "+", input),
         output_tokens: eb("model_days.output_tokens", "+", output),
+        cacheable_tokens: eb("model_days.cacheable_tokens", "+", cacheable),
+        cached_tokens: eb("model_days.cached_tokens", "+", cached),
       })),
     )
     .execute();

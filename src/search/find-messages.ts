@@ -9,6 +9,8 @@ export interface MessageSearch {
   visibility: Visibility;
   prompt: string;
   limit: number;
+  /** The beginning of the session that asks, see `FindOptions`. */
+  boundarySeq?: number;
   signal?: AbortSignal;
 }
 
@@ -26,7 +28,7 @@ const stopWords = new Set(
 
 /** The messages most relevant to a prompt, best first, in the visible conversations and those they were forked from. */
 export async function findMessages(context: SearchContext, request: MessageSearch): Promise<MessageHit[]> {
-  const { visibility, prompt, limit, signal } = request;
+  const { visibility, prompt, limit, boundarySeq, signal } = request;
   const { agent, conversations } = visibility;
   const active = await selectActiveSpace(context, agent);
   const scores = new Map<number, number>();
@@ -34,6 +36,7 @@ export async function findMessages(context: SearchContext, request: MessageSearc
     const { results } = await find(active.context, prompt, {
       agent,
       conversation,
+      boundarySeq,
       kinds: ["message"],
       limit,
       signal,

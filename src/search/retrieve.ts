@@ -79,7 +79,10 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   const selected = selectCachedDocs(cached.docs, parsed, weights, vector?.query, spans, options);
   for (const { key, retrievers: found } of selected) for (const retriever of found) note(key, retriever);
   const byKey = new Map(cached.docs.map((one) => [one.doc.key, one]));
-  const pool = collectPool([...entries, ...selected.flatMap(({ key }) => byKey.get(key)?.doc ?? [])]);
+  const pool = collectPool(
+    [...entries, ...selected.flatMap(({ key }) => byKey.get(key)?.doc ?? [])],
+    options.boundarySeq,
+  );
   return {
     parsed,
     statistics,
@@ -326,14 +329,14 @@ export interface Pool {
   after: readonly number[];
 }
 
-/** Links consecutive documents of one branch. `docs` must be ordered by sequence number. */
-export function collectPool(docs: readonly Doc[]): Pool {
+/** Links consecutive documents of one branch and session. `docs` must be ordered by sequence number. */
+export function collectPool(docs: readonly Doc[], boundarySeq = 0): Pool {
   const before = docs.map(() => -1);
   const after = docs.map(() => -1);
   const last = new Map<string, number>();
   for (const [index, doc] of docs.entries()) {
     if (doc.kind !== "message") continue;
-    const branch = `${doc.conversation}:${doc.branch}`;
+    const branch = `${doc.conversation}:${doc.branch}:${(doc.seq ?? 0) >= boundarySeq}`;
     const previous = last.get(branch);
     if (previous !== undefined) {
       before[index] = previous;

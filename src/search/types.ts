@@ -27,6 +27,8 @@ export interface FindOptions {
   /** Only these conversations; all of the agent's when absent. */
   conversations?: readonly number[];
   kinds?: ResultKind[];
+  /** A session begins at this entry: messages on both sides of it are not neighbours of each other. */
+  boundarySeq?: number;
   since?: number;
   before?: number;
   limit?: number;

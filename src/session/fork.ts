@@ -1,30 +1,53 @@
 import { newUuid, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
-import { findParentSegment } from "../transcript/index.ts";
-import { createSession, findSessionRow, newConversation, resolveAgent } from "./rows.ts";
+import type { Store, StoreTransaction } from "../store/index.ts";
+import { listForkSpans } from "../transcript/index.ts";
+import { createSession, findSessionRow, newConversation, resolveAgent, sessionStartQuery } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
 export interface ForkOptions {
   /** The child's key; a new sub-agent of the parent's agent when absent. */
   key?: string;
-  /** The entry to fork at; the head of the active branch when absent. */
+  /** The entry to fork at, by its id or as `msg#12`; the head of the active branch when absent. */
   atEntry?: string;
-  /** Above this many tokens on the parent's branch the child starts with isolated context. */
+  /** Above this many tokens in the parent's view the child starts with isolated context. */
   maxTokens: number;
   cwd?: string;
 }
 
 export interface Forked {
   session: Session;
-  /** True when the parent's branch was too large, so that the child does not see it. */
+  /** True when the parent's view was too large, so that the child does not see it. */
   isolated: boolean;
   reason?: string;
 }
 
-const pageRows = 500;
+/** An entry that a fork continues from. */
+export interface ForkPoint {
+  conversation: number;
+  branch: number;
+  seq: number;
+}
 
-/** Creates a child conversation that continues the parent without copying it: its first branch points into the parent. */
-export async function forkSession(store: Store, parent: Session, options: ForkOptions): Promise<Forked> {
+/** The view of a session at an entry: what a fork starts from. */
+export interface ParentView {
+  tokens: number;
+  /** Gives the child the same view, in the transaction that creates it. */
+  inherit(tx: StoreTransaction, child: { agent: string; conversation: number }): Promise<void>;
+}
+
+/** Reads the view of a session at an entry; `beginSeq` is the boundary of the session id that the entry belongs to. */
+export type ReadParentView = (parent: Session, point: ForkPoint, beginSeq: number | undefined) => Promise<ParentView>;
+
+/**
+ * Creates a child conversation that continues the parent without copying it: its first branch points into the parent, and
+ * it sees what the parent sees at that entry, summaries and session boundary included.
+ */
+export async function forkSession(
+  store: Store,
+  parent: Session,
+  options: ForkOptions,
+  readParentView: ReadParentView,
+): Promise<Forked> {
   const { agent } = parent;
   const key: SessionKey = options.key
     ? parseSessionKey(options.key)
@@ -35,9 +58,10 @@ export async function forkSession(store: Store, parent: Session, options: ForkOp
       remedy: `Choose a key that starts with agent:${agent}:.`,
     });
   }
-  const at = await forkPoint(store, parent, options.atEntry);
-  const size = at ? await tokensUpTo(store, agent, { conversation: parent.conversation, ...at }, options.maxTokens) : 0;
-  const isolated = size > options.maxTokens;
+  const at = await findForkPoint(store, parent, options.atEntry);
+  const beginSeq = at && (await readBeginAt(store, agent, at));
+  const view = at && (await readParentView(parent, at, beginSeq));
+  const isolated = view !== undefined && view.tokens > options.maxTokens;
   const session = await store.transaction(async (tx) => {
     if (await findSessionRow(tx.db, agent, keyText)) {
       throw new VarveError("CONFLICT", `There is a session ${keyText} already.`, {
@@ -45,93 +69,105 @@ export async function forkSession(store: Store, parent: Session, options: ForkOp
       });
     }
     const conversation = await newConversation(tx, agent, keyText);
-    if (at && !isolated) {
-      await tx.db
-        .insertInto("branches")
-        .values({
-          agent,
-          conversation,
-          branch: 1,
-          parent_conversation: parent.conversation,
-          parent_branch: at.branch,
-          fork_seq: at.seq,
-          tip_seq: null,
-        })
-        .execute();
-      await tx.db
-        .updateTable("conversations")
-        .set({ head_branch: 1, head_seq: at.seq, branch_count: 1 })
-        .where("agent", "=", agent)
-        .where("id", "=", conversation)
-        .execute();
+    const inherits = at !== undefined && view !== undefined && !isolated;
+    if (inherits) {
+      await pointInto(tx, agent, conversation, at);
+      await view.inherit(tx, { agent, conversation });
     }
-    const transcript = { parentSession: parent.sessionId, cwd: options.cwd };
+    const inheritedBeginSeq = inherits ? beginSeq : undefined;
+    const transcript = { parentSession: parent.sessionId, cwd: options.cwd, inheritedBeginSeq };
     return sessionFromRow(await createSession(tx, { agent, key, keyText, conversation, transcript }));
   });
   if (!isolated) return { session, isolated };
-  const reason = `the parent's branch holds more than ${options.maxTokens} tokens`;
+  const reason = `the parent's view has more than ${options.maxTokens} tokens (${view.tokens})`;
   return { session, isolated, reason };
 }
 
-async function forkPoint(
-  store: Store,
-  parent: Session,
-  entryId?: string,
-): Promise<{ branch: number; seq: number } | undefined> {
-  const { db } = store;
-  if (entryId !== undefined) {
-    const entry = await db
-      .selectFrom("entries")
-      .select(["branch", "seq"])
-      .where("agent", "=", parent.agent)
-      .where("conversation", "=", parent.conversation)
-      .where("id", "=", entryId)
-      .executeTakeFirst();
-    if (entry) return entry;
-    throw new VarveError("ENTRY_NOT_FOUND", `The session ${parent.key} has no entry ${entryId}.`, {
-      remedy: "`varve sessions show` lists the entries with their ids.",
-    });
-  }
-  const head = await db
-    .selectFrom("conversations")
-    .select(["head_branch", "head_seq"])
-    .where("agent", "=", parent.agent)
-    .where("id", "=", parent.conversation)
-    .executeTakeFirst();
-  return head?.head_branch == null || head.head_seq === null
-    ? undefined
-    : { branch: head.head_branch, seq: head.head_seq };
+/** Makes an entry of another conversation the head of a new one. */
+async function pointInto(tx: StoreTransaction, agent: string, conversation: number, at: ForkPoint): Promise<void> {
+  await tx.db
+    .insertInto("branches")
+    .values({
+      agent,
+      conversation,
+      branch: 1,
+      parent_conversation: at.conversation,
+      parent_branch: at.branch,
+      fork_seq: at.seq,
+      tip_seq: null,
+    })
+    .execute();
+  await tx.db
+    .updateTable("conversations")
+    .set({ head_branch: 1, head_seq: at.seq, branch_count: 1 })
+    .where("agent", "=", agent)
+    .where("id", "=", conversation)
+    .execute();
 }
 
-/** The tokens from an entry back to its root; stops counting above the limit. */
-async function tokensUpTo(
-  store: Store,
-  agent: string,
-  from: { conversation: number; branch: number; seq: number },
-  limit: number,
-): Promise<number> {
+async function findForkPoint(store: Store, parent: Session, entryName?: string): Promise<ForkPoint | undefined> {
   const { db } = store;
-  let total = 0;
-  let at: typeof from | undefined = from;
-  while (at && total <= limit) {
-    let upTo: number = at.seq;
-    for (;;) {
-      const rows: { seq: number; tokens: number }[] = await db
-        .selectFrom("entries")
-        .select(["seq", "tokens"])
-        .where("agent", "=", agent)
-        .where("conversation", "=", at.conversation)
-        .where("branch", "=", at.branch)
-        .where("seq", "<=", upTo)
-        .orderBy("seq", "desc")
-        .limit(pageRows)
-        .execute();
-      for (const row of rows) total += row.tokens;
-      if (rows.length < pageRows || total > limit) break;
-      upTo = (rows.at(-1)?.seq ?? 0) - 1;
-    }
-    const parent = await findParentSegment(db, agent, { ...at, upTo: at.seq });
-    at = parent && { conversation: parent.conversation, branch: parent.branch, seq: parent.upTo };
+  if (entryName === undefined) {
+    const head = await db
+      .selectFrom("conversations")
+      .select(["head_branch", "head_seq"])
+      .where("agent", "=", parent.agent)
+      .where("id", "=", parent.conversation)
+      .executeTakeFirst();
+    if (head?.head_branch == null || head.head_seq === null) return undefined;
+    // The head of a fork without entries of its own is an entry of its parent.
+    const entry = await findEntryAt(store, parent.agent, head.head_seq);
+    return entry ?? { conversation: parent.conversation, branch: head.head_branch, seq: head.head_seq };
   }
-  return total;
+  const entry = await findNamedEntry(store, parent, entryName);
+  if (entry) return entry;
+  throw new VarveError("ENTRY_NOT_FOUND", `The session ${parent.key} has no entry ${entryName}.`, {
+    remedy: "`varve sessions show` lists the entries as msg#12; --json shows their ids.",
+  });
+}
+
+/** An entry of the session, or of those it was forked from, by its id or its citation. */
+async function findNamedEntry(store: Store, parent: Session, name: string): Promise<ForkPoint | undefined> {
+  const cited = /^msg#(\d{1,15})$/i.exec(name.trim())?.[1];
+  const spans = await listForkSpans(store, parent);
+  if (cited !== undefined) {
+    const entry = await findEntryAt(store, parent.agent, Number(cited));
+    const span = spans.find(({ conversation }) => conversation === entry?.conversation);
+    if (entry && span && entry.seq <= (span.upTo ?? entry.seq)) return entry;
+  }
+  for (const { conversation, upTo } of spans) {
+    let query = store.db
+      .selectFrom("entries")
+      .select(["conversation", "branch", "seq"])
+      .where("agent", "=", parent.agent)
+      .where("conversation", "=", conversation)
+      .where("id", "=", name);
+    if (upTo !== undefined) query = query.where("seq", "<=", upTo);
+    const entry = await query.executeTakeFirst();
+    if (entry) return entry;
+  }
+  return undefined;
+}
+
+async function findEntryAt(store: Store, agent: string, seq: number): Promise<ForkPoint | undefined> {
+  return store.db
+    .selectFrom("entries")
+    .select(["conversation", "branch", "seq"])
+    .where("agent", "=", agent)
+    .where("seq", "=", seq)
+    .executeTakeFirst();
+}
+
+/** The boundary of the session id that an entry belongs to. */
+async function readBeginAt(store: Store, agent: string, { seq }: ForkPoint): Promise<number | undefined> {
+  const entry = await store.db
+    .selectFrom("entries")
+    .select("transcript")
+    .where("agent", "=", agent)
+    .where("seq", "=", seq)
+    .executeTakeFirst();
+  if (!entry) return undefined;
+  return (
+    (await sessionStartQuery(store.db, { agent, transcript: entry.transcript }).executeTakeFirst())?.seq ?? undefined
+  );
 }

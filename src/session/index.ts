@@ -1,5 +1,5 @@
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
-export { type Forked, type ForkOptions, forkSession } from "./fork.ts";
+export type { Forked, ForkOptions, ReadParentView } from "./fork.ts";
 export { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
 export { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
 export { renewNow, restoreSession } from "./renew.ts";
@@ -34,6 +34,9 @@ export {
   countTokens,
   deleteSession,
   markMemoryFlush,
+  type NoticeAudience,
+  noticesDelete,
+  readNotices,
   takeNotices,
   tokensUpdate,
   updateSession,

@@ -133,13 +133,7 @@ export async function restoreSession(store: Store, session: Session, toSessionId
           .onRef("conversations.agent", "=", "transcripts.agent")
           .onRef("conversations.id", "=", "transcripts.conversation"),
       )
-      .select([
-        "transcripts.conversation",
-        "transcripts.id",
-        "transcripts.started_at",
-        "conversations.key",
-        "conversations.message_count",
-      ])
+      .select(["transcripts.conversation", "transcripts.id", "conversations.key", "conversations.message_count"])
       .where("transcripts.agent", "=", agent)
       .where("transcripts.session_id", "=", wanted ?? "")
       .executeTakeFirst();
@@ -171,8 +165,8 @@ export async function restoreSession(store: Store, session: Session, toSessionId
       .set({
         session_id: wanted,
         conversation: target.conversation,
-        session_started_at: target.started_at,
-        // Restoring is an interaction: the session is fresh again.
+        // Restoring is a start and an interaction: neither the daily nor the idle reset ends the session again at once.
+        session_started_at: now,
         last_interaction_at: now,
         updated_at: now,
         message_count: target.message_count,

@@ -62,6 +62,8 @@ export async function getSession(store: Store, agent: string, key: string): Prom
 export interface NewTranscript {
   sessionId?: string;
   parentSession?: string;
+  /** The boundary of the session that this one was forked from. */
+  inheritedBeginSeq?: number;
   cwd?: string;
   title?: string;
   startedAt?: number;
@@ -87,6 +89,7 @@ export async function openTranscript(
       conversation: place.conversation,
       started_at: startedAt,
       parent_session: given.parentSession ?? null,
+      inherited_begin_seq: given.inheritedBeginSeq ?? null,
       cwd: given.cwd ?? null,
       title: given.title ?? null,
     })
@@ -245,24 +248,33 @@ function keyOfName(name: string): SessionKey | undefined {
 }
 
 /**
- * The first entry of a session id that `/new` opened; undefined when nothing of its conversation precedes it. The first
- * session of a fork has its parent in another conversation, and sees what it was forked from.
+ * The boundary of a session id: the first entry that its context shows message by message. After `/new` it is the first
+ * entry of the new session id; a fork has the boundary of the session it was forked from. Undefined when nothing precedes
+ * the session.
  */
 export async function readSessionStart(store: Store, session: Session): Promise<number | undefined> {
   return (await sessionStartQuery(store.db, session).executeTakeFirst())?.seq ?? undefined;
 }
 
 /** Like `readSessionStart`, as a query to be combined with others. */
-export function sessionStartQuery(db: Db, session: Session) {
+export function sessionStartQuery(db: Db, { agent, transcript }: Pick<Session, "agent" | "transcript">) {
   return db
     .selectFrom("transcripts as own")
-    .innerJoin("transcripts as before", (join) =>
+    .leftJoin("transcripts as before", (join) =>
       join
         .onRef("before.agent", "=", "own.agent")
         .onRef("before.session_id", "=", "own.parent_session")
         .onRef("before.conversation", "=", "own.conversation"),
     )
-    .select("own.first_seq as seq")
-    .where("own.agent", "=", session.agent)
-    .where("own.id", "=", session.transcript);
+    .select((eb) =>
+      eb
+        .case()
+        .when("before.id", "is not", null)
+        .then(eb.ref("own.first_seq"))
+        .else(eb.ref("own.inherited_begin_seq"))
+        .end()
+        .as("seq"),
+    )
+    .where("own.agent", "=", agent)
+    .where("own.id", "=", transcript);
 }

@@ -20,12 +20,18 @@ export interface SendDecision {
 export function maySend(
   settings: SendPolicySettings,
   session: { key: string; sendPolicy?: string; channel?: string },
+  /** Where the message came from: direct chats of several channels may share one session. */
+  from: { channel?: string } = {},
 ): SendDecision {
   if (session.sendPolicy === "allow" || session.sendPolicy === "deny") {
     return { allowed: session.sendPolicy === "allow", because: "the session's own send policy" };
   }
   const key = parseSessionKey(session.key);
-  const facts = { channel: getChannel(key) ?? session.channel, chatType: getChatType(key), key: session.key };
+  const facts = {
+    channel: getChannel(key) ?? from.channel?.toLowerCase() ?? session.channel,
+    chatType: getChatType(key),
+    key: session.key,
+  };
   const matching = settings.rules.filter((rule) => matches(rule, facts));
   const deciding = matching.find((rule) => rule.action === "deny") ?? matching[0];
   if (deciding) {

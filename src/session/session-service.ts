@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { printSessionKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
-import { type Forked, type ForkOptions, forkSession } from "./fork.ts";
+import { type Forked, type ForkOptions, forkSession, type ReadParentView } from "./fork.ts";
 import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
 import { renewNow, restoreSession } from "./renew.ts";
 import {
@@ -17,7 +17,7 @@ import { type Address, routeAddress } from "./route.ts";
 import { findSession, resolveAgent } from "./rows.ts";
 import { maySend, type SendDecision } from "./send-policy.ts";
 import type { Session, SessionPatch } from "./session.ts";
-import { addNotice, countTokens, deleteSession, takeNotices, updateSession } from "./update.ts";
+import { addNotice, countTokens, deleteSession, type NoticeAudience, takeNotices, updateSession } from "./update.ts";
 
 /** Finds, opens and renews the session a message belongs to. */
 export interface SessionService {
@@ -39,15 +39,17 @@ export interface SessionService {
   fork(session: Session, options?: Partial<ForkOptions>): Promise<Forked>;
   update(session: Session, patch: { [K in keyof SessionPatch]: SessionPatch[K] | null }): Promise<Session>;
   countTokens(session: Session, used: { input: number; output: number; context?: number }): Promise<void>;
-  maySend(session: Session): SendDecision;
-  addNotice(session: Session, text: string): Promise<void>;
-  takeNotices(session: Session): Promise<{ time: number; text: string }[]>;
+  /** Whether a reply may be sent; `channel` is that of the message, which a key of `dmScope: main` does not name. */
+  maySend(session: Session, from?: { channel?: string }): SendDecision;
+  addNotice(session: Session, text: string, audience?: NoticeAudience): Promise<void>;
+  takeNotices(session: Session, audience?: NoticeAudience): Promise<{ time: number; text: string }[]>;
   beginCronRun(jobId: string, agent?: string): Promise<Session>;
   logCronRun(run: { jobId: string; runId: string; log: string; agent?: string }): Promise<{ pruned: number }>;
   delete(session: Session): Promise<{ conversations: number; entries: number }>;
 }
 
-export function createSessionService(store: Store, config: Config): SessionService {
+/** `readParentView`: how a fork sees its parent. The context module, which knows views, is above this one. */
+export function createSessionService(store: Store, config: Config, readParentView: ReadParentView): SessionService {
   const settings = sessionSettings(config);
   const open: SessionService["open"] = (address, options) => resolveSession(store, settings, address, options);
   return {
@@ -64,12 +66,17 @@ export function createSessionService(store: Store, config: Config): SessionServi
     renew: (session, kind) => renewNow(store, session, kind, "asked for"),
     restore: (session, toSessionId) => restoreSession(store, session, toSessionId),
     fork: (session, options) =>
-      forkSession(store, session, { ...options, maxTokens: options?.maxTokens ?? config.session.forkMaxTokens }),
+      forkSession(
+        store,
+        session,
+        { ...options, maxTokens: options?.maxTokens ?? config.session.forkMaxTokens },
+        readParentView,
+      ),
     update: (session, patch) => updateSession(store, session, patch),
     countTokens: (session, used) => countTokens(store, session, used),
-    maySend: (session) => maySend(config.sendPolicy, session),
-    addNotice: (session, text) => addNotice(store, session, text),
-    takeNotices: (session) => takeNotices(store, session),
+    maySend: (session, from) => maySend(config.sendPolicy, session, from),
+    addNotice: (session, text, audience) => addNotice(store, session, text, audience),
+    takeNotices: (session, audience) => takeNotices(store, session, audience),
     beginCronRun: (jobId, agent) => beginCronRun(store, agent ?? config.agent, jobId),
     logCronRun: ({ agent, ...run }) =>
       logCronRun(

@@ -63,14 +63,23 @@ export function tokensUpdate(
     .where("key", "=", session.key);
 }
 
+/** Who a notice is for: the model reads it in its next turn; the person gets it with the next reply. */
+export type NoticeAudience = "model" | "user";
+
 /** Stores a notice for a session's next turn; it is dropped when the session is renewed first. */
-export async function addNotice(store: Store, session: Session, text: string): Promise<void> {
+export async function addNotice(
+  store: Store,
+  session: Session,
+  text: string,
+  audience: NoticeAudience = "model",
+): Promise<void> {
   await store.transaction(async ({ db }) => {
     const notice = {
       id: newId(store.clock, store.random),
       session_id: session.sessionId,
       time: store.clock.now(),
       text,
+      audience,
     };
     await db
       .insertInto("notices")
@@ -79,26 +88,46 @@ export async function addNotice(store: Store, session: Session, text: string): P
   });
 }
 
-/** Returns and removes the notices of a session. */
-export async function takeNotices(store: Store, session: Session): Promise<{ time: number; text: string }[]> {
-  const any = await store.db
+/** The pending notices of a session, oldest first; they stay until `noticesDelete` is executed. */
+export async function readNotices(
+  store: Store,
+  session: Session,
+  audience: NoticeAudience,
+): Promise<{ id: string; time: number; text: string }[]> {
+  return store.db
     .selectFrom("notices")
-    .select("id")
+    .select(["id", "time", "text"])
     .where("agent", "=", session.agent)
     .where("key", "=", session.key)
     .where("session_id", "=", session.sessionId)
-    .limit(1)
-    .executeTakeFirst();
-  if (!any) return [];
+    .where("audience", "=", audience)
+    .orderBy("id")
+    .execute();
+}
+
+/** Removes notices that were read, as a statement to be written with others. */
+export function noticesDelete(db: Db | Tx, session: Session, ids: readonly string[]) {
+  return db
+    .deleteFrom("notices")
+    .where("agent", "=", session.agent)
+    .where("key", "=", session.key)
+    .where("id", "in", [...ids]);
+}
+
+/** Returns and removes the notices of a session. */
+export async function takeNotices(
+  store: Store,
+  session: Session,
+  audience: NoticeAudience = "model",
+): Promise<{ time: number; text: string }[]> {
+  const found = await readNotices(store, session, audience);
+  if (found.length === 0) return [];
   return store.transaction(async ({ db }) => {
-    const rows = await db
-      .deleteFrom("notices")
-      .where("agent", "=", session.agent)
-      .where("key", "=", session.key)
-      .where("session_id", "=", session.sessionId)
-      .returning(["time", "text", "id"])
-      .execute();
-    return rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ time, text }) => ({ time, text }));
+    const ids = found.map(({ id }) => id);
+    // Another process may have taken some of them meanwhile.
+    const taken = await noticesDelete(db, session, ids).returning("id").execute();
+    const own = new Set(taken.map(({ id }) => id));
+    return found.filter(({ id }) => own.has(id)).map(({ time, text }) => ({ time, text }));
   });
 }
 

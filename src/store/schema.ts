@@ -100,6 +100,8 @@ export interface TranscriptTable {
   first_seq: number | null;
   last_seq: number | null;
   parent_session: string | null;
+  /** For the first session of a fork: the boundary of the session it was forked from. */
+  inherited_begin_seq: number | null;
   cwd: string | null;
   title: string | null;
 }
@@ -176,6 +178,8 @@ export interface NoticeTable {
   session_id: string;
   time: number;
   text: string;
+  /** `model`: it enters the context of the next turn. `user`: the person gets it with the next reply. */
+  audience: Generated<string>;
 }
 
 export interface CronRunTable {
@@ -384,6 +388,9 @@ export interface ModelDayTable {
   calls: number;
   input_tokens: number;
   output_tokens: number;
+  /** Input tokens of stable prefixes, which a provider's cache can hold, and those that it read from its cache. */
+  cacheable_tokens: Generated<number>;
+  cached_tokens: Generated<number>;
 }
 
 /** The rights of a delegated reader, and what it has read so far. */

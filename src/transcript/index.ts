@@ -21,7 +21,12 @@ export { getEntryText, getPartsText } from "./entry-text.ts";
 export { type ExportFormat, exportConversation, exportFormats } from "./export/export-conversation.ts";
 export type { HygieneChange, HygieneProvider, HygieneRule } from "./hygiene/changes.ts";
 export { type CleanedMessages, type CleanOptions, cleanForProvider } from "./hygiene/clean.ts";
-export { createSilentReplyGate, isSilentReply, type SilentReplyGate } from "./hygiene/silent-reply.ts";
+export {
+  createSilentReplyGate,
+  isSilentReply,
+  type SilentReplyGate,
+  stripSilentLines,
+} from "./hygiene/silent-reply.ts";
 export { importPaths } from "./import/import-paths.ts";
 export type {
   ImportOptions,

@@ -3,7 +3,7 @@ import { VarveError } from "../domain/index.ts";
 import { classifyFailure, type Failure, isContextOverflow, parseOverflowLimit } from "../models/index.ts";
 import { chooseRunners } from "./runners/choose.ts";
 import type { Runner } from "./runners/port.ts";
-import { toolLoop } from "./tool-loop.ts";
+import { type Plan, toolLoop } from "./tool-loop.ts";
 import type { Answered, Turn, TurnFacts, TurnRuntime, TurnServices } from "./turn.ts";
 import { resolveWindow } from "./window.ts";
 
@@ -39,9 +39,13 @@ export async function answerTurn(services: TurnServices, turn: Turn, runtime: Tu
 
 /** The share of a known limit that the next prompt may take: the estimates were too low before. */
 const knownLimitShare = 0.8;
-/** Without a number in the provider's words, the window is tried smaller each time. */
+/** Without a number in the provider's words, the next window is this share of the prompt that was too long. */
 const unknownLimitShare = 0.6;
-const recoveriesMax = 4;
+/** A window below this, without tools and system prompt, holds no conversation. */
+const windowTokensMin = 1_000;
+
+/** The windows that turned out smaller than declared, by model: the next turn starts with what was accepted. */
+const acceptedWindows = new WeakMap<TurnServices["store"], Map<string, number>>();
 
 /** Asks one model until it answers or fails for good. A prompt that is too long is compacted, and made smaller each time. */
 async function askRunner(
@@ -53,25 +57,30 @@ async function askRunner(
 ): Promise<Answered> {
   const window = resolveWindow(services.config, runner.model);
   if (window.warning !== undefined) notes.push(window.warning);
+  const accepted = acceptedWindows.get(services.store) ?? new Map<string, number>();
+  acceptedWindows.set(services.store, accepted);
+  const name = runner.model ?? runner.name;
   let facts: TurnFacts = {
-    windowTokens: window.tokens,
+    windowTokens: Math.min(window.tokens, accepted.get(name) ?? window.tokens),
     ...(runner.model === undefined ? {} : { model: runner.model }),
   };
   const { signal } = runtime;
   await services.context.prepare(turn.session, { ...facts, signal });
-  let recoveries = 0;
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; ; ) {
+    const plan: Plan = { runner, facts, notes };
     try {
-      const answered = await toolLoop(services, turn, { runner, facts, notes }, runtime);
+      const answered = await toolLoop(services, turn, plan, runtime);
+      if (facts.windowTokens < window.tokens) accepted.set(name, facts.windowTokens);
       if (runner.model !== undefined) services.usage.record("chat", runner.model, { usage: answered.usage });
       return answered;
     } catch (error) {
       signal.throwIfAborted();
-      if (isContextOverflow(error) && recoveries < recoveriesMax) {
-        recoveries += 1;
-        facts = { ...facts, windowTokens: shrinkWindow(facts.windowTokens, parseOverflowLimit(error)) };
-        const result = await services.context.recoverFromOverflow(turn.session, error, { ...facts, signal });
-        notes.push(`The prompt was too long for ${runner.model ?? runner.name}; ${shrunk(result)}.`);
+      const smaller = isContextOverflow(error) ? shrinkWindow(plan, parseOverflowLimit(error)) : undefined;
+      if (smaller !== undefined) {
+        facts = { ...facts, windowTokens: smaller };
+        const room = { ...facts, windowTokens: Math.max(windowTokensMin, smaller - (plan.overheadTokens ?? 0)) };
+        const result = await services.context.recoverFromOverflow(turn.session, error, { ...room, signal });
+        notes.push(`The prompt was too long for ${name}; ${shrunk(result)}.`);
         runtime.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
         continue;
       }
@@ -80,18 +89,31 @@ async function askRunner(
         services.usage.record("chat", runner.model, { error: failure.message, isAuth: failure.kind === "auth" });
       }
       if (failure.kind !== "transient" || attempt >= attemptsMax) throw error;
-      notes.push(`${runner.model ?? runner.name} failed and was asked again: ${failure.message}`);
+      notes.push(`${name} failed and was asked again: ${failure.message}`);
       runtime.emit({ type: "restarted", because: failure.message });
       const waitMs = Math.min(Math.max(failure.retryAfterMs ?? 0, backoffMs * 2 ** (attempt - 1)), patienceMs);
       await sleep(waitMs, undefined, { signal });
+      attempt += 1;
     }
   }
 }
 
-/** The window for the next attempt: below the limit that the provider named, or a share of the one that was too large. */
-function shrinkWindow(windowTokens: number, limit: number | undefined): number {
+/**
+ * The window for the next attempt: below the limit that the provider named, or a share of the prompt that was refused,
+ * whatever window was declared. It shrinks each time, so that it converges on any real window; undefined when a smaller
+ * one would hold no conversation.
+ */
+function shrinkWindow(
+  { facts, promptTokens, overheadTokens = 0 }: Plan,
+  limit: number | undefined,
+): number | undefined {
+  const refused = Math.min(facts.windowTokens, promptTokens ?? facts.windowTokens);
   const known = limit === undefined ? Number.POSITIVE_INFINITY : Math.floor(limit * knownLimitShare);
-  return known < windowTokens ? known : Math.floor(windowTokens * unknownLimitShare);
+  const smaller = known < facts.windowTokens ? known : Math.floor(refused * unknownLimitShare);
+  // Tools and system prompt cannot be shortened: the rest must hold the request.
+  return smaller - overheadTokens < windowTokensMin && refused - overheadTokens <= windowTokensMin * 2
+    ? undefined
+    : Math.max(smaller, overheadTokens + windowTokensMin);
 }
 
 function shrunk(result: { tokensBefore: number; tokensAfter: number } | undefined): string {

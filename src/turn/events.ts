@@ -13,9 +13,11 @@ export interface TurnResult {
   runner?: string;
   model?: string;
   usage?: TokenUsage;
-  /** The tokens of the prompt, and of the model's context window. */
-  context?: { tokens: number; window: number };
-  /** What was cut, skipped or retried. */
+  /** The tokens of the prompt and of the model's window, and the share of the prompt that a cache can hold, 0 to 1. */
+  context?: { tokens: number; window: number; cacheable?: number };
+  /** The reasoning of the reply, for sessions with the reasoning level `on`. */
+  reasoning?: string;
+  /** What was cut, skipped or retried, and notices for the person. */
   notes: string[];
   error?: { code: string; message: string; remedy?: string };
 }

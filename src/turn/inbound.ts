@@ -15,12 +15,23 @@ export interface Inbound {
   from?: { id: string; name?: string };
   chat?: Chat;
   text: string;
+  /** What sent it: a person (the default), a heartbeat, or the run of a scheduled job. */
+  kind?: InboundKind;
+  /** The scheduled job of a run, and the name of the run. */
+  job?: string;
+  run?: string;
   attachments?: Attachment[];
   /** Whether the agent is addressed in a group; decided by `turn.names` when absent. */
   mentioned?: boolean;
   /** How long to wait for more messages of the sender, in milliseconds; `turn.debounceMs` when absent. */
   debounceMs?: number;
 }
+
+/**
+ * A heartbeat does not extend the freshness of its session, and does not renew one that has expired. A run of a scheduled
+ * job starts in a fresh session of the job. Neither is a command.
+ */
+export type InboundKind = "message" | "heartbeat" | "cron";
 
 export interface Chat {
   type: "direct" | "group" | "channel" | "room";
@@ -40,8 +51,14 @@ export interface Attachment {
 const textMax = 4_000_000;
 const attachmentsMax = 64;
 
+/** Whether a person sent it. */
+export function isFromPerson({ kind }: Pick<Inbound, "kind">): boolean {
+  return kind === undefined || kind === "message";
+}
+
 export function toAddress(inbound: Inbound): Address {
   const { agent, session, channel, account, from, chat } = inbound;
+  if (inbound.kind === "cron") return { agent, key: `cron:${inbound.job ?? ""}` };
   if (session !== undefined) return { agent, key: session };
   if (chat !== undefined && chat.type !== "direct") {
     const thread = chat.thread === undefined ? undefined : { type: "thread" as const, id: chat.thread };
@@ -52,8 +69,19 @@ export function toAddress(inbound: Inbound): Address {
 
 /** The idempotency key of a message. */
 export function createIdempotencyKey(inbound: Inbound & { id: string }): string {
-  const { session, channel, account, chat, from, id } = inbound;
-  const place = JSON.stringify([session, channel, account, chat?.type, chat?.id, chat?.thread, from?.id, id]);
+  const { session, channel, account, chat, from, id, kind, job } = inbound;
+  const sender = isFromPerson(inbound) ? [] : [kind, job];
+  const place = JSON.stringify([
+    session,
+    channel,
+    account,
+    chat?.type,
+    chat?.id,
+    chat?.thread,
+    from?.id,
+    id,
+    ...sender,
+  ]);
   return createHash("sha256").update(place).digest("hex").slice(0, 40);
 }
 
@@ -66,8 +94,26 @@ export function isAddressed(inbound: Inbound, names: readonly string[]): boolean
   if (!isGroup(inbound)) return true;
   if (inbound.mentioned !== undefined) return inbound.mentioned;
   if (names.length === 0) return true;
-  const text = inbound.text.toLowerCase();
-  return names.some((name) => text.includes(name.toLowerCase()));
+  return names.some((name) => containsName(inbound.text, name));
+}
+
+/** Scripts that are written without spaces: a name in them has no boundary that could be seen. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** Whether a text contains a name as a word of its own: "Ada" is not in "Canada". */
+function containsName(text: string, name: string): boolean {
+  const trimmed = name.trim();
+  if (trimmed === "") return false;
+  const bounded = (character: string | undefined, boundary: string) =>
+    character === undefined || unspaced.test(character) ? "" : boundary;
+  const start = bounded([...trimmed][0], "(?<![\\p{L}\\p{N}_])");
+  const end = bounded([...trimmed].at(-1), "(?![\\p{L}\\p{N}_])");
+  return new RegExp(`${start}${escapePattern(trimmed)}${end}`, "iu").test(text);
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
 /** The sender: consecutive messages of one sender make one turn. */
@@ -81,7 +127,11 @@ export function checkInbound(inbound: Inbound): void {
   throw new VarveError("BAD_REQUEST", fault.message, { remedy: fault.remedy });
 }
 
-function findFault({ text, attachments = [], id }: Inbound): { message: string; remedy: string } | undefined {
+function findFault(inbound: Inbound): { message: string; remedy: string } | undefined {
+  const { text, attachments = [], id, kind, job } = inbound;
+  if (kind === "cron" && (job ?? "").trim() === "") {
+    return { message: "The run of a scheduled job names no job.", remedy: "Send job, the name of the scheduled job." };
+  }
   if (typeof text !== "string")
     return { message: "A message has no text.", remedy: "Send text, if only an empty one." };
   if (text.length > textMax) {
@@ -112,6 +162,7 @@ export function toMessage(inbound: Inbound, text: string, accepted: { id: string
   const meta = {
     ...(inbound.channel === undefined ? {} : { channel: inbound.channel }),
     ...(inbound.id === undefined ? {} : { channelMessageId: inbound.id }),
+    ...(isFromPerson(inbound) ? {} : { kind: inbound.kind ?? "" }),
     ...(inGroup ? { group: inbound.mentioned === false ? "overheard" : "addressed" } : {}),
   };
   return {

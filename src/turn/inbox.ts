@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { type Db, type InboxTable, prepareQuery, type Store, type Tx } from "../store/index.ts";
 import type { TurnResult } from "./events.ts";
-import type { Inbound } from "./inbound.ts";
+import { type Inbound, isFromPerson } from "./inbound.ts";
 
 export type InboxRow = Omit<InboxTable, "num"> & { num: number };
 
@@ -162,14 +162,14 @@ async function readGroup(db: Tx, seen: OpenRow, now: number): Promise<InboxRow[]
   return end === -1 ? open : open.slice(0, end);
 }
 
-/** A command, or a message that does not address the agent, is a turn of its own. */
+/** A command, a message that does not address the agent, a heartbeat and a scheduled run are turns of their own. */
 function belongsTo(row: InboxRow, first: InboxRow, now: number): boolean {
   return row.sender === first.sender && row.ready_at <= now && !standsAlone(row) && !standsAlone(first);
 }
 
 function standsAlone({ payload }: InboxRow): boolean {
-  const { text, mentioned } = JSON.parse(payload) as Inbound;
-  return mentioned === false || /^\s*\//.test(text);
+  const inbound = JSON.parse(payload) as Inbound;
+  return inbound.mentioned === false || !isFromPerson(inbound) || /^\s*\//.test(inbound.text);
 }
 
 /** Extends the lease of a turn; false when another process has taken it over. */

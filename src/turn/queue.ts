@@ -8,6 +8,7 @@ import {
   getSender,
   type Inbound,
   isAddressed,
+  isFromPerson,
   isGroup,
   toAddress,
 } from "./inbound.ts";
@@ -107,8 +108,9 @@ export class TurnQueue {
       id: inbound.id ?? newId(clock, random),
       ...(isGroup(inbound) ? { mentioned: addressed } : {}),
     };
-    const isCommand = /^\s*\//.test(inbound.text);
-    const waitMs = isCommand || !addressed ? 0 : (inbound.debounceMs ?? config.turn.debounceMs);
+    const isPerson = isFromPerson(inbound);
+    const isCommand = isPerson && /^\s*\//.test(inbound.text);
+    const waitMs = isCommand || !addressed || !isPerson ? 0 : (inbound.debounceMs ?? config.turn.debounceMs);
     const id = newId(clock, random);
     const message = {
       id,
@@ -120,7 +122,8 @@ export class TurnQueue {
       waitMs,
     };
     const { row, duplicate, claim } = await this.#take(message, run);
-    if (!duplicate && addressed && config.turn.whileBusy === "interrupt" && !claim) this.interrupt(agent, key);
+    if (!duplicate && addressed && isPerson && config.turn.whileBusy === "interrupt" && !claim)
+      this.interrupt(agent, key);
     if (run && !claim) this.start();
     return { id: row.id, agent, key, duplicate };
   }

@@ -8,36 +8,58 @@
  */
 import { createTitleUpdate } from "../context/index.ts";
 import { type EntryDraft, type Message, toVarveError, VarveError } from "../domain/index.ts";
-import { type Session, tokensUpdate } from "../session/index.ts";
+import { noticesDelete, type Received, readNotices, type Session, tokensUpdate } from "../session/index.ts";
 import { attachStatement } from "../store/index.ts";
-import { isSilentReply } from "../transcript/index.ts";
+import { stripSilentLines } from "../transcript/index.ts";
 import { answerTurn } from "./answer.ts";
 import { findCommand, runCommand } from "./commands.ts";
 import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
-import { toAddress, toMessage } from "./inbound.ts";
+import { type Inbound, isFromPerson, toAddress, toMessage } from "./inbound.ts";
 import { endOfTurn, endTurn, recordProgress, type TurnClaim } from "./inbox.ts";
+import { readLevels } from "./levels.ts";
 import type { TurnFacts, TurnServices } from "./turn.ts";
-import { type Answered, getText, Interrupted, isStoreFailure, type Turn, TurnLost, type TurnRuntime } from "./turn.ts";
+import {
+  type Answered,
+  getReasoning,
+  getText,
+  Interrupted,
+  isStoreFailure,
+  type Turn,
+  TurnLost,
+  type TurnRuntime,
+} from "./turn.ts";
 
 export async function runTurn(services: TurnServices, claim: TurnClaim, runtime: TurnRuntime): Promise<TurnResult> {
+  const result = await runOnce(services, claim, runtime);
+  const inbound = claim.messages[0]?.inbound;
+  if (inbound?.kind === "cron" && inbound.job !== undefined) {
+    const log = JSON.stringify({ status: result.status, reply: result.reply, error: result.error });
+    const runId = inbound.run ?? claim.turn;
+    await services.sessions.logCronRun({ agent: claim.agent, jobId: inbound.job, runId, log });
+  }
+  return result;
+}
+
+async function runOnce(services: TurnServices, claim: TurnClaim, runtime: TurnRuntime): Promise<TurnResult> {
   const { turn, reset, hasNotices } = await receive(services, claim);
-  const command = findCommand(turn.prompt);
+  const isPerson = claim.messages.every(({ inbound }) => isFromPerson(inbound));
+  const policy = services.sessions.maySend(turn.session, { channel: claim.messages[0]?.inbound.channel });
+  const held = { status: "held" as const, reply: "", notes: [`No reply: ${policy.because}`] };
+  const command = isPerson ? findCommand(turn.prompt) : undefined;
   if (command) {
     const reply = await runCommand(services, turn.session, command, runtime.signal);
-    return endWith(services, turn, { status: "command", reply });
+    return endWith(services, turn, policy.allowed ? { status: "command", reply } : held);
   }
   if (reset !== undefined && turn.messages.length === 0) {
-    return endWith(services, turn, { status: "command", reply: resetReply(reset) });
+    return endWith(services, turn, policy.allowed ? { status: "command", reply: resetReply(reset) } : held);
   }
   await recordInput(services, turn, hasNotices);
   if (isOverheard(claim)) return endWith(services, turn, { status: "stored", reply: "" });
-  const policy = services.sessions.maySend(turn.session);
-  if (!policy.allowed)
-    return endWith(services, turn, { status: "held", reply: "", notes: [`No reply: ${policy.because}`] });
+  if (!policy.allowed) return endWith(services, turn, held);
   try {
     const answered = await answerTurn(services, turn, runtime);
-    const result = await reply(services, turn, answered);
+    const result = await reply(services, turn, answered, hasNotices);
     // A failure is counted only, and it is tried again after the next turn.
     await flushMemory(services, turn.session, answered);
     return result;
@@ -58,21 +80,14 @@ async function receive(
   let { text, reset } = progress;
   let hasNotices = true;
   if (progress.sessionId === undefined) {
-    const received = await services.sessions.receive(
-      { ...toAddress(first.inbound), agent: claim.agent },
-      first.inbound.text,
-      {
-        displayName: first.inbound.chat?.type === "direct" ? first.inbound.from?.name : undefined,
-        // The messages of the turn are appended with their time.
-        touchedByAppend: true,
-      },
-    );
+    const received = await findReceiver(services, claim, first.inbound);
     session = received.session;
     text = received.text;
     reset = received.reset;
     hasNotices = received.hasNotices ?? true;
-    // Only the effect of a trigger must not be repeated.
-    if (reset !== undefined) await recordProgress(services.store, claim, { sessionId: session.sessionId, text, reset });
+    // Only the effect of a trigger, or of the start of a run, must not be repeated.
+    if (reset !== undefined || first.inbound.kind === "cron")
+      await recordProgress(services.store, claim, { sessionId: session.sessionId, text, reset });
   } else session = await services.sessions.get(claim.key, claim.agent);
   const messages = claim.messages.flatMap(({ row, inbound }, index) => {
     const content = index === 0 ? (text ?? "") : inbound.text;
@@ -83,8 +98,28 @@ async function receive(
   return { turn: { claim, session, messages, prompt }, reset, hasNotices };
 }
 
+/** The session for a message of a person, a heartbeat or a run of a scheduled job. */
+async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: Inbound): Promise<Received> {
+  const { sessions } = services;
+  const { text, kind, job } = inbound;
+  const address = { ...toAddress(inbound), agent: claim.agent };
+  if (kind === "cron") {
+    return { session: await sessions.beginCronRun(job ?? "", claim.agent), created: false, text };
+  }
+  if (kind === "heartbeat") return { ...(await sessions.open(address, { interaction: false })), text };
+  return sessions.receive(address, text, {
+    displayName: inbound.chat?.type === "direct" ? inbound.from?.name : undefined,
+    // The messages of the turn are appended with their time.
+    touchedByAppend: true,
+  });
+}
+
 /** Writes pending notices and the messages to the transcript before anything else happens. */
-async function recordInput(services: TurnServices, { session, messages }: Turn, hasNotices: boolean): Promise<void> {
+async function recordInput(
+  services: TurnServices,
+  { claim, session, messages }: Turn,
+  hasNotices: boolean,
+): Promise<void> {
   const notices = hasNotices ? await services.sessions.takeNotices(session) : [];
   const entries: EntryDraft[] = [
     ...notices.map(({ time, text }): EntryDraft => {
@@ -94,7 +129,9 @@ async function recordInput(services: TurnServices, { session, messages }: Turn, 
     ...messages.map((message): EntryDraft => ({ type: "message", message })),
   ];
   // The inbox keeps the messages durably until the turn ends.
-  await services.transcripts.write(session, entries, { sync: false, interactionAt: session.lastInteractionAt });
+  const isPerson = claim.messages.some(({ inbound }) => isFromPerson(inbound));
+  const touch = isPerson ? { interactionAt: session.lastInteractionAt } : {};
+  await services.transcripts.write(session, entries, { sync: false, ...touch });
 }
 
 function isOverheard({ messages }: TurnClaim): boolean {
@@ -102,18 +139,26 @@ function isOverheard({ messages }: TurnClaim): boolean {
 }
 
 /** Writes the reply, the end of the turn and its jobs in one transaction. */
-async function reply(services: TurnServices, turn: Turn, answered: Answered): Promise<TurnResult> {
-  const text = getText(answered.message);
-  const silent = isSilentReply(text);
+async function reply(services: TurnServices, turn: Turn, answered: Answered, hasNotices: boolean): Promise<TurnResult> {
+  const delivered = stripSilentLines(getText(answered.message));
+  const silent = delivered.isSilent || (isHeartbeat(turn) && heartbeatOk.test(delivered.text));
   const { runner, usage, facts, notes } = answered;
+  const notices = hasNotices ? await readNotices(services.store, turn.session, "user") : [];
+  const { isInResult } = readLevels(turn.session).reasoning;
+  const reasoning = isInResult ? getReasoning(answered.message) : "";
   const result = toResult(turn, {
     status: silent ? "silent" : "replied",
-    reply: silent ? "" : text,
+    reply: silent ? "" : delivered.text.trim(),
+    ...(reasoning === "" ? {} : { reasoning }),
     runner: runner.name,
     ...(answered.model === undefined ? {} : { model: answered.model }),
     ...(usage === undefined ? {} : { usage }),
-    context: { tokens: facts.observedTokens ?? facts.estimatedTokens ?? 0, window: facts.windowTokens },
-    notes,
+    context: {
+      tokens: facts.observedTokens ?? facts.estimatedTokens ?? 0,
+      window: facts.windowTokens,
+      ...(facts.cacheableShare === undefined ? {} : { cacheable: facts.cacheableShare }),
+    },
+    notes: [...notices.map(({ text }) => text), ...notes],
   });
   const context = facts.observedTokens ?? facts.estimatedTokens;
   const used = {
@@ -121,8 +166,18 @@ async function reply(services: TurnServices, turn: Turn, answered: Answered): Pr
     output: usage?.outputTokens ?? 0,
     ...(context === undefined ? {} : { context }),
   };
-  await commit(services, turn, result, [{ ...answered.message, id: `${turn.claim.turn}:reply` }], facts, used);
+  await commit(services, turn, result, [{ ...answered.message, id: `${turn.claim.turn}:reply` }], facts, {
+    used,
+    notices: notices.map(({ id }) => id),
+  });
   return result;
+}
+
+/** The reply to a heartbeat that has nothing to report. */
+const heartbeatOk = /^\s*HEARTBEAT_OK\s*$/;
+
+function isHeartbeat({ claim }: Turn): boolean {
+  return claim.messages.every(({ inbound }) => inbound.kind === "heartbeat");
 }
 
 async function commit(
@@ -131,15 +186,21 @@ async function commit(
   result: TurnResult,
   messages: Message[],
   facts: TurnFacts,
-  used?: { input: number; output: number; context?: number },
+  { used, notices = [] }: { used?: { input: number; output: number; context?: number }; notices?: string[] } = {},
 ): Promise<void> {
   const { db, clock } = services.store;
   const end = attachStatement(endOfTurn(db, claim, result, clock.now()), true);
   const title = createTitleUpdate(services.store, session, prompt);
   const count = used ? [attachStatement(tokensUpdate(db, clock.now(), session, used))] : [];
+  const told = notices.length === 0 ? [] : [attachStatement(noticesDelete(db, session, notices))];
   try {
     const key = `turn ${claim.turn}`;
-    const { status } = await services.context.commitWith(session, key, messages, facts, [end, ...count, ...title]);
+    const { status } = await services.context.commitWith(session, key, messages, facts, [
+      end,
+      ...count,
+      ...told,
+      ...title,
+    ]);
     if (status === "duplicate") throw new VarveError("CONFLICT", `The turn ${key} was committed before.`);
   } catch (error) {
     throw error instanceof VarveError && error.code === "REFUSED" ? new TurnLost() : error;

@@ -3,18 +3,24 @@ import type { Config } from "../config/index.ts";
 import { type ConversationSnapshot, type Fitted, fitMidTurn } from "../context/index.ts";
 import {
   formatDay,
+  getParts,
   getToolCalls,
   type JsonObject,
   type Message,
   type Part,
   type ToolCallPart,
   toVarveError,
+  VarveError,
 } from "../domain/index.ts";
+import type { TokenUsage } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
-import { estimateTokens } from "../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
 import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
+import { planCache } from "./cache-points.ts";
+import { compactDescription, compactSchema } from "./compact-tools.ts";
 import { withGroupHistory } from "./group-history.ts";
 import { toMessage } from "./inbound.ts";
+import { readLevels } from "./levels.ts";
 import type { Runner } from "./runners/port.ts";
 import type { Answered, Turn, TurnFacts, TurnRuntime, TurnServices } from "./turn.ts";
 
@@ -27,12 +33,14 @@ export interface TurnTool {
   run(input: unknown, options?: { signal?: AbortSignal }): Promise<{ markdown: string }>;
 }
 
-interface Plan {
+export interface Plan {
   runner: Runner;
   facts: TurnFacts;
   notes: string[];
   /** The tokens of the tools and the system prompt. */
   overheadTokens?: number;
+  /** The estimated tokens of the last prompt that was sent. */
+  promptTokens?: number;
 }
 
 interface Prompt {
@@ -56,11 +64,15 @@ export async function toolLoop(
   const { runner, facts, notes } = plan;
   const { session, claim } = turn;
   const { maxSteps } = services.config.turn;
+  const levels = readLevels(session);
+  notes.push(...levels.notes);
   const tools = runner.takes === "messages" ? await offerTools(services, session) : [];
   const asked = new Set(turn.messages.flatMap(({ id }) => id ?? []));
-  plan.overheadTokens = countOverheadTokens(tools, services.config.turn.systemPrompt);
+  // The addition about summaries is counted with the view.
+  const system = buildSystemPrompt(services.config, services.store.clock.now(), undefined);
+  plan.overheadTokens = countOverheadTokens(tools, system);
   let prompt = await assemblePrompt(services, turn, plan);
-  const usage = { inputTokens: 0, outputTokens: 0 };
+  const usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   let counted = false;
   for (let step = 1; ; step += 1) {
     runtime.signal.throwIfAborted();
@@ -69,16 +81,23 @@ export async function toolLoop(
       if (text !== "") runtime.emit({ type: "text", text });
     };
     const isLast = step >= maxSteps;
+    plan.promptTokens = prompt.estimatedTokens;
+    const cache = runner.takes === "messages" ? planCache(prompt.messages) : undefined;
+    const cacheableShare = cache && toShare(1 - cache.tailTokens / Math.max(1, prompt.estimatedTokens));
     const answer = await runner.run({
       session,
       system: prompt.system,
-      messages: prompt.messages,
+      messages: isLast && step > 1 ? [...prompt.messages, lastStepNote] : prompt.messages,
       prompt: turn.prompt,
       asked,
+      thinking: levels.thinking,
+      cachePoints: cache?.points,
       tools: isLast ? [] : tools,
       signal: runtime.signal,
       onText: (text) => show(gate.push(text)),
-      onReasoning: (text) => runtime.emit({ type: "reasoning", text }),
+      onReasoning: (text) => {
+        if (levels.reasoning.isStreamed) runtime.emit({ type: "reasoning", text });
+      },
     });
     show(gate.end());
     notes.push(...answer.notes);
@@ -86,6 +105,11 @@ export async function toolLoop(
       counted = true;
       usage.inputTokens += answer.usage.inputTokens;
       usage.outputTokens += answer.usage.outputTokens;
+      const { inputTokens, cachedInputTokens = 0 } = answer.usage;
+      if (cachedInputTokens > 0) usage.cachedInputTokens = (usage.cachedInputTokens ?? 0) + cachedInputTokens;
+      if (cacheableShare !== undefined) {
+        usage.cacheableInputTokens = (usage.cacheableInputTokens ?? 0) + Math.round(inputTokens * cacheableShare);
+      }
     }
     const calls = getToolCalls(answer.message);
     if (calls.length === 0 || isLast) {
@@ -94,12 +118,13 @@ export async function toolLoop(
       return {
         runner,
         model: answer.message.model === undefined ? runner.model : (runner.model ?? answer.message.model),
-        message: answer.message,
+        message: calls.length === 0 ? answer.message : withoutCalls(answer.message, maxSteps),
         notes,
         facts: {
           ...facts,
           estimatedTokens: prompt.estimatedTokens,
           contextTokens: prompt.contextTokens,
+          ...(cacheableShare === undefined ? {} : { cacheableShare }),
           ...(step === 1 ? { snapshot: prompt.snapshot } : {}),
           ...(answer.usage ? { observedTokens: answer.usage.inputTokens } : {}),
         },
@@ -120,21 +145,51 @@ export async function toolLoop(
   }
 }
 
+function toShare(value: number): number {
+  return Math.round(Math.min(1, Math.max(0, value)) * 1000) / 1000;
+}
+
+/** The last step has no tools; a model that is not told so may call one all the same, instead of an answer. */
+const lastStepNote: Message = {
+  role: "user",
+  content: "[No more tools can be used in this turn. Answer now with what is known.]",
+};
+
+/** The text of an answer whose calls are not run any more; without text there is no answer. */
+function withoutCalls(message: Message, maxSteps: number): Message {
+  const content = getParts(message).filter((part) => part.type !== "tool_call");
+  if (content.some((part) => part.type === "text" && part.text.trim() !== "")) return { ...message, content };
+  throw new VarveError("MODEL_FAILED", `The model only called tools and gave no answer in ${maxSteps} steps.`, {
+    remedy: "The message is kept. Ask for less at once, raise turn.maxSteps, or choose another model.",
+    details: { retry: false },
+  });
+}
+
 const schemas = new WeakMap<z.ZodType, JsonObject>();
 
 /** The JSON schema of a tool's input. It never changes, and creating it is most of the cost of offering a tool. */
 function toJsonSchema(input: z.ZodType): JsonObject {
-  const known = schemas.get(input) ?? (z.toJSONSchema(input, { io: "input" }) as JsonObject);
+  const known = schemas.get(input) ?? compactSchema(z.toJSONSchema(input, { io: "input" }) as JsonObject);
   schemas.set(input, known);
   return known;
 }
+
+/** Tools that tell figures about the store; people get them with `/status` and `/context`. */
+const statisticsTools: ReadonlySet<string> = new Set(["memory_stats", "session_status"]);
 
 /** The tools of a session, as models take them. */
 export async function offerTools(services: TurnServices, session: Session): Promise<TurnTool[]> {
   // Loaded on demand: many turns use no tools.
   const { openToolbox } = await import("../tools/index.ts");
-  const { tools } = openToolbox(services, { session, agent: session.agent });
-  return tools.map(({ name, description, input, run }) => ({ name, description, input: toJsonSchema(input), run }));
+  const readOnly = !readLevels(session).mayWrite;
+  const { tools } = openToolbox(services, { session, agent: session.agent, ...(readOnly ? { readOnly } : {}) });
+  const offered = tools.filter(({ name }) => !statisticsTools.has(name));
+  return offered.map(({ name, description, input, run }) => ({
+    name,
+    description: compactDescription(description),
+    input: toJsonSchema(input),
+    run,
+  }));
 }
 
 const counted = new Map<string, number>();
@@ -149,16 +204,44 @@ function countOverheadTokens(tools: readonly TurnTool[], systemPrompt: string): 
   return tokens;
 }
 
+/** How often a view is assembled again because the names and headings of a group took its room. */
+const groupAttemptsMax = 3;
+
+/** The view with the names and headings of a group. They are sent too, so a view that has no room for them is made smaller. */
+async function assembleGroupView(services: TurnServices, turn: Turn, plan: Plan) {
+  const { config } = services;
+  const { runner, facts, overheadTokens = 0 } = plan;
+  let headingTokens = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    const view = await services.context.assembleForTurn(turn.session, {
+      windowTokens: facts.windowTokens - overheadTokens - headingTokens,
+      model: facts.model,
+      provider: runner.provider,
+      prompt: turn.prompt,
+    });
+    if (view.messages.every(({ meta }) => meta?.group === undefined)) return { view, messages: view.messages };
+    const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
+    const added = countMessages(messages) - countMessages(view.messages);
+    const fits = added <= headingTokens || services.context.fitMidTurn(turn.session, messages, windowFacts(plan)).fits;
+    if (fits || attempt >= groupAttemptsMax) return { view, messages };
+    // A quarter of a window is reserved for the answer: the room of a view shrinks by three quarters of this.
+    headingTokens += Math.ceil((added * 4) / 3);
+  }
+}
+
+function countMessages(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0);
+}
+
+/** The window without the tools and the system prompt. */
+function windowFacts({ facts, overheadTokens = 0 }: Plan): TurnFacts {
+  return { ...facts, windowTokens: facts.windowTokens - overheadTokens };
+}
+
 async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): Promise<Prompt> {
   const { config, store } = services;
-  const { runner, facts, overheadTokens = 0 } = plan;
-  const view = await services.context.assembleForTurn(turn.session, {
-    windowTokens: facts.windowTokens - overheadTokens,
-    model: facts.model,
-    provider: runner.provider,
-    prompt: turn.prompt,
-  });
-  const messages = withGroupHistory(view.messages, config.turn.groupHistoryLimit);
+  const { overheadTokens = 0 } = plan;
+  const { view, messages } = await assembleGroupView(services, turn, plan);
   const system = buildSystemPrompt(config, store.clock.now(), view.systemPromptAddition);
   // Messages of the running turn are never compacted: only truncating tool results can make them fit.
   const budget = fit(services, turn, plan, messages);
@@ -176,10 +259,8 @@ async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): P
 }
 
 function fit(services: TurnServices, turn: Turn, plan: Plan, messages: Message[]): Fitted {
-  const { facts, overheadTokens = 0, notes } = plan;
-  const limits = { ...facts, windowTokens: facts.windowTokens - overheadTokens };
-  const fitted = services.context.fitMidTurn(turn.session, messages, limits);
-  if (fitted.trimmed > 0) notes.push(`${fitted.trimmed} results of tools were cut short to fit the window.`);
+  const fitted = services.context.fitMidTurn(turn.session, messages, windowFacts(plan));
+  if (fitted.trimmed > 0) plan.notes.push(`${fitted.trimmed} results of tools were cut short to fit the window.`);
   return fitted;
 }
 

@@ -32,6 +32,8 @@ export interface TurnFacts extends PromptFacts {
   windowTokens: number;
   /** The coarsest cut and the messages after it: what compactions are decided by. */
   contextTokens?: number;
+  /** The share of the prompt that a provider's cache can hold. */
+  cacheableShare?: number;
   /** A snapshot of the conversation from the assembly, unless more was said since. */
   snapshot?: ConversationSnapshot;
 }
@@ -80,5 +82,13 @@ export function getText(message: Pick<Message, "content">): string {
   return getParts(message)
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("")
+    .trim();
+}
+
+/** The reasoning of a message, as far as the provider shows it. */
+export function getReasoning(message: Pick<Message, "content">): string {
+  return getParts(message)
+    .flatMap((part) => (part.type === "reasoning" ? [part.text] : []))
+    .join("\n")
     .trim();
 }

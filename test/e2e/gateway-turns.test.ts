@@ -50,6 +50,19 @@ test("a message is answered as JSON, and again with the same answer when it is s
   expect(later.json).toEqual(first.json);
 });
 
+test("heartbeats and scheduled runs are turns", async () => {
+  const body = { kind: "cron", job: "nightly", run: "r1", text: "Write the report." };
+  const run = await stage.send("POST", "/api/turns", { token: "all", body });
+  expect(run.json).toMatchObject({ status: "replied", key: "cron:nightly", reply: "You said: Write the report." });
+  const beat = await stage.send("POST", "/api/turns", {
+    token: "all",
+    body: { ...inbound("Anything to do?"), kind: "heartbeat" },
+  });
+  expect(beat.json).toMatchObject({ status: "replied", key: "agent:main:main" });
+  const refused = await stage.send("POST", "/api/turns", { token: "all", body: { kind: "cron", text: "Write." } });
+  expect(refused.status).toBe(400);
+});
+
 test("a message is answered as a stream", async () => {
   const answer = await fetch(`${stage.gateway.url}/api/turns`, {
     method: "POST",

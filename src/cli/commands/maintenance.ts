@@ -47,8 +47,11 @@ function turnLine({ inbox }: Status): string {
   return `${number(inbox.waiting ?? 0)} waiting, ${number(inbox.running ?? 0)} running, ${number(inbox.done ?? 0)} messages answered`;
 }
 
-function spendLine({ day, purpose, model, calls, inputTokens, outputTokens }: Status["spend"][number]): string {
-  return `${day} ${purpose} ${model}: ${number(calls)} calls, ${number(inputTokens)} tokens in, ${number(outputTokens)} out`;
+function spendLine(spend: Status["spend"][number]): string {
+  const { day, purpose, model, calls, inputTokens, outputTokens, cacheableTokens, cachedTokens } = spend;
+  const share = (tokens: number) => `${Math.min(100, Math.round((100 * tokens) / Math.max(1, inputTokens)))}%`;
+  const cache = cacheableTokens > 0 ? ` (${share(cacheableTokens)} cacheable, ${share(cachedTokens)} cached)` : "";
+  return `${day} ${purpose} ${model}: ${number(calls)} calls, ${number(inputTokens)} tokens in${cache}, ${number(outputTokens)} out`;
 }
 
 /** Formats a model's calls and failures, and the reason when it is paused. */

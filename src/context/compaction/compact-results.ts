@@ -12,6 +12,12 @@ export function checkReached(result: CompactResult, budgetTokens: number): Compa
   return { ...result, status: "stopped", because: because.filter(Boolean).join("; ") };
 }
 
+/** The result for a context that needs no compaction. */
+export function nothingToDo(tokens: number): CompactResult {
+  const none = { leafPasses: 0, condensedPasses: 0, modelPasses: 0, calls: 0, levels: {}, faults: [] };
+  return { status: "nothing", tokensBefore: tokens, tokensAfter: tokens, ...none };
+}
+
 /** Whether a job goes on with another round; a failure fails the job, so that it is retried later. */
 export function canContinue(result: CompactResult): boolean {
   if (result.failure !== undefined || result.status === "busy") {

@@ -2,10 +2,11 @@ import { sql } from "kysely";
 import type { Store } from "../../store/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import { type Frontier, loadFrontier } from "../frontier.ts";
-import { newestRaw, rawTokens } from "../window.ts";
+import { afterBoundary, measureContext } from "../measure.ts";
+import type { SessionBoundary } from "../session-boundary.ts";
+import { newestRaw } from "../window.ts";
 import { freshTail, thresholdReached } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
-import { summaryTokens } from "./sweep.ts";
 
 export interface CompactionTriggerOptions {
   policy: CompactionPolicy;
@@ -13,6 +14,8 @@ export interface CompactionTriggerOptions {
   /** The tokens that the provider counted for the last prompt, and the estimate for it, if known. */
   observedTokens?: number;
   estimatedTokens?: number;
+  boundary?: SessionBoundary;
+  timeZone?: string;
 }
 
 /** The work that a context needs: nothing, one leaf with its condensation, or a full sweep. */
@@ -28,9 +31,11 @@ export async function findCompactionTrigger(
   ref: ConversationRef,
   options: CompactionTriggerOptions,
 ): Promise<CompactionTrigger> {
-  const frontier = await loadFrontier(store, ref);
-  const raw = await rawTokens(store, ref, frontier, options.policy.messageTokensMax);
-  const stored = summaryTokens(frontier) + raw;
+  const { boundary, timeZone } = options;
+  const frontier = await loadFrontier(store, ref, { boundary });
+  const { messageTokensMax } = options.policy;
+  const size = await measureContext(store, ref, frontier, { boundary, messageTokensMax, timeZone });
+  const stored = size.tokens;
   const { observedTokens = 0, estimatedTokens } = options;
   // A view uses the room it has, so its size says nothing; but it tells how far the estimates are off.
   const tokens =
@@ -38,7 +43,7 @@ export async function findCompactionTrigger(
       ? Math.max(stored, observedTokens)
       : Math.ceil(stored * Math.max(1, observedTokens / Math.max(1, estimatedTokens)));
   if (thresholdReached(tokens, options.windowTokens, options.policy)) return { work: "sweep", tokens };
-  const outside = raw - (await tailTokens(store, ref, frontier, options.policy));
+  const outside = size.rawTokens - (await tailTokens(store, ref, afterBoundary(frontier, boundary), options.policy));
   return { work: outside >= options.policy.leafChunkTokens ? "leaf" : "none", tokens };
 }
 

@@ -7,6 +7,7 @@ import { canExtract, createExtractionJob, hasUnreadMessages } from "../../memory
 import type { Generate } from "../../models/index.ts";
 import { addNotice, findSessionIfAny, readSessionStart, type Session } from "../../session/index.ts";
 import { enqueueJob, type NewJob, type Store } from "../../store/index.ts";
+import { estimateTokens } from "../../tokens/index.ts";
 import { appendEntries } from "../../transcript/index.ts";
 import {
   bootstrapTokens,
@@ -16,11 +17,14 @@ import {
   createPolicy,
 } from "../context-settings.ts";
 import { loadFrontier } from "../frontier.ts";
+import { afterBoundary, measureContext } from "../measure.ts";
+import { isRetained, type SessionBoundary, toBoundary } from "../session-boundary.ts";
 import { createSummariser } from "../summary/summarise-with-fallback.ts";
 import type { Summarise } from "../summary/summary-request.ts";
 import { messageShare } from "../view/message-groups.ts";
-import { messagesSince, rawTokens } from "../window.ts";
-import { canContinue, checkReached, joinResults } from "./compact-results.ts";
+import { systemPromptAddition } from "../view/render-summaries.ts";
+import { rawTokens } from "../window.ts";
+import { canContinue, checkReached, joinResults, nothingToDo } from "./compact-results.ts";
 import { findCompactionTrigger } from "./compaction-trigger.ts";
 import { type CompactionPolicy, manualPolicy } from "./policy.ts";
 import { type CompactResult, sweepConversation } from "./sweep.ts";
@@ -124,6 +128,10 @@ interface SweepPlan {
 export function createCompactor({ loaded, store, generate, jobs, emit }: CompactorOptions): Compactor {
   const { config } = loaded;
 
+  const { timezone: timeZone } = config;
+  const readBoundary = async (session: Session): Promise<SessionBoundary | undefined> =>
+    toBoundary(await readSessionStart(store, session), contextSettings(config, { session }).newSessionRetainDepth);
+
   const compactUntilUnder: Compactor["compactUntilUnder"] = async (session, request, reason) => {
     const { budgetTokens } = request;
     const configured = contextSettings(config, { session, model: request.model });
@@ -139,8 +147,9 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
     const policy = createPolicy(settings);
     const tailMax = Math.floor(budgetTokens * tailShareOfBudget);
     const isEmergency = reason === "overflow";
-    const frontier = await loadFrontier(store, session);
-    const historyTokens = await rawTokens(store, session, frontier);
+    const boundary = await readBoundary(session);
+    const frontier = await loadFrontier(store, session, { boundary });
+    const historyTokens = await rawTokens(store, session, afterBoundary(frontier, boundary));
     const result = await sweep(session, settings, reason, {
       policy: {
         ...policy,
@@ -197,6 +206,8 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
       windowTokens,
       observedTokens,
       estimatedTokens,
+      boundary: await readBoundary(session),
+      timeZone,
     });
     if (trigger.work === "none") return undefined;
     const request = { signal };
@@ -219,8 +230,8 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
     const start = await readSessionStart(store, session);
     if (start === undefined) return undefined;
     const settings = contextSettings(config, { session });
-    const freshTailCount = await messagesSince(store, session, start);
-    const policy = { ...manualPolicy(createPolicy(settings)), freshTailCount };
+    // Bounded by an entry, not by a number of messages: more of the new session may arrive at any moment.
+    const policy = { ...manualPolicy(createPolicy(settings)), endSeq: start };
     return sweep(session, settings, "new", { policy, request: { signal } });
   };
 
@@ -242,16 +253,20 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
     const started = performance.now();
     if (reason !== "import") await extractBefore(session);
     const { targetTokens } = plan;
+    const boundary = await readBoundary(session);
     const run = (summarise: Summarise) =>
       sweepConversation(store, session, {
         summarise,
-        policy: plan.policy,
+        policy: { ...plan.policy, barrierSeq: boundary?.seq },
+        boundary,
+        timeZone,
         targetTokens,
         maxLeafPasses: plan.maxLeafPasses,
         maxDepth: plan.maxDepth,
         maxModelPasses: settings.maxSweepIterations * (plan.rounds ?? 1),
         deadlineMs: plan.deadlineMs ?? settings.sweepDeadlineMs,
         isSealed: reason === "manual",
+        acceptsAnySize: plan.given !== undefined,
         instructions: [settings.customInstructions, plan.request.instructions].filter(Boolean).join("\n") || undefined,
         signal: plan.request.signal,
       });
@@ -286,6 +301,15 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
     return result;
   }
 
+  /** The size of a session's context as it is sent, with the addition to the system prompt. */
+  const countContext = async (session: Session, budgetTokens: number): Promise<number> => {
+    const boundary = await readBoundary(session);
+    const frontier = await loadFrontier(store, session, { boundary });
+    const { tokens } = await measureContext(store, session, frontier, { boundary, timeZone });
+    const retained = frontier.summaries.filter((one) => isRetained(one, boundary));
+    return tokens + estimateTokens(systemPromptAddition(retained, { budgetTokens }) ?? "");
+  };
+
   const summariserFor = (settings: ContextSettings, model: Generate | undefined): Summarise =>
     createSummariser({
       timeZone: config.timezone,
@@ -318,7 +342,8 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
         .execute();
     });
     if (session.verboseLevel !== undefined && session.verboseLevel !== "off") {
-      await addNotice(store, session, `The conversation was compacted: ${tokensBefore} → ${tokensAfter} tokens.`);
+      const text = `The conversation was compacted: ${tokensBefore} → ${tokensAfter} tokens.`;
+      await addNotice(store, session, text, "user");
     }
   };
 
@@ -346,10 +371,13 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
     compactUntilUnder,
     async compact(session, request) {
       const { budgetTokens } = request;
-      const run = () =>
-        request.summary !== undefined || budgetTokens === undefined
-          ? compactManually(session, request)
-          : compactUntilUnder(session, { ...request, budgetTokens }, "budget");
+      const run = async () => {
+        if (request.summary !== undefined || budgetTokens === undefined) return compactManually(session, request);
+        const tokens = await countContext(session, budgetTokens);
+        // What fits is left alone: a summary would only lose detail, and may even be longer.
+        if (tokens <= budgetTokens) return nothingToDo(tokens);
+        return compactUntilUnder(session, { ...request, budgetTokens }, "budget");
+      };
       const waitsUntil = performance.now() + busyWaitMs;
       for (;;) {
         const result = await run();

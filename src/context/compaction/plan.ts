@@ -22,7 +22,7 @@ export function freshTail(items: readonly ContextItem[], policy: CompactionPolic
 export function planLeafPass(items: readonly ContextItem[], policy: CompactionPolicy): Run | undefined {
   const pairs = findToolPairs(items);
   const from = firstMessageIndex(items);
-  const limit = Math.min(findTail(items, policy, pairs), pairs.firstPending);
+  const limit = Math.min(findTail(items, policy, pairs), pairs.firstPending, findSessionEnd(items, from, policy));
   let to = from;
   let tokens = 0;
   for (let end = from + 1; end <= limit; end += 1) {
@@ -34,6 +34,16 @@ export function planLeafPass(items: readonly ContextItem[], policy: CompactionPo
   return to > from ? { from, to } : undefined;
 }
 
+/** The index of the first message that may not be in one leaf with the message at `from`. */
+function findSessionEnd(items: readonly ContextItem[], from: number, policy: CompactionPolicy): number {
+  const first = items[from];
+  const { barrierSeq = 0, endSeq = Number.POSITIVE_INFINITY } = policy;
+  const isEarlier = first?.kind === "message" && first.seq < barrierSeq;
+  const end = Math.min(endSeq, isEarlier ? barrierSeq : Number.POSITIVE_INFINITY);
+  const index = items.findIndex((item) => item.kind === "message" && item.seq >= end);
+  return index === -1 ? items.length : index;
+}
+
 /** The oldest run of enough neighbours at the lowest depth that has one. */
 export function planCondensedPass(
   items: readonly ContextItem[],
@@ -42,7 +52,7 @@ export function planCondensedPass(
 ): CondensedRun | undefined {
   const maxDepth = options.maxDepth ?? Number.MAX_SAFE_INTEGER;
   let best: CondensedRun | undefined;
-  for (const run of runsOfOneDepth(items)) {
+  for (const run of runsOfOneDepth(items, policy.barrierSeq)) {
     const fanout = Math.max(2, fanoutAt(run.depth, policy, options.hard === true));
     if (run.to - run.from < fanout || run.depth + 1 > maxDepth) continue;
     if (best !== undefined && run.depth >= best.depth) continue;
@@ -112,12 +122,14 @@ function boundRun(items: readonly ContextItem[], run: CondensedRun, fanout: numb
   return to;
 }
 
-function* runsOfOneDepth(items: readonly ContextItem[]): Generator<CondensedRun> {
+/** Neighbours of one depth, on one side of a session's beginning. */
+function* runsOfOneDepth(items: readonly ContextItem[], barrierSeq = 0): Generator<CondensedRun> {
   const end = firstMessageIndex(items);
+  const isEarlier = (index: number) => ((items[index] as SummaryItem | undefined)?.firstSeq ?? 0) < barrierSeq;
   let from = 0;
   for (let to = 1; to <= end; to += 1) {
     const depth = depthAt(items, from);
-    if (to < end && depthAt(items, to) === depth) continue;
+    if (to < end && depthAt(items, to) === depth && isEarlier(to) === isEarlier(from)) continue;
     yield { from, to, depth };
     from = to;
   }

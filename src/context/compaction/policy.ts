@@ -13,6 +13,10 @@ export interface CompactionPolicy {
    * every view shows the request of its first message.
    */
   tailHoldsNewestUser: boolean;
+  /** A session begins at this entry: no summary covers messages on both sides of it. */
+  barrierSeq?: number;
+  /** Messages from this entry on are not compacted, however many arrive meanwhile. */
+  endSeq?: number;
   leafChunkTokens: number;
   /** How many summaries of depth 0 make one of depth 1. */
   leafMinFanout: number;

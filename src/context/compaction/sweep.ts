@@ -3,9 +3,11 @@ import { dropLease, type Store, takeLease } from "../../store/index.ts";
 import type { ConversationRef, StoredSummary } from "../dag.ts";
 import { type Frontier, loadFrontier, publish } from "../frontier.ts";
 import type { ContextItem } from "../items.ts";
+import { countSummaryTokens, measureContext, measureSummaries } from "../measure.ts";
+import { isRetained, type SessionBoundary } from "../session-boundary.ts";
 import type { Summarise } from "../summary/summary-request.ts";
 import { prunableUpTo } from "../view/prune.ts";
-import { type MessageEntry, newestRaw, rawTokens } from "../window.ts";
+import { type MessageEntry, newestRaw } from "../window.ts";
 import { condensedNode, leafNode, type MadeSummary } from "./make-summary.ts";
 import { planCondensedPass, planLeafPass, type Run } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
@@ -23,6 +25,12 @@ export interface SweepOptions {
   /** The most summaries by a model. The built-in summariser costs nothing; only the deadline limits it. */
   maxModelPasses: number;
   deadlineMs: number;
+  /** The session that is compacted; what precedes it counts only as far as its context retains it. */
+  boundary?: SessionBoundary;
+  /** The zone in which times are written. */
+  timeZone?: string;
+  /** Whether a leaf is published whatever its size: the caller wrote it. */
+  acceptsAnySize?: boolean;
   /** A person asked for it: views do not open the summaries again. */
   isSealed?: boolean;
   instructions?: string;
@@ -68,8 +76,10 @@ export async function sweepConversation(
   const owner = newId(store.clock, store.random);
   const hold = () => takeLease(store, `compact ${ref.agent} ${ref.conversation}`, owner, store.clock.now(), leaseMs);
   const lease = await hold();
-  const frontier = await loadFrontier(store, ref);
-  const before = summaryTokens(frontier) + (await rawTokens(store, ref, frontier, options.policy.messageTokensMax));
+  const { boundary, timeZone } = options;
+  const frontier = await loadFrontier(store, ref, { boundary });
+  const { messageTokensMax } = options.policy;
+  const { tokens: before } = await measureContext(store, ref, frontier, { boundary, messageTokensMax, timeZone });
   const result: CompactResult = {
     status: "nothing",
     tokensBefore: before,
@@ -150,7 +160,7 @@ async function nextPass(
   skipped: Set<string>,
 ): Promise<PassOutcome | "failed"> {
   try {
-    const frontier = await loadFrontier(store, ref, buffer.summaries);
+    const frontier = await loadFrontier(store, ref, { known: buffer.summaries, boundary: options.boundary });
     const pass: Pass = { store, ref, options, result, buffer, frontier, skipped };
     return (await leafPass(pass)) ?? (await condensedPass(pass));
   } catch (error) {
@@ -161,7 +171,7 @@ async function nextPass(
   }
 }
 
-async function leafPass(pass: Pass, widening = 1): Promise<PassOutcome> {
+async function leafPass(pass: Pass, widening = 1, tried = 0): Promise<PassOutcome> {
   const { store, ref, options, result, buffer, frontier, skipped } = pass;
   const leafKey = `leaf ${frontier.coveredSeq}`;
   if (skipped.has(leafKey)) return undefined;
@@ -173,12 +183,16 @@ async function leafPass(pass: Pass, widening = 1): Promise<PassOutcome> {
   const run = planLeafPass(items, policy);
   if (!run) return undefined;
   const chosen = entries.slice(run.from - frontier.summaries.length, run.to - frontier.summaries.length);
+  if (chosen.length === tried && widening < wideningMax) return leafPass(pass, widening * 4, tried);
   const made = await leafNode(store, ref, chosen, frontier.summaries.at(-1), options);
   countSummary(result, made);
   const spent = chosen.reduce((sum, one) => sum + one.item.tokens, 0);
-  if (made.node.tokens >= spent) {
+  const cost = countSummaryTokens(made.node, [], options.timeZone);
+  // What precedes the session is not in view: its leaf takes nothing from it, however short the messages were.
+  const isOutside = made.node.lastSeq < (options.boundary?.seq ?? 0);
+  if (cost >= spent && options.acceptsAnySize !== true && !(isOutside && widening >= wideningMax)) {
     // A few short messages cannot be shortened: take the large message after them as well.
-    if (widening < wideningMax) return leafPass(pass, widening * 4);
+    if (widening < wideningMax) return leafPass(pass, widening * 4, chosen.length);
     skipped.add(leafKey);
     return "skipped";
   }
@@ -186,7 +200,8 @@ async function leafPass(pass: Pass, widening = 1): Promise<PassOutcome> {
   if (!(await publish(store, ref, frontier, { ...made, summaries }))) return "stale";
   result.leafPasses += 1;
   const most = options.policy.messageTokensMax ?? Number.POSITIVE_INFINITY;
-  result.tokensAfter += made.node.tokens - chosen.reduce((sum, one) => sum + Math.min(one.item.tokens, most), 0);
+  const shown = isOutside ? 0 : chosen.reduce((sum, one) => sum + Math.min(one.item.tokens, most), 0);
+  result.tokensAfter += (isRetained(made.node, options.boundary) ? cost : 0) - shown;
   return "saved";
 }
 
@@ -218,15 +233,19 @@ async function condensedPass({ store, ref, options, result, frontier, skipped }:
   const sources = frontier.summaries.slice(run.from, run.to);
   const made = await condensedNode(store, ref, sources, frontier.summaries[run.from - 1], options);
   countSummary(result, made);
-  const spent = sources.reduce((sum, one) => sum + one.tokens, 0);
-  if (made.node.tokens >= spent) {
+  const sizes = await measureSummaries(store.db, ref.agent, sources, options.timeZone);
+  const total = (some: readonly StoredSummary[]) => some.reduce((sum, one) => sum + (sizes.get(one.id) ?? 0), 0);
+  const ids = sources.map(({ id }) => id);
+  const cost = countSummaryTokens(made.node, ids, options.timeZone);
+  if (cost >= total(sources)) {
     skipped.add(runKey(run));
     return "skipped";
   }
   const summaries = [...frontier.summaries.slice(0, run.from), made.node, ...frontier.summaries.slice(run.to)];
   if (!(await publish(store, ref, frontier, { ...made, summaries }))) return "stale";
   result.condensedPasses += 1;
-  result.tokensAfter += made.node.tokens - spent;
+  const isShown = (one: StoredSummary) => isRetained(one, options.boundary);
+  result.tokensAfter += (isShown(made.node) ? cost : 0) - total(sources.filter(isShown));
   return "saved";
 }
 
@@ -259,8 +278,8 @@ function countSummary(result: CompactResult, made: MadeSummary): void {
 }
 
 function summaryItem(summary: StoredSummary): ContextItem {
-  const { id, depth, tokens, earliestAt, latestAt } = summary;
-  return { kind: "summary", id, depth, tokens, earliestAt, latestAt };
+  const { id, depth, tokens, earliestAt, latestAt, firstSeq } = summary;
+  return { kind: "summary", id, depth, tokens, earliestAt, latestAt, firstSeq };
 }
 
 export function summaryTokens(frontier: Frontier): number {

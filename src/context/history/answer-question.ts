@@ -73,7 +73,7 @@ export async function answerQuestion(reader: QuestionReader, request: QuestionRe
       ttlMs: delegationTimeoutMs,
     });
     try {
-      const reading = new Reading(store, reader.search, visibility, grant);
+      const reading = new Reading(store, reader.search, visibility, grant, config.timezone);
       const answer = await readAndAnswer(reader, reading, request, grant.tokenCap);
       await endGrant(store, grant, "done");
       return answer;

@@ -33,8 +33,7 @@ export async function describeSummary(
   tokenCap: number,
 ): Promise<SummaryDescription> {
   const summary = await findSummary(store, agent, id);
-  const ref = { agent, conversation: summary.conversation };
-  const sources = await readSources(store.db, ref, id);
+  const sources = await readSources(store.db, agent, summary);
   const parents = await store.db
     .selectFrom("summary_sources")
     .select("summary")
@@ -65,10 +64,9 @@ export interface TreeNode {
 export async function summaryTree(store: Store, agent: string, roots: StoredSummary[]): Promise<TreeNode[]> {
   const nodes: TreeNode[] = [];
   for (const summary of roots) {
-    const ref = { agent, conversation: summary.conversation };
-    const sources = summary.kind === "leaf" ? [] : await readSources(store.db, ref, summary.id);
+    const sources = summary.kind === "leaf" ? [] : await readSources(store.db, agent, summary);
     const ids = sources.flatMap((source) => ("summary" in source ? [source.summary] : []));
-    nodes.push({ summary, children: await summaryTree(store, agent, await readSummaries(store.db, ref, ids)) });
+    nodes.push({ summary, children: await summaryTree(store, agent, await readSummaries(store.db, agent, ids)) });
   }
   return nodes;
 }
@@ -111,12 +109,14 @@ export async function listCoveredEntries(
     if (conversations !== undefined && !conversations.includes(top.conversation)) {
       throw new VarveError("NOT_FOUND", `There is no summary ${id} here.`, { remedy: "Take an id from lcm_grep." });
     }
-    const waiting = [id];
+    const waiting = [top];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      for (const source of await readSources(store.db, { agent, conversation: top.conversation }, next)) {
-        if ("summary" in source) waiting.push(source.summary);
+      const children: string[] = [];
+      for (const source of await readSources(store.db, agent, next)) {
+        if ("summary" in source) children.push(source.summary);
         else seqs.add(source.entrySeq);
       }
+      waiting.push(...(await readSummaries(store.db, agent, children)));
     }
   }
   return [...seqs].sort((a, b) => a - b);

@@ -45,7 +45,7 @@ export async function expandSummaries(
 ): Promise<Expansion> {
   const walk: Walk = { store, ref, options, tokens: 0, leftOut: { messages: 0, summaries: 0 }, referred: [] };
   const nodes: ExpandedNode[] = [];
-  for (const summary of await readSummaries(store.db, ref, ids)) {
+  for (const summary of await readSummaries(store.db, ref.agent, ids)) {
     const node = await expandNode(walk, summary, options.maxDepth ?? 3);
     if (node) nodes.push(node);
   }
@@ -70,7 +70,7 @@ async function expandNode(walk: Walk, summary: StoredSummary, depth: number): Pr
     return undefined;
   }
   const node: ExpandedNode = { summary, children: [], messages: [] };
-  const sources = await readSources(walk.store.db, walk.ref, summary.id);
+  const sources = await readSources(walk.store.db, walk.ref.agent, summary);
   if (summary.kind === "leaf") {
     if (walk.options.includeMessages) node.messages = await openMessages(walk, sources);
     return node;
@@ -80,7 +80,7 @@ async function expandNode(walk: Walk, summary: StoredSummary, depth: number): Pr
     walk.leftOut.summaries += summary.descendantCount;
     return node;
   }
-  for (const child of await readSummaries(walk.store.db, walk.ref, ids)) {
+  for (const child of await readSummaries(walk.store.db, walk.ref.agent, ids)) {
     const opened = await expandNode(walk, child, depth - 1);
     if (opened) node.children.push(opened);
   }

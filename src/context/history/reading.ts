@@ -32,6 +32,7 @@ export class Reading {
   private readonly search: SearchService;
   private readonly visibility: Visibility;
   private readonly grant: Grant;
+  private readonly timeZone: string;
   private readonly passages = new Map<number, Passage>();
   /** The messages that matched, best first. */
   private readonly ranked: number[] = [];
@@ -39,11 +40,12 @@ export class Reading {
   /** Messages that may matter and did not fit. */
   leftOut = 0;
 
-  constructor(store: Store, search: SearchService, visibility: Visibility, grant: Grant) {
+  constructor(store: Store, search: SearchService, visibility: Visibility, grant: Grant, timeZone: string) {
     this.store = store;
     this.search = search;
     this.visibility = visibility;
     this.grant = grant;
+    this.timeZone = timeZone;
   }
 
   get isEmpty(): boolean {
@@ -142,7 +144,7 @@ export class Reading {
     for (const { entry, score } of hits) {
       if (score > 0 && !this.ranked.includes(entry.seq)) this.ranked.push(entry.seq);
       if (this.passages.has(entry.seq)) continue;
-      const text = passageLine(entry);
+      const text = passageLine(entry, { timeZone: this.timeZone });
       const cost = estimateTokens(text);
       if (tokens + cost > Math.min(tokensMax, this.grant.tokenCap - this.tokensRead)) {
         this.leftOut += 1;

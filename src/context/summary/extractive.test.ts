@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { formatStamp } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
 import { pathsIn } from "./extractive/print.ts";
 import { splitSentences } from "./extractive/sentences.ts";
-import { extractiveSummary, extractiveTokensMin } from "./extractive.ts";
+import { extractiveSummary, extractiveTokensMin, unfoldSummaries } from "./extractive.ts";
 import type { SummaryTurn } from "./summary-request.ts";
 
 const noon = Date.UTC(2024, 4, 8, 12);
@@ -66,10 +67,10 @@ describe("the built-in summariser", () => {
       depth: 0,
     });
     expect(content.split("\n").slice(0, 4)).toEqual([
-      "[2024-05-08 12:00] Ines: I moved to Porto in 2019.",
+      "[2024-05-08 12:00Z] Ines: I moved to Porto in 2019.",
       "Ines: My brother Rui works at the harbour.",
-      "[13:00] Tom: The boat Gaivota leaves on Friday.",
-      "[2024-05-09 14:00] Tom: We met the pilot in Setubal.",
+      "[13:00Z] Tom: The boat Gaivota leaves on Friday.",
+      "[2024-05-09 14:00Z] Tom: We met the pilot in Setubal.",
     ]);
   });
 
@@ -100,7 +101,7 @@ describe("the built-in summariser", () => {
       depth: 1,
     });
     expect(content).toContain(
-      "[2024-05-01 12:00] Ines: We chose SQLite.\n[2024-05-02 12:00] Ines: The Oslo trip is booked.",
+      "[2024-05-01 12:00Z] Ines: We chose SQLite.\n[2024-05-02 12:00Z] Ines: The Oslo trip is booked.",
     );
     expect(content).toContain("Files: a1.ts (edited), a2.ts (edited)");
     expect(content).not.toContain("[Truncated");
@@ -189,4 +190,42 @@ describe("paths in a text", () => {
     ]);
     expect(pathsIn("and/or 1/2 km/h 12/05/2024 https://a.example/b.ts e.g. done.")).toEqual([]);
   });
+});
+
+it("the times of condensed summaries stay the same through every depth, in every zone and at every change of the clock", () => {
+  const zones = ["UTC", "Asia/Shanghai", "America/New_York", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe"];
+  const starts = [
+    Date.UTC(2026, 10, 16, 15, 50),
+    Date.UTC(2026, 2, 8, 6, 40),
+    Date.UTC(2026, 9, 25, 0, 20),
+    Date.UTC(2026, 10, 1, 5, 10),
+  ];
+  for (const timeZone of zones) {
+    for (const start of starts) {
+      const said = Array.from({ length: 12 }, (_, index) => ({
+        time: start + index * 20 * 60_000,
+        role: "user" as const,
+        text: `We chose berth ${index} for the ferry Aurora${index} at pier ${index * 3}.`,
+      }));
+      const known = new Set(said.map(({ time }) => formatStamp(time, timeZone)));
+      let turns: SummaryTurn[] = said;
+      for (let depth = 0; depth < 3; depth += 1) {
+        const text = extractiveSummary({ turns, depth, targetTokens: 2_000, timeZone });
+        const read = unfoldSummaries([{ time: start, text }], timeZone).turns;
+        expect(read.length, text).toBeGreaterThan(5);
+        for (const { time } of read)
+          expect(known, `${timeZone} depth ${depth}\n${text}`).toContain(formatStamp(time, timeZone));
+        const last = said.at(-1)?.time ?? start;
+        turns = [{ time: start, until: last, text }];
+      }
+    }
+  }
+});
+
+it("stamps of older summaries, which name no zone, are read in the zone of the settings", () => {
+  const [turn] = unfoldSummaries(
+    [{ time: 0, text: "[2026-11-16 20:34] User: The ferry left." }],
+    "Asia/Shanghai",
+  ).turns;
+  expect(turn?.time).toBe(Date.UTC(2026, 10, 16, 12, 34));
 });

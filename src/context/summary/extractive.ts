@@ -1,4 +1,4 @@
-import { type Role, roles } from "../../domain/index.ts";
+import { formatStamp, parseLocalTime, type Role, roles } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
 import { expandPrefix, filesPrefix, noFiles, sourcePrefix, timeWriter, truncatedMarker } from "../summary-text.ts";
 import { type Candidate, type Candidates, findCandidates } from "./extractive/candidates.ts";
@@ -33,7 +33,7 @@ export interface ExtractiveInput {
  */
 export function extractiveSummary(input: ExtractiveInput): string {
   const target = Math.max(extractiveTokensMin, input.targetTokens ?? emergencyTargetTokens);
-  const unfolded = input.depth > 0 ? unfoldSummaries(input.turns) : undefined;
+  const unfolded = input.depth > 0 ? unfoldSummaries(input.turns, input.timeZone) : undefined;
   const turns = unfolded?.turns ?? input.turns;
   const found = findCandidates(turns, input.previousSummary ?? "");
   const files = filesLine(unfolded === undefined ? turns : [], unfolded?.files ?? [], Math.floor(target * 0.15));
@@ -154,12 +154,12 @@ export interface Unfolded {
   terms: string[];
 }
 
-const stamp = /^\[(\d{4}-\d\d-\d\d)?(?:(?:^|\s|(?<=\[))(\d\d:\d\d))?[^\]\n]{0,40}\]\s*/;
+const stamp = /^\[(\d{4}-\d\d-\d\d)?(?:(?:^|\s|(?<=\[))(\d\d:\d\d)(Z|[+-]\d\d:\d\d)?)?[^\]\n]{0,40}\]\s*/;
 const speaker = /^([\p{L}][\p{L}\p{N} .'_-]{0,39}): (?=\S)/u;
 const fileEntry = /^(\S+)(?: \(([^()]{1,40})\))?$/;
 
 /** Splits summaries into their lines, each with its time and speaker; their markers are removed. */
-export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
+export function unfoldSummaries(summaries: readonly SummaryTurn[], timeZone?: string): Unfolded {
   const unfolded: Unfolded = { turns: [], files: [], terms: [] };
   for (const summary of summaries) {
     let time = summary.time;
@@ -171,7 +171,7 @@ export function unfoldSummaries(summaries: readonly SummaryTurn[]): Unfolded {
       else if (line.startsWith(expandPrefix)) unfolded.terms.push(...line.slice(expandPrefix.length).split(/, ?/));
       else {
         const found = stamp.exec(line);
-        time = found === null ? time : parseTime(found, time);
+        time = found === null ? time : parseTime(found, time, timeZone);
         const text = found === null ? line : line.slice(found[0].length);
         const name = speaker.exec(text);
         const content = name === null ? text : text.slice(name[0].length);
@@ -188,10 +188,15 @@ function parseRole(name: string | undefined): Role | undefined {
   return roles.find((role) => name?.toLowerCase().split(" ", 1)[0] === role);
 }
 
-function parseTime(found: RegExpExecArray, last: number): number {
-  const lastDay = Math.abs(last) <= 8.64e15 ? new Date(last).toISOString().slice(0, 10) : "1970-01-01";
-  const time = Date.parse(`${found[1] ?? lastDay}T${found[2] ?? "00:00"}Z`);
-  return Number.isNaN(time) ? last : time;
+/** The time of a stamp. Older summaries name no zone: their stamps are in the zone of the settings. */
+function parseTime([, day, timeOfDay, zone]: RegExpExecArray, last: number, timeZone?: string): number {
+  if (day === undefined && timeOfDay === undefined) return last;
+  if (timeOfDay === undefined || zone === undefined) {
+    return parseLocalTime(day ?? formatStamp(last, timeZone).slice(0, 10), timeOfDay ?? "00:00", timeZone) ?? last;
+  }
+  const offset = zone === "Z" ? 0 : Number(`${zone[0]}1`) * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4)));
+  const wall = parseLocalTime(day ?? formatStamp(last + offset * 60_000).slice(0, 10), timeOfDay);
+  return wall === undefined ? last : wall - offset * 60_000;
 }
 
 function parseFiles(list: string): { path: string; operation?: string }[] {

@@ -6,10 +6,12 @@ import { cleanForProvider } from "../../transcript/index.ts";
 import { checkBudget } from "../compaction/sweep.ts";
 import type { ConversationRef } from "../dag.ts";
 import { type Frontier, loadFrontier } from "../frontier.ts";
+import { isRetained } from "../session-boundary.ts";
 import { isWorkLogText } from "../summary/work-log/parse.ts";
 import type { ShownMessage } from "./message-groups.ts";
 import { recallBlock } from "./recall-messages.ts";
 import { systemPromptAddition } from "./render-summaries.ts";
+import { growthShare } from "./shown-window.ts";
 import { chooseStable, type StableView } from "./stable-view.ts";
 import type { AssembleOptions, ContextView } from "./view-types.ts";
 
@@ -20,8 +22,11 @@ const recallShareOfWork = 0.3;
 const recallTokensMax = 8_000;
 /** Below this budget the reserve for recall shrinks, because the newest messages matter more. */
 const smallBudget = 4_000;
-/** Below this budget the addition to the system prompt is one sentence. */
-const briefBudget = 6_000;
+/**
+ * From this budget on a view is the prompt of a model's window, and the next messages need room in it: recall leaves them
+ * theirs, and brings only what is clearly relevant. Otherwise it would refill at once what a compaction has emptied.
+ */
+const windowBudget = 12_000;
 /** How often a view is made smaller when the provider's hygiene made it larger. */
 const attemptsMax = 6;
 
@@ -36,8 +41,9 @@ export async function assemble(
   options: AssembleOptions,
 ): Promise<ContextView> {
   checkBudget(options.budgetTokens);
-  const frontier = await loadFrontier(store, ref, undefined, options.snapshot);
-  const addition = systemPromptAddition(frontier.summaries, { isBrief: options.budgetTokens < briefBudget });
+  const frontier = await loadFrontier(store, ref, { opening: options.snapshot, boundary: options.begin });
+  const retained = frontier.summaries.filter((one) => isRetained(one, options.begin));
+  const addition = systemPromptAddition(retained, { budgetTokens: options.budgetTokens });
   const budget = options.budgetTokens - estimateTokens(addition ?? "");
   const reserveTokens = reserveForRecall(budget, frontier, options);
   // Whatever the hygiene adds is taken from the room of the next attempt.
@@ -77,7 +83,7 @@ async function complete(
   ref: ConversationRef,
   stable: StableView,
   budget: number,
-  { fresh, freshTrace = [], prompt }: AssembleOptions,
+  { fresh, freshTrace = [], prompt, begin, timeZone }: AssembleOptions,
 ): Promise<Pick<ContextView, "messages" | "trace">> {
   const messages: Message[] = [
     ...stable.items.map(({ text }) => userMessage(text)),
@@ -94,7 +100,16 @@ async function complete(
   // When the whole conversation is in view, there is nothing to recall.
   if (prompt === undefined || stable.isAll) return { messages, trace };
   const inView = new Set(stable.raw.flatMap((one) => (typeof one === "string" || one.isCut ? [] : [one.seq])));
-  const recalled = await recallBlock(search, ref, { prompt, tokens: Math.min(left - 8, recallTokensMax), inView });
+  const isWindow = budget >= windowBudget;
+  const free = isWindow ? left - Math.ceil(budget * growthShare) : left - 8;
+  const recalled = await recallBlock(search, ref, {
+    prompt,
+    tokens: Math.min(free, recallTokensMax),
+    isSelective: isWindow,
+    inView,
+    boundarySeq: begin?.seq,
+    timeZone,
+  });
   if (recalled) {
     messages.push(recalled.message);
     trace.push(...recalled.trace);

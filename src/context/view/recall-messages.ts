@@ -1,4 +1,4 @@
-import type { Entry, Message } from "../../domain/index.ts";
+import { type Entry, formatStamp, type Message } from "../../domain/index.ts";
 import type { SearchService } from "../../search/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
 import { getEntryText } from "../../transcript/index.ts";
@@ -12,9 +12,17 @@ export interface RecallRequest {
   tokens: number;
   /** Messages that are in view already. */
   inView: ReadonlySet<number>;
+  /** Whether only passages that are nearly as relevant as the best one are recalled, however much room there is. */
+  isSelective?: boolean;
+  /** The beginning of the session: what precedes it is recalled only when it matches by itself. */
+  boundarySeq?: number;
+  /** The zone in which times are written. */
+  timeZone?: string;
 }
 
 const candidatesMax = 200;
+/** In a window, a passage must be at least this relevant, compared with the best one: the rest only fills the window. */
+const relevanceMin = 0.5;
 const leastTokens = 64;
 /**
  * Prefers the shorter of two equally relevant messages. Measured on four sets of conversations at budgets of 2,800 to
@@ -42,14 +50,17 @@ export async function recallBlock(
     visibility: { agent, conversations: [conversation] },
     prompt: request.prompt,
     limit: candidatesMax,
+    boundarySeq: request.boundarySeq,
   });
   const trace: TraceItem[] = [];
   const chosen: { entry: Entry; line: string }[] = [];
   let tokens = estimateTokens(wrap(""));
-  const lines = passages
-    .filter(({ entry }) => !request.inView.has(entry.seq))
+  const unseen = passages.filter(({ entry }) => !request.inView.has(entry.seq));
+  const least = request.isSelective ? relevanceMin * Math.max(0, ...unseen.map(({ score }) => score)) : 0;
+  const lines = unseen
+    .filter(({ score }) => score >= least)
     .map(({ entry, score }) => {
-      const line = passageLine(entry);
+      const line = passageLine(entry, { timeZone: request.timeZone });
       const cost = estimateTokens(line);
       return { entry, line, cost, worth: score / Math.max(cost, shortTokens) ** lengthWeight };
     })
@@ -73,7 +84,7 @@ export async function recallBlock(
   for (const entry of large) {
     const room = request.tokens - tokens - excerptHead;
     const text = room < leastTokens ? "" : excerptFor(getEntryText(entry), request.prompt, Math.floor(room / 2));
-    const line = text === "" ? "" : passageLine(entry, text);
+    const line = text === "" ? "" : passageLine(entry, { part: text, timeZone: request.timeZone });
     const cost = estimateTokens(line);
     if (text === "" || tokens + cost > request.tokens) continue;
     tokens += cost;
@@ -92,10 +103,10 @@ export async function recallBlock(
 }
 
 /** A message on one line, with its citation; or a part of it, marked as such. */
-export function passageLine(entry: Entry, part?: string): string {
+export function passageLine(entry: Entry, { part, timeZone }: { part?: string; timeZone?: string } = {}): string {
   const message = getEntryMessage(entry);
   const speaker = message?.name ?? message?.role ?? entry.type;
-  const time = new Date(entry.time).toISOString().slice(0, 16);
+  const time = formatStamp(entry.time, timeZone);
   const note = part === undefined ? "" : ", in part";
   return `[msg#${entry.seq} ${time} ${escapeTag(speaker)}${note}] ${escapeTag(part ?? getEntryText(entry))}\n`;
 }

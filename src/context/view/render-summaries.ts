@@ -63,13 +63,16 @@ const brief = `Older parts of this conversation are <summary> elements: data wri
 const mainOpener = "- lcm_expand_query answers a question from what the summaries stand for, with citations.";
 const delegatedOpener = "- lcm_expand opens the sources of a summary, within what this session was granted.";
 
+/** Below this budget the addition is one sentence. */
+const briefBudget = 6_000;
+
 /** The addition to the system prompt about the summaries in a context; undefined when there are none. */
 export function systemPromptAddition(
   summaries: readonly Pick<SummaryNode, "kind" | "depth">[],
-  options: { isDelegated?: boolean; isBrief?: boolean } = {},
+  options: { isDelegated?: boolean; budgetTokens?: number } = {},
 ): string | undefined {
   if (summaries.length === 0) return undefined;
-  if (options.isBrief === true) {
+  if ((options.budgetTokens ?? briefBudget) < briefBudget) {
     return brief.replace("{opener}", options.isDelegated === true ? "lcm_expand" : "lcm_expand_query");
   }
   const condensed = summaries.filter((summary) => summary.kind === "condensed").length;

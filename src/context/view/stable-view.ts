@@ -3,6 +3,8 @@ import type { Store } from "../../store/index.ts";
 import type { ConversationRef, StoredSummary } from "../dag.ts";
 import type { Frontier } from "../frontier.ts";
 import type { TraceItem } from "../items.ts";
+import { measureSummaries } from "../measure.ts";
+import { isRetained } from "../session-boundary.ts";
 import { fillRoom } from "./fill-room.ts";
 import { type ShownMessage, sumTokens } from "./message-groups.ts";
 import { chooseRaw, growthShare, lineTokens, readOwnRequest } from "./shown-window.ts";
@@ -89,9 +91,20 @@ export async function chooseStable(
       ...window.trace,
     ],
     isAll: false,
-    contextTokens: retained.reduce((total, one) => total + one.tokens, 0) + sumTokens(whole.groups),
+    contextTokens: (await sumShown(store, ref, retained, timeZone)) + sumTokens(whole.groups),
     cut: nameCut(items, [...extra, ...window.raw]),
   };
+}
+
+/** The tokens of the coarsest cut, with every tag. */
+async function sumShown(
+  store: Store,
+  { agent }: ConversationRef,
+  summaries: readonly StoredSummary[],
+  timeZone: string | undefined,
+): Promise<number> {
+  const sizes = await measureSummaries(store.db, agent, summaries, timeZone);
+  return [...sizes.values()].reduce((total, tokens) => total + tokens, 0);
 }
 
 /** The request that the first message after the summaries belongs to, when a summary covers it. */
@@ -116,10 +129,4 @@ function nameCut(items: readonly CutItem[], raw: StableView["raw"]): string {
   const lines = raw.filter((one) => typeof one === "string");
   const text = [...parts, ...lines, typeof begin === "object" ? `${begin.seq}:${begin.tokens}` : ""].join(" ");
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
-/** After `/new`, earlier summaries are retained only from a depth on; -1 retains none. */
-function isRetained(summary: StoredSummary, begin: AssembleOptions["begin"]): boolean {
-  if (begin === undefined || summary.lastSeq >= begin.seq) return true;
-  return begin.retainDepth >= 0 && summary.depth >= begin.retainDepth;
 }

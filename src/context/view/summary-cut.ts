@@ -47,7 +47,7 @@ export async function chooseCut(
   coarsest: readonly StoredSummary[],
   options: CutOptions,
 ): Promise<CutItem[]> {
-  const reader = new NodeReader(store, ref, options.timeZone);
+  const reader = new NodeReader(store, ref.agent, options.timeZone);
   // Of a long list only the newest can be shown: the cost depends on the budget, not on the length of the history.
   const shown = countShown(coarsest, options.tokens);
   const older = coarsest
@@ -233,19 +233,19 @@ export function countTokens(text: string): number {
 /** Reads summaries with the ids of their sources, and the sources of those that are opened, once each. */
 class NodeReader {
   private readonly store: Store;
-  private readonly ref: ConversationRef;
+  private readonly agent: string;
   private readonly timeZone: string | undefined;
   private readonly opened = new Map<string, Node[]>();
 
-  constructor(store: Store, ref: ConversationRef, timeZone: string | undefined) {
+  constructor(store: Store, agent: string, timeZone: string | undefined) {
     this.store = store;
-    this.ref = ref;
+    this.agent = agent;
     this.timeZone = timeZone;
   }
 
   async readNodes(summaries: readonly StoredSummary[]): Promise<Node[]> {
     const condensed = summaries.filter(({ kind }) => kind === "condensed");
-    const ids = await readSourceIds(this.store.db, this.ref, condensed);
+    const ids = await readSourceIds(this.store.db, this.agent, condensed);
     return summaries.map((summary) => {
       const sources = ids.get(summary.id) ?? [];
       return { summary, sources, tokens: countTokens(summaryXml(summary, sources, this.timeZone)) };
@@ -255,7 +255,7 @@ class NodeReader {
   async readSources({ summary, sources }: Node): Promise<Node[]> {
     const known = this.opened.get(summary.id);
     if (known !== undefined) return known;
-    const nodes = await this.readNodes(await readSummaries(this.store.db, this.ref, [...sources]));
+    const nodes = await this.readNodes(await readSummaries(this.store.db, this.agent, sources));
     this.opened.set(summary.id, nodes);
     return nodes;
   }

@@ -1,6 +1,7 @@
 import type { Message } from "../../domain/index.ts";
 import type { HygieneProvider } from "../../transcript/index.ts";
 import type { TraceItem } from "../items.ts";
+import type { SessionBoundary } from "../session-boundary.ts";
 import type { ViewSnapshot } from "./view-snapshot.ts";
 
 export interface AssembleOptions {
@@ -9,7 +10,7 @@ export interface AssembleOptions {
   prompt?: string;
   provider?: HygieneProvider;
   /** The first entry of a session that `/new` opened: earlier messages are in view only as deep summaries. */
-  begin?: { seq: number; retainDepth: number };
+  begin?: SessionBoundary;
   /** Whether heartbeats without a reply are left out, once a compaction has passed them. */
   withoutHeartbeats?: boolean;
   /** Notes that earlier views placed after messages; they keep their places. */

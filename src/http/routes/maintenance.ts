@@ -54,6 +54,8 @@ const statusSchema = z
         calls: z.number(),
         inputTokens: z.number(),
         outputTokens: z.number(),
+        cacheableTokens: z.number().describe("Input tokens of stable prefixes, which a provider's cache can hold."),
+        cachedTokens: z.number().describe("Input tokens that the provider read from its cache."),
       }),
     ),
     inbox: z.record(z.string(), z.number()).describe("Accepted messages by state: waiting, running, done."),

@@ -39,6 +39,14 @@ const inboundSchema = fields({
     thread: name.optional(),
   }).optional(),
   text: z.string(),
+  kind: z
+    .enum(["message", "heartbeat", "cron"])
+    .optional()
+    .describe(
+      "What sends it: a person (default); a heartbeat, which does not keep the session fresh; the run of a scheduled job, which starts in a fresh session of the job.",
+    ),
+  job: name.optional().describe("The scheduled job, with kind cron."),
+  run: name.optional().describe("The name of the run, under which its log is kept; default: the id of the turn."),
   attachments: z.array(attachmentSchema).max(64).optional(),
   mentioned: z.boolean().optional().describe("Whether a message in a group mentions the agent."),
   debounceMs: z
@@ -72,10 +80,27 @@ const turnSchema = z
     messages: z.array(z.string()).optional(),
     status: z.enum(["replied", "silent", "command", "stored", "held", "interrupted", "failed"]).optional(),
     reply: z.string().optional(),
+    reasoning: z.string().optional().describe("The reasoning, for sessions with the reasoning level on."),
     runner: z.string().optional(),
     model: z.string().optional(),
-    usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }).optional(),
-    context: z.object({ tokens: z.number(), window: z.number() }).optional(),
+    usage: z
+      .object({
+        inputTokens: z.number(),
+        outputTokens: z.number(),
+        cachedInputTokens: z.number().optional().describe("Input tokens that the provider read from its cache."),
+        cacheableInputTokens: z
+          .number()
+          .optional()
+          .describe("Input tokens of the stable prefix, which a provider's cache can hold."),
+      })
+      .optional(),
+    context: z
+      .object({
+        tokens: z.number(),
+        window: z.number(),
+        cacheable: z.number().optional().describe("The share of the prompt that a provider's cache can hold, 0 to 1."),
+      })
+      .optional(),
     notes: z.array(z.string()).optional(),
     error: z.object({ code: z.string(), message: z.string(), remedy: z.string().optional() }).optional(),
   })

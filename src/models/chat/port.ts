@@ -16,6 +16,12 @@ export interface ChatRequest {
   tools: readonly ChatTool[];
   maxOutputTokens?: number;
   temperature?: number;
+  /** How much the model thinks before it answers; the provider's default when absent. */
+  thinking?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+  /** The parts of messages after which the prompt stays the same in later prompts. */
+  cachePoints?: readonly { message: number; part: number }[];
+  /** Names the conversation, for providers that keep its prompts together. */
+  cacheKey?: string;
   signal?: AbortSignal;
   onText?(text: string): void;
   onReasoning?(text: string): void;

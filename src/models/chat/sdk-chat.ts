@@ -47,7 +47,7 @@ async function callModel(
   let finish: { unified: string; raw: string | undefined } | undefined;
   let usage: ChatAnswer["usage"];
   try {
-    const prompt = await toSdkPrompt(request.system, request.messages, model, signal);
+    const prompt = await toSdkPrompt(request, model, signal);
     const { stream } = await model.doStream({ prompt, ...toCallOptions(request) });
     for await (const part of stream) {
       if (part.type === "error") throw part.error;
@@ -56,7 +56,8 @@ async function callModel(
       else if (part.type === "reasoning-delta") request.onReasoning?.(part.delta);
       else if (part.type === "finish") {
         finish = part.finishReason;
-        usage = toUsage(part.usage.inputTokens.total, part.usage.outputTokens.total);
+        const { total, cacheRead } = part.usage.inputTokens;
+        usage = toUsage(total, part.usage.outputTokens.total, cacheRead);
       }
       reply.add(part);
     }
@@ -74,7 +75,7 @@ async function callModel(
   return { message, finishReason: finish.unified, notes, ...(usage ? { usage } : {}) };
 }
 
-function toCallOptions({ tools, maxOutputTokens, temperature, signal }: ChatRequest) {
+function toCallOptions({ tools, maxOutputTokens, temperature, thinking, cacheKey, signal }: ChatRequest) {
   const offered = tools.map(({ name, description, input }) => ({
     type: "function" as const,
     name,
@@ -85,13 +86,21 @@ function toCallOptions({ tools, maxOutputTokens, temperature, signal }: ChatRequ
     ...(offered.length === 0 ? {} : { tools: offered, toolChoice: { type: "auto" as const } }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(thinking === undefined ? {} : { reasoning: thinking }),
+    // OpenAI caches by itself, and finds the prompts of one conversation by this key. Others ignore it.
+    ...(cacheKey === undefined ? {} : { providerOptions: { openai: { promptCacheKey: cacheKey } } }),
     abortSignal: signal,
   };
 }
 
-function toUsage(inputTokens: number | undefined, outputTokens: number | undefined): ChatAnswer["usage"] {
+function toUsage(
+  inputTokens: number | undefined,
+  outputTokens: number | undefined,
+  cachedInputTokens: number | undefined,
+): ChatAnswer["usage"] {
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
+  const cached = cachedInputTokens === undefined || cachedInputTokens === 0 ? {} : { cachedInputTokens };
+  return { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0, ...cached };
 }
 
 function uselessAnswerError(message: string, retry: boolean): VarveError {

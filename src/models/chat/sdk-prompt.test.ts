@@ -3,7 +3,7 @@ import type { Message } from "../../domain/index.ts";
 import { toSdkPrompt } from "./sdk-prompt.ts";
 
 const model = { supportedUrls: { "image/*": [/^https:\/\/.*$/] } };
-const convert = (...messages: Message[]) => toSdkPrompt("Be brief.", messages, model);
+const convert = (...messages: Message[]) => toSdkPrompt({ system: "Be brief.", messages }, model);
 
 it("puts the results of a step into one message, with the names of their calls", async () => {
   const call = (callId: string) => ({ type: "tool_call" as const, callId, name: "look", input: { at: callId } });

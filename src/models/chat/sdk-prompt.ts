@@ -1,5 +1,6 @@
 import { getParts, type JsonObject, type Message, type Part, type ToolResultPart } from "../../domain/index.ts";
 import { loadPackage, type SdkModel } from "../sdk.ts";
+import type { ChatRequest } from "./port.ts";
 
 export type SdkPrompt = Parameters<SdkModel["doStream"]>[0]["prompt"];
 type SdkMessage = SdkPrompt[number];
@@ -16,8 +17,7 @@ const downloadBytesMax = 64 * 1024 * 1024;
  * unchanged. Files behind URLs that the provider cannot fetch itself are downloaded.
  */
 export async function toSdkPrompt(
-  system: string,
-  messages: readonly Message[],
+  { system, messages, cachePoints }: Pick<ChatRequest, "system" | "messages" | "cachePoints">,
   model: Pick<SdkModel, "supportedUrls">,
   signal?: AbortSignal,
 ): Promise<SdkPrompt> {
@@ -25,9 +25,12 @@ export async function toSdkPrompt(
   for (const message of messages) {
     for (const part of getParts(message)) if (part.type === "tool_call") names.set(part.callId, part.name);
   }
-  const prompt: SdkPrompt = [{ role: "system", content: system }];
-  for (const message of messages) {
-    const converted = message.role === "assistant" ? toAssistantMessage(message) : toInputMessages(message, names);
+  const marks = new Map((cachePoints ?? []).map(({ message, part }) => [message, part]));
+  const prompt: SdkPrompt = [{ role: "system", content: system, ...(cachePoints ? cacheMark : {}) }];
+  for (const [index, message] of messages.entries()) {
+    const marked = marks.get(index);
+    const converted =
+      message.role === "assistant" ? toAssistantMessage(message, marked) : toInputMessages(message, names, marked);
     for (const one of converted) {
       const last = prompt.at(-1);
       // Providers expect all results of a step in one message.
@@ -39,17 +42,22 @@ export async function toSdkPrompt(
   return prompt;
 }
 
+/** Where Anthropic may end its cache; other providers ignore it. */
+const cacheMark = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
+
 /** Tool results become separate messages; everything else becomes a user message. */
-function toInputMessages(message: Message, names: ReadonlyMap<string, string>): SdkMessage[] {
+function toInputMessages(message: Message, names: ReadonlyMap<string, string>, marked?: number): SdkMessage[] {
   const results: ToolPart[] = [];
   const content: UserPart[] = [];
-  for (const part of getParts(message)) {
-    if (part.type === "tool_result") results.push(toResultPart(part, names));
-    else content.push(...toUserParts(part));
+  for (const [index, part] of getParts(message).entries()) {
+    const list: (ToolPart | UserPart)[] = part.type === "tool_result" ? results : content;
+    list.push(...(part.type === "tool_result" ? [toResultPart(part, names)] : toUserParts(part)));
+    const last = list.at(-1);
+    if (index === marked && last !== undefined) Object.assign(last, cacheMark);
   }
   const prefix = message.role === "system" ? "[system] " : "";
   const [first] = content;
-  if (prefix && first?.type === "text") content[0] = { type: "text", text: prefix + first.text };
+  if (prefix && first?.type === "text") content[0] = { ...first, text: prefix + first.text };
   return [
     ...(results.length > 0 ? [{ role: "tool" as const, content: results }] : []),
     ...(content.length > 0 ? [{ role: "user" as const, content }] : []),
@@ -127,7 +135,7 @@ function canFetch(url: URL, mediaType: string, supportedUrls: Awaited<SdkModel["
   });
 }
 
-function toAssistantMessage(message: Message): SdkMessage[] {
+function toAssistantMessage(message: Message, marked?: number): SdkMessage[] {
   const signed = (message.meta?.providerOptions ?? {}) as JsonObject;
   const content = getParts(message).flatMap((part): AssistantPart[] => {
     switch (part.type) {
@@ -144,7 +152,7 @@ function toAssistantMessage(message: Message): SdkMessage[] {
         return [];
     }
   });
-  return content.length > 0 ? [{ role: "assistant", content }] : [];
+  return content.length > 0 ? [{ role: "assistant", content, ...(marked === undefined ? {} : cacheMark) }] : [];
 }
 
 function findReasoningOptions(part: Extract<Part, { type: "reasoning" }>, message: Message): Options {

@@ -1,5 +1,5 @@
 import type { Principal } from "../../authorization/index.ts";
-import { getParts } from "../../domain/index.ts";
+import { formatStamp, getParts } from "../../domain/index.ts";
 import { getEntryText, type SearchResult, type Session, type Varve } from "../../index.ts";
 import { type Block, createBlock, type Quotation, shortenText } from "./block.ts";
 
@@ -68,7 +68,7 @@ function isInContext({ sessionKey, seq }: SearchResult, { session, compactedSeq:
 
 function createQuotation({ citation, kind, sessionKey, time, text, snippet }: SearchResult): Quotation {
   const where = sessionKey === null ? "" : ` in ${sessionKey}`;
-  const facts = `${new Date(time).toISOString().slice(0, 16)} ${kind}${where}`;
+  const facts = `${formatStamp(time)} ${kind}${where}`;
   // A long message is quoted where it matches.
   return { citation, facts, text: kind === "message" && text.length <= textMax ? text : snippet };
 }

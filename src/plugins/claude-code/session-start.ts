@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { Principal } from "../../authorization/index.ts";
+import { formatStamp } from "../../domain/index.ts";
 import { getEntryText, type Session, type Varve } from "../../index.ts";
 import { type Block, createBlock, type Quotation, shortenText } from "./block.ts";
 
@@ -63,7 +64,7 @@ async function quoteLastSession(
   const others = quotations.filter(({ facts }) => facts !== "open");
   const overview = {
     citation: last.sessionId,
-    facts: `last used ${new Date(last.lastInteractionAt).toISOString().slice(0, 16)}Z`,
+    facts: `last used ${formatStamp(last.lastInteractionAt, varve.settings.config.timezone)}`,
     text: description,
   };
   return {
@@ -107,7 +108,7 @@ async function quoteRequests(varve: Varve, session: Session): Promise<Quotation[
       const text = getEntryText(entry);
       // Tool results and command output have the role user too.
       if (text === "" || text.startsWith("<") || entry.extra?.toolUseResult !== undefined) return [];
-      const facts = `${new Date(entry.time).toISOString().slice(0, 16)} asked`;
+      const facts = `${formatStamp(entry.time, varve.settings.config.timezone)} asked`;
       return [{ citation: `msg#${entry.seq}`, facts, text: shortenText(text, requestLength) }];
     })
     .slice(-requestsMax);

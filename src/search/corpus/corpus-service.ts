@@ -1,5 +1,4 @@
-import { homedir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import type { LoadedConfig } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import { type CorpusFolder, createNotesFolder, includeDefault, isSkipped } from "./folders.ts";
@@ -27,7 +26,7 @@ const refreshMsMax = 3_000;
 
 export function createCorpusService(loaded: LoadedConfig, store: Store, closing: AbortSignal): CorpusService {
   const { search } = loaded.config;
-  const folders = resolveFolders(loaded);
+  const folders = listFolders(loaded);
   const chunks = { tokens: search.chunkTokens, overlap: Math.min(search.chunkOverlap, search.chunkTokens / 2) };
   let running: Promise<unknown> = Promise.resolve();
   let isDirty = true;
@@ -111,16 +110,14 @@ export function createCorpusService(loaded: LoadedConfig, store: Store, closing:
 }
 
 /** Notes belong to the default agent, a folder to the agent in its settings. */
-function resolveFolders({ config, home }: LoadedConfig): CorpusFolder[] {
+function listFolders({ config }: LoadedConfig): CorpusFolder[] {
   const { workspace, corpus } = config.search;
-  const resolvePath = (path: string) =>
-    resolve(home, path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path);
   return [
-    ...(workspace === undefined ? [] : [createNotesFolder(config.agent, resolvePath(workspace))]),
+    ...(workspace === undefined ? [] : [createNotesFolder(config.agent, workspace)]),
     ...corpus.map(({ name, path, include = [...includeDefault], agent = config.agent }) => ({
       agent,
       name,
-      root: resolvePath(path),
+      root: path,
       include,
     })),
   ];

@@ -8,6 +8,7 @@ import { corpus } from "./006-corpus.ts";
 import { memoryVectors } from "./007-memory-vectors.ts";
 import { turns } from "./008-turns.ts";
 import { tentativeMemories } from "./009-tentative-memories.ts";
+import { sessions } from "./010-sessions.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   memoryVectors,
   turns,
   tentativeMemories,
+  sessions,
 ];

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type EntryDraft, VarveError } from "../../domain/index.ts";
-import type { EntryRow, Schema, Store } from "../../store/index.ts";
+import type { EntryRow, Schema, Store, StoreTransaction } from "../../store/index.ts";
 import { retryInlineOnCollision, type TranscriptRef } from "../append.ts";
 import { type EncodeOptions, encodeEntry } from "../codec.ts";
 import type { FileRecord } from "./records.ts";
@@ -60,6 +60,7 @@ async function writeAtomically(
       const userEntries = entries.filter((entry) => entry.kind === "user");
       const interactionAt = userEntries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
       const appended = await tx.append({ agent: owner, conversation, transcript, now, interactionAt, entries });
+      await moveStartBack(tx, { agent: owner, transcript }, entries);
       for (const [index, entry] of appended.entries.entries()) {
         const isMessage = entries[index]?.countsAsMessage ?? false;
         if (entry.status === "duplicate") result.duplicates += isMessage ? 1 : 0;
@@ -91,6 +92,32 @@ async function writeAtomically(
     }
     return result;
   });
+}
+
+/** A session began no later than its first message, also when its file names no start. */
+async function moveStartBack(
+  tx: StoreTransaction,
+  { agent, transcript }: Pick<TranscriptRef, "agent" | "transcript">,
+  entries: readonly EntryRow[],
+): Promise<void> {
+  const earliest = Math.min(...entries.filter((entry) => entry.countsAsMessage).map((entry) => entry.time));
+  if (!Number.isFinite(earliest)) return;
+  const moved = await tx.db
+    .updateTable("transcripts")
+    .set({ started_at: earliest })
+    .where("agent", "=", agent)
+    .where("id", "=", transcript)
+    .where("started_at", ">", earliest)
+    .returning("session_id")
+    .executeTakeFirst();
+  if (!moved) return;
+  await tx.db
+    .updateTable("sessions")
+    .set({ session_started_at: earliest, created_at: earliest })
+    .where("agent", "=", agent)
+    .where("session_id", "=", moved.session_id)
+    .where("session_started_at", ">", earliest)
+    .execute();
 }
 
 function encodeOrQuarantine(

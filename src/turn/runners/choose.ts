@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Config } from "../../config/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { checkProfile, listChatModels, openChatModel, type ProviderSources } from "../../models/index.ts";
@@ -73,7 +74,12 @@ export function sdkRunner(
       return model.provider;
     },
     takes: "messages",
-    run: ({ system, messages, tools, signal, onText, onReasoning }) =>
-      model.ask({ system, messages, tools, signal, onText, onReasoning, maxOutputTokens, temperature }),
+    run: ({ session, asked: _asked, prompt: _prompt, ...request }) =>
+      model.ask({ ...request, maxOutputTokens, temperature, cacheKey: createCacheKey(session) }),
   };
+}
+
+/** The same for all prompts of a session; it tells the provider nothing about it. */
+function createCacheKey({ agent, key, sessionId }: Session): string {
+  return `varve-${createHash("sha256").update(`${agent}\n${key}\n${sessionId}`).digest("hex").slice(0, 24)}`;
 }

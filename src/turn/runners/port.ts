@@ -2,6 +2,8 @@ import type { Message } from "../../domain/index.ts";
 import type { ChatAnswer, ChatTool } from "../../models/index.ts";
 import type { Session } from "../../session/index.ts";
 import type { HygieneProvider } from "../../transcript/index.ts";
+import type { CachePoint } from "../cache-points.ts";
+import type { ThinkingLevel } from "../levels.ts";
 
 export interface RunRequest {
   session: Session;
@@ -12,6 +14,10 @@ export interface RunRequest {
   /** The ids of the messages to answer; they must not be quoted as answers. */
   asked: ReadonlySet<string>;
   tools: readonly ChatTool[];
+  /** Where a provider's cache can end, see `planCache`. */
+  cachePoints?: readonly CachePoint[];
+  /** How much the model thinks; the provider's default when absent. */
+  thinking?: ThinkingLevel;
   signal: AbortSignal;
   onText(text: string): void;
   onReasoning(text: string): void;

@@ -7,7 +7,6 @@ import { scanWords } from "./words.ts";
 
 /** A line shows its time when this long has passed since the last one shown. */
 const stampEveryMs = 10 * 60_000;
-const minutesLength = "2024-05-08 13:56".length;
 
 const roleNames = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" } as const;
 
@@ -32,7 +31,7 @@ export function printLines(
     }
     lastTurn = at;
     // At depth 3 and above only the day is kept.
-    const written = write(turn.time).slice(0, depth >= 3 ? 10 : minutesLength);
+    const written = depth >= 3 ? write(turn.time).slice(0, 10) : write(turn.time);
     const day = written.slice(0, 10);
     let prefix = "";
     if (written !== "" && (day !== lastDay || (depth < 3 && Math.abs(turn.time - lastAt) >= stampEveryMs))) {

@@ -50,7 +50,7 @@ function readCitation(line: string): LogLine {
   return found === null ? { text: line } : { text: line.slice(0, found.index), seq: Number(found[1]) };
 }
 
-const stampAndText = /^(\d{4}-\d\d-\d\d(?: \d\d:\d\d)?) (.+)$/;
+const stampAndText = /^(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?:Z|[+-]\d\d:\d\d)?)?) (.+)$/;
 const states: ReadonlyMap<string, RequestState> = new Map([
   ["done", "done"],
   ["continues", "continues"],

@@ -23,7 +23,7 @@ describe("requests", () => {
         seq: 1,
         state: "done",
         outcome: "The timetable sorts by departure now, with the earliest ferry first.",
-        stamp: "2026-03-03 09:00",
+        stamp: "2026-03-03 09:00Z",
       },
       { text: "add the night ferries, please.", seq: 5, state: "continues" },
     ]);
@@ -106,9 +106,9 @@ describe("requests", () => {
       .wait(45)
       .user("Count the oars in the shed.", "Mirela");
     expect(read(session).requests.map(({ text, stamp }) => [text, stamp])).toEqual([
-      ["Mirela: Count the ropes in the shed.", "2026-03-03 09:00"],
+      ["Mirela: Count the ropes in the shed.", "2026-03-03 09:00Z"],
       ["Tomasz: Count the sails in the shed.", undefined],
-      ["Mirela: Count the oars in the shed.", "2026-03-03 09:50"],
+      ["Mirela: Count the oars in the shed.", "2026-03-03 09:50Z"],
     ]);
   });
 
