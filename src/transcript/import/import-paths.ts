@@ -5,9 +5,11 @@ import { claudeAi } from "./claude-ai.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { FileImporter } from "./file-importer.ts";
+import { nameFileSession } from "./file-names.ts";
 import { findFiles, readFirstRecords } from "./files.ts";
 import type { ImportOptions, ImportProgress, ImportReport, ImportTarget } from "./import-types.ts";
 import { jsonl } from "./jsonl.ts";
+import { applyTitles, type PendingTitle } from "./pending-titles.ts";
 import { openclaw, pi } from "./pi.ts";
 import type { SourceFormat, SourceName } from "./reader.ts";
 
@@ -40,6 +42,7 @@ export async function importPaths(
   const files = findFiles(paths);
   const named = new Set(paths);
   const sessions = new Set<string>();
+  const titles: PendingTitle[] = [];
   const sizes = files.map((file) => statSync(file).size);
   const progress: ImportProgress = {
     file: "",
@@ -56,17 +59,21 @@ export async function importPaths(
     else {
       report.files += 1;
       const before = progress.bytesDone;
-      await new FileImporter(target, options, format, file, report, sessions, (position) => {
+      const onPosition = (position: number) => {
         progress.file = file;
         progress.bytesDone = before + position;
         progress.imported = report.imported;
         options.onProgress?.(progress);
-      }).run();
+      };
+      const onTitle = (title: PendingTitle) => titles.push(title);
+      const name = await nameFileSession(target.store, options.agent, file, files);
+      await new FileImporter(target, options, format, file, report, sessions, onPosition, onTitle, name).run();
     }
     progress.filesDone = index + 1;
     progress.bytesDone = sizes.slice(0, index + 1).reduce((sum, size) => sum + size, 0);
     options.onProgress?.(progress);
   }
+  await applyTitles(target, options.agent, titles, report);
   report.sessions = sessions.size;
   report.seconds = Math.round(performance.now() - started) / 1000;
   return report;

@@ -38,7 +38,8 @@ class PiReader implements RecordReader {
     this.#dialect = dialect;
     this.#path = context.path;
     // Files are named <time>_<id>; used when the header is missing.
-    this.#sessionId = readText(state, "sessionId") ?? getBaseName(context.path).replace(/^.*_(?=[^_]+$)/, "");
+    this.#sessionId =
+      readText(state, "sessionId") ?? (context.name ?? getBaseName(context.path)).replace(/^.*_(?=[^_]+$)/, "");
     this.#tracker = new SessionTracker(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
     this.read = guardReader((record) => this.#read(record));
