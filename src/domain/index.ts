@@ -24,6 +24,7 @@ export {
   keyLengthMax,
   parseSessionKey,
   printSessionKey,
+  printStoredKey,
   type ResetType,
   type RoomType,
   type SessionKey,

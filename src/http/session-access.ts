@@ -34,5 +34,6 @@ export async function requireSession(
 export function refuseForeignKey(principal: TokenPrincipal, key: string | undefined): void {
   if (key === undefined) return;
   const parsed = parseSessionKey(key);
-  if ("agent" in parsed && !canUseAgent(principal, parsed.agent)) throw foreignAgent(principal, parsed.agent);
+  const agent = "agent" in parsed ? parsed.agent : undefined;
+  if (agent !== undefined && !canUseAgent(principal, agent)) throw foreignAgent(principal, agent);
 }

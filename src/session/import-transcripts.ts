@@ -1,5 +1,12 @@
 import type { Config } from "../config/index.ts";
-import { isJsonObject, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
+import {
+  isJsonObject,
+  parseSessionKey,
+  printSessionKey,
+  printStoredKey,
+  type SessionKey,
+  VarveError,
+} from "../domain/index.ts";
 import { createJob } from "../jobs/index.ts";
 import { enqueueJob, type Store, type StoreTransaction } from "../store/index.ts";
 import {
@@ -67,7 +74,7 @@ async function openImportedSession(
   const sibling = own && (await openExportedSibling(tx, found, agent));
   if (sibling) return sibling;
   const key = own ?? (legacy ? parseSessionKey(legacy.key) : keyFor(found, agent));
-  const keyText = printSessionKey(key);
+  const keyText = printStoredKey(key);
   const transcript = {
     sessionId: found.sessionId,
     parentSession: found.parentSessionId,

@@ -4,7 +4,7 @@ import {
   getChatType,
   newUuid,
   parseSessionKey,
-  printSessionKey,
+  printStoredKey,
   type SessionKey,
   VarveError,
 } from "../domain/index.ts";
@@ -176,7 +176,7 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
 
 /** The agent of a key: the one it names, else the given default. */
 export function resolveAgent(key: SessionKey, fallback: string): string {
-  return "agent" in key ? key.agent : fallback;
+  return ("agent" in key ? key.agent : undefined) ?? fallback;
 }
 
 /** Like `findSession`, but undefined for a session that does not exist, for example because it was deleted. */
@@ -192,7 +192,7 @@ export async function findSessionIfAny(store: Store, name: string, agent: string
 /** Finds a session by its key, its session id, or an unambiguous prefix of one. */
 export async function findSession(store: Store, name: string, agent: string): Promise<Session> {
   const key = keyOfName(name);
-  const byKey = key && (await findSessionRow(store.db, resolveAgent(key, agent), printSessionKey(key)));
+  const byKey = key && (await findSessionRow(store.db, resolveAgent(key, agent), printStoredKey(key)));
   if (byKey) return sessionFromRow(byKey);
   // A complete session id wins over longer ids with the same prefix, such as those of its sub-agents.
   const whole = await sessionsWithId(store, agent).where("transcripts.session_id", "=", name).limit(2).execute();

@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import { printSessionKey } from "../domain/index.ts";
+import { printSessionKey, printStoredKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
 import { type Forked, type ForkOptions, forkSession } from "./fork.ts";
@@ -53,7 +53,7 @@ export function createSessionService(store: Store, config: Config): SessionServi
   return {
     resolveKey(address) {
       const key = routeAddress(address, settings);
-      return { agent: resolveAgent(key, address.agent ?? settings.agent), key: printSessionKey(key) };
+      return { agent: resolveAgent(key, address.agent ?? settings.agent), key: printStoredKey(key) };
     },
     open,
     resolve: async (address, options) => (await open(address, options)).session,
