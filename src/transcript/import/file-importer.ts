@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { EntryDraft, JsonValue } from "../../domain/index.ts";
 import { moveHead } from "../branch.ts";
 import { readTail } from "../read.ts";
@@ -8,7 +7,8 @@ import { findLegacySessions, type LegacySession } from "./legacy.ts";
 import type { PendingTitle } from "./pending-titles.ts";
 import { KnownSession, type PlacedDraft, type Tip } from "./place-entries.ts";
 import type { ImportedSession, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
-import { type FileRecord, readArray, readLines } from "./records.ts";
+import type { FileRecord } from "./records.ts";
+import type { TranscriptSource } from "./transcript-source.ts";
 import { getQuarantineId, type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
 
 /** The resume state of a file, in addition to its columns. */
@@ -35,6 +35,7 @@ export class FileImporter {
   private readonly target: ImportTarget;
   private readonly options: ImportOptions;
   private readonly format: SourceFormat;
+  private readonly source: TranscriptSource;
   private readonly file: string;
   private readonly report: ImportReport;
   private readonly sessions: Set<string>;
@@ -42,7 +43,7 @@ export class FileImporter {
   private readonly onTitle: (title: PendingTitle) => void;
   private readonly opened = new Map<string, OpenedSession>();
   private readonly announced = new Map<string, ImportedSession>();
-  private readonly legacy: Map<string, LegacySession>;
+  private readonly legacy: ReadonlyMap<string, LegacySession>;
   private tips = new Map<string, Tip>();
   /** The sessions that had entries before this file was read from its start. */
   private readonly known = new Map<string, KnownSession>();
@@ -68,7 +69,7 @@ export class FileImporter {
     target: ImportTarget,
     options: ImportOptions,
     format: SourceFormat,
-    file: string,
+    source: TranscriptSource,
     report: ImportReport,
     sessions: Set<string>,
     onPosition: (position: number) => void,
@@ -80,15 +81,16 @@ export class FileImporter {
     this.target = target;
     this.options = options;
     this.format = format;
-    this.file = file;
+    this.source = source;
+    this.file = source.path;
     this.report = report;
     this.sessions = sessions;
     this.onPosition = onPosition;
-    this.legacy = findLegacySessions(file);
+    this.legacy = source.sessions ?? findLegacySessions(source.path);
   }
 
   async run(): Promise<void> {
-    const stat = statSync(this.file);
+    const stat = this.source.measure();
     const known = await this.findImportedFile();
     if (known && known.size === stat.size && known.mtime === Math.trunc(stat.mtimeMs)) {
       this.report.duplicates += known.messages;
@@ -115,21 +117,22 @@ export class FileImporter {
     }
     if (state?.unfinished && this.hasStill(state.unfinished, stat.size))
       this.released = [state.unfinished.quarantineId];
-    for await (const record of this.readRecords(this.last)) {
+    for await (const record of this.source.read(this.last, this.options.signal)) {
       await this.importRecord(record);
       if (this.pending.length < this.options.batchSize) continue;
       await this.flush(stat);
       this.options.signal?.throwIfAborted();
     }
     for (const event of this.reader?.finish?.() ?? []) await this.apply(event, { number: this.last.record });
+    await this.openEmptySession();
     await this.flush(stat, true);
     await this.moveHeads();
   }
 
-  private readRecords(from: { record: number; end: number }): AsyncGenerator<FileRecord> {
-    return this.format.layout === "array"
-      ? readArray(this.file, this.options.signal)
-      : readLines(this.file, { byte: from.end, number: from.record }, this.options.signal);
+  /** A session of a store without a message still has its settings. */
+  private async openEmptySession(): Promise<void> {
+    const [only, ...others] = this.source.sessions?.values() ?? [];
+    if (only && others.length === 0 && !only.archived) await this.open(only.sessionId);
   }
 
   /** Whether a later line of the file is stored already: reads ahead, up to the first one. */
@@ -148,7 +151,7 @@ export class FileImporter {
       ids = [];
       return found !== undefined;
     };
-    for await (const record of this.readRecords({ record: 0, end: 0 })) {
+    for await (const record of this.source.read({ record: 0, end: 0 }, this.options.signal)) {
       for (const event of record.text === undefined ? [] : reader.read(record.text, record.number)) {
         if (event.kind === "entry" && event.sessionId === sessionId) ids.push(event.entry.id);
       }
@@ -159,17 +162,8 @@ export class FileImporter {
 
   /** Whether a half-written line is still where it was, so that reading on includes it. */
   private hasStill({ start, length, hash }: UnfinishedRecord, size: number): boolean {
-    return size >= start + length && hashBytes(this.readBytes(start, length)) === hash;
-  }
-
-  private readBytes(start: number, length: number): Buffer {
-    const handle = openSync(this.file, "r");
-    try {
-      const bytes = Buffer.alloc(length);
-      return bytes.subarray(0, readSync(handle, bytes, 0, length, start));
-    } finally {
-      closeSync(handle);
-    }
+    const bytes = size >= start + length ? this.source.readBytes(start, length) : undefined;
+    return bytes !== undefined && hashBytes(bytes) === hash;
   }
 
   /** An export may name the entry its conversation continues from; it is not always the last line. */
@@ -202,8 +196,8 @@ export class FileImporter {
   /** A file that grew still has the last record at the same place; a rewritten file does not. */
   private isContinuation(known: { position: number; last_start: number; last_hash: string }, size: number): boolean {
     if (this.format.layout !== "lines" || size < known.position || known.position <= known.last_start) return false;
-    const bytes = this.readBytes(known.last_start, known.position - known.last_start);
-    return hashText(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
+    const bytes = this.source.readBytes(known.last_start, known.position - known.last_start);
+    return bytes !== undefined && hashText(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
   }
 
   private async importRecord(record: FileRecord): Promise<void> {
@@ -218,10 +212,11 @@ export class FileImporter {
     }
   }
 
-  private describeUnfinished(record: FileRecord): UnfinishedRecord {
+  private describeUnfinished(record: FileRecord): UnfinishedRecord | undefined {
     const { start, end } = record;
     const quarantineId = getQuarantineId({ path: this.file, record });
-    return { start, length: end - start, hash: hashBytes(this.readBytes(start, end - start)), quarantineId };
+    const bytes = this.source.readBytes(start, end - start);
+    return bytes && { start, length: end - start, hash: hashBytes(bytes), quarantineId };
   }
 
   private readRecord(record: FileRecord): ReaderEvent[] {
@@ -256,8 +251,16 @@ export class FileImporter {
     const known = this.opened.get(sessionId);
     if (known) return known;
     const announced = this.announced.get(sessionId) ?? { sessionId, channel: this.format.name };
-    const ref = await this.target.openSession(announced, this.options.agent, this.legacy.get(sessionId));
+    if (announced.continues !== undefined) {
+      // The end of the session before it must be stored first.
+      await this.open(announced.continues.sessionId);
+      await this.flush(this.source.measure());
+    }
+    const ref = await this.target.openSession(announced, this.options.agent, this.legacy.get(getFirstId(announced)));
     this.opened.set(sessionId, ref);
+    if (announced.continues !== undefined && ref.empty) {
+      this.tips.set(sessionId, { said: announced.continues.resetId, last: sessionId });
+    }
     if (!ref.empty && !this.resumed) {
       const previous = this.previousTips[sessionId];
       const lookAhead = () => this.hasKnownLine(sessionId, ref);
@@ -340,6 +343,11 @@ export class FileImporter {
     this.quarantine = [];
     this.onPosition(this.last.end);
   }
+}
+
+/** The session id that a store of sessions knows: that of the first of several parts. */
+function getFirstId({ sessionId, continues }: ImportedSession): string {
+  return continues?.firstId ?? sessionId;
 }
 
 function hashBytes(bytes: Buffer): string {

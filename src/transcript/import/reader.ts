@@ -10,6 +10,8 @@ export interface ImportedSession {
   sessionId: string;
   /** The channel of the session key; usually the name of the source. */
   channel: string;
+  /** The session that a reset ended, in the same conversation; `firstId` is the session id of the whole transcript. */
+  continues?: { sessionId: string; firstId: string; resetId: string };
   /** For a sub-agent: the session that started it. */
   parentSessionId?: string;
   cwd?: string;

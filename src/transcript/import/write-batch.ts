@@ -4,6 +4,7 @@ import type { EntryRow, Schema, Store, StoreTransaction } from "../../store/inde
 import { retryInlineOnCollision, type TranscriptRef } from "../append.ts";
 import { setHead } from "../branch.ts";
 import { type EncodeOptions, encodeEntry } from "../codec.ts";
+import type { OpenedSession } from "./import-types.ts";
 import type { FileRecord } from "./records.ts";
 
 export interface QuarantinedRecord {
@@ -12,8 +13,10 @@ export interface QuarantinedRecord {
   reason: string;
 }
 
+type ImportedRef = TranscriptRef & Pick<OpenedSession, "statesInteraction">;
+
 export interface ImportBatch {
-  drafts: { ref: TranscriptRef; draft: EntryDraft & { id: string } }[];
+  drafts: { ref: ImportedRef; draft: EntryDraft & { id: string } }[];
   broken: QuarantinedRecord[];
   /** Quarantined rows of lines that were incomplete; they are read again now. */
   released?: string[];
@@ -47,7 +50,7 @@ async function writeAtomically(
   fileRow: (messages: number) => Schema["import_files"],
 ): Promise<ImportBatchResult> {
   const quarantined = [...batch.broken];
-  const groups = new Map<TranscriptRef, EntryRow[]>();
+  const groups = new Map<ImportedRef, EntryRow[]>();
   for (const { ref, draft } of batch.drafts) {
     const row = encodeOrQuarantine(target, draft, quarantined, fileRow(0).path);
     if (!row) continue;
@@ -57,10 +60,10 @@ async function writeAtomically(
   }
   return target.store.transaction(async (tx) => {
     const result: ImportBatchResult = { imported: 0, duplicates: 0, otherEntries: 0, quarantined };
-    for (const [{ agent: owner, conversation, transcript }, entries] of groups) {
+    for (const [{ agent: owner, conversation, transcript, statesInteraction }, entries] of groups) {
       // The session's times show when it was used, not when it was imported.
       const now = entries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
-      const userEntries = entries.filter((entry) => entry.kind === "user");
+      const userEntries = statesInteraction ? [] : entries.filter((entry) => entry.kind === "user");
       const interactionAt = userEntries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
       const appended = await tx.append({ agent: owner, conversation, transcript, now, interactionAt, entries });
       for (const [index, entry] of appended.entries.entries()) {
