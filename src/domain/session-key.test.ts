@@ -15,7 +15,7 @@ const key: fc.Arbitrary<SessionKey> = fc.oneof(
     { requiredKeys: ["kind", "agent", "name"] },
   ),
   fc.record(
-    { kind: fc.constant("direct" as const), agent: word, channel: word, peer: id },
+    { kind: fc.constant("direct" as const), agent: word, channel: word, peer: id, thread },
     { requiredKeys: ["kind", "agent", "peer"] },
   ),
   fc.record({ kind: fc.constant("direct" as const), agent: word, channel: word, account: word, peer: id }),

@@ -3,7 +3,7 @@ import { VarveError } from "./errors.ts";
 /** A parsed session key. Printing it gives the same string. */
 export type SessionKey =
   | { kind: "main"; agent: string; name: string; thread?: ThreadRef }
-  | { kind: "direct"; agent: string; channel?: string; account?: string; peer: string }
+  | { kind: "direct"; agent: string; channel?: string; account?: string; peer: string; thread?: ThreadRef }
   | { kind: "group"; agent: string; channel: string; room: RoomType; id: string; thread?: ThreadRef }
   | { kind: "subagent"; agent: string; id: string }
   /** The agent is in the key when the caller names it; it is stored next to the key, not in it. */
@@ -97,7 +97,7 @@ function parseAgentKey(input: string, parts: string[]): SessionKey {
   const rest = (from: number) => parts.slice(from).join(":");
   if (third === "cron") return parseCronKey(input, parts.slice(3), agent);
   if (third === "hook") return parseHookKey(input, parts.slice(3), agent);
-  if (isDirect(third)) return { kind: "direct", agent, peer: checkSegment(input, "the peer", rest(3)).toLowerCase() };
+  if (isDirect(third)) return { kind: "direct", agent, ...parsePeer(input, rest(3)) };
   if (third === "subagent") {
     return { kind: "subagent", agent, id: checkSegment(input, "the sub-agent id", rest(3)).toLowerCase() };
   }
@@ -105,18 +105,18 @@ function parseAgentKey(input: string, parts: string[]): SessionKey {
   const channel = checkName(input, "the channel", third);
   const fourth = checkSegment(input, "the part after the channel", parts[3]).toLowerCase();
   if (fourth === "thread" || fourth === "topic") {
-    const thread = { type: fourth, id: checkSegment(input, `the ${fourth} id`, rest(4)).toLowerCase() } as const;
+    const thread = parseThread(input, rest(3), false);
     return { kind: "main", agent, name: checkName(input, "the main key", third), thread };
   }
   if (isDirect(fourth)) {
-    return { kind: "direct", agent, channel, peer: checkSegment(input, "the peer", rest(4)).toLowerCase() };
+    return { kind: "direct", agent, channel, ...parsePeer(input, rest(4)) };
   }
   if (roomTypes.has(fourth)) return parseRoom(input, agent, channel, fourth as RoomType, rest(4));
   if (!isDirect(parts[4]?.toLowerCase())) {
     throw badKeyError(input, `"${parts[3]}"`, "is neither direct, group, channel, room nor an account before direct");
   }
   const account = checkName(input, "the account", fourth);
-  return { kind: "direct", agent, channel, account, peer: checkSegment(input, "the peer", rest(5)).toLowerCase() };
+  return { kind: "direct", agent, channel, account, ...parsePeer(input, rest(5)) };
 }
 
 /** Direct chats were called `dm` by other programs. */
@@ -124,15 +124,26 @@ function isDirect(part: string | undefined): boolean {
   return part === "direct" || part === "dm";
 }
 
+/** The person of a direct chat, and a thread of the chat. */
+function parsePeer(input: string, rest: string): { peer: string; thread?: ThreadRef } {
+  const at = rest.search(/:(?:thread|topic):/i);
+  const peer = checkSegment(input, "the peer", at === -1 ? rest : rest.slice(0, at)).toLowerCase();
+  return at === -1 ? { peer } : { peer, thread: parseThread(input, rest.slice(at + 1), false) };
+}
+
+/** `thread:<id>` or `topic:<id>` */
+function parseThread(input: string, text: string, keepCase: boolean): ThreadRef {
+  const type = text.slice(0, 6).toLowerCase() === "thread" ? ("thread" as const) : ("topic" as const);
+  const id = checkSegment(input, `the ${type} id`, text.slice(type.length + 1));
+  return { type, id: keepCase ? id : id.toLowerCase() };
+}
+
 function parseRoom(input: string, agent: string, channel: string, room: RoomType, rest: string): SessionKey {
   const keepCase = caseSensitiveRooms.has(`${channel}:${room}`);
   const at = rest.search(/:(?:thread|topic):/i);
   const id = checkSegment(input, `the ${room} id`, at === -1 ? rest : rest.slice(0, at));
   const base = { kind: "group" as const, agent, channel, room, id: keepCase ? id : id.toLowerCase() };
-  if (at === -1) return base;
-  const type = rest.slice(at + 1, at + 7).toLowerCase() === "thread" ? ("thread" as const) : ("topic" as const);
-  const threadId = checkSegment(input, `the ${type} id`, rest.slice(at + type.length + 2));
-  return { ...base, thread: { type, id: keepCase ? threadId : threadId.toLowerCase() } };
+  return at === -1 ? base : { ...base, thread: parseThread(input, rest.slice(at + 1), keepCase) };
 }
 
 /** Formats a key for storage. The result always parses to the same value. */
@@ -162,7 +173,8 @@ function formatKey(key: SessionKey): string {
       return `agent:${key.agent}:${key.name}${formatThread(key.thread)}`;
     case "direct": {
       const account = key.account === undefined ? "" : `${key.account}:`;
-      return `agent:${key.agent}:${key.channel === undefined ? "" : `${key.channel}:${account}`}direct:${key.peer}`;
+      const place = key.channel === undefined ? "" : `${key.channel}:${account}`;
+      return `agent:${key.agent}:${place}direct:${key.peer}${formatThread(key.thread)}`;
     }
     case "group":
       return `agent:${key.agent}:${key.channel}:${key.room}:${key.id}${formatThread(key.thread)}`;

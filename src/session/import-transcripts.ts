@@ -17,6 +17,7 @@ import {
   type LegacySession,
   type OpenedSession,
 } from "../transcript/index.ts";
+import { copyNotes } from "./import-notes.ts";
 import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
 import { nameImportedSession } from "./name-imported.ts";
 import { createSession, findSessionRow, openTranscript, resolveAgent } from "./rows.ts";
@@ -30,7 +31,7 @@ export type ImportRequest = Partial<Omit<ImportOptions, "batchSize" | "homeAgent
 
 /** Imports transcripts of other programs, and Varve's own exports. */
 export async function importTranscripts(
-  { store, config }: { store: Store; config: Config },
+  { store, config, home }: { store: Store; config: Config; home: string },
   paths: string[],
   request: ImportRequest = {},
 ): Promise<ImportReport> {
@@ -60,6 +61,7 @@ export async function importTranscripts(
   };
   const report = await importPaths(target, paths, options);
   for (const ref of unnamed) await nameImportedSession(store, ref);
+  if (!request.dryRun) copyNotes(home, report.notes);
   return report;
 }
 
@@ -76,8 +78,7 @@ async function openImportedSession(
   const { agent, key, keyText, own } = resolvePlace(found, importAgent, legacy);
   await tx.lock(`import ${agent} ${found.sessionId}`);
   const known = await knownTranscript(tx, agent, found.sessionId);
-  const sibling =
-    known ?? (own ? await openExportedSibling(tx, found, agent) : await openNextPart(tx, found, agent));
+  const sibling = known ?? (own ? await openExportedSibling(tx, found, agent) : await openNextPart(tx, found, agent));
   const statesInteraction = typeof legacy?.fields.lastInteractionAt === "number";
   if (sibling) return { ...sibling, statesInteraction };
   const transcript = {
@@ -128,7 +129,7 @@ function resolvePlace(found: ImportedSession, importAgent: string, legacy?: Lega
 
 /** Policies, levels, counters and clocks of the source. */
 async function applyImportedRow(tx: StoreTransaction, agent: string, key: string, legacy: LegacySession) {
-  const columns = readImportedColumns(legacy.fields);
+  const columns = readImportedColumns(legacy.fields, legacy.sourceKey);
   if (Object.keys(columns).length === 0) return;
   await tx.db.updateTable("sessions").set(columns).where("agent", "=", agent).where("key", "=", key).execute();
 }

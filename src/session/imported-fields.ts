@@ -32,7 +32,7 @@ const numberColumns: Readonly<Record<string, Column>> = {
 const caches = new Set(["skillsSnapshot", "systemPromptReport", "contextBudgetStatus", "sessionDiffBaselineCapture"]);
 
 /** The columns of a session row that the source's own row determines. */
-export function readImportedColumns(fields: JsonObject): Partial<SessionTable> {
+export function readImportedColumns(fields: JsonObject, sourceKey = ""): Partial<SessionTable> {
   const columns: Partial<Record<Column, unknown>> = {};
   for (const [field, column] of Object.entries(textColumns)) {
     const value = fields[field];
@@ -44,7 +44,9 @@ export function readImportedColumns(fields: JsonObject): Partial<SessionTable> {
   }
   const { sendPolicy, label, displayName, inputTokens, outputTokens } = fields;
   if (sendPolicy === "allow" || sendPolicy === "deny") columns.send_policy = sendPolicy;
-  const name = [label, displayName].find((text) => typeof text === "string" && text !== "");
+  // A name that only repeats the key says less than the first request does.
+  const isName = (text: unknown) => typeof text === "string" && text !== "" && !sourceKey.endsWith(`:${text}`);
+  const name = [label, displayName].find(isName);
   if (name !== undefined) columns.display_name = name;
   if (typeof inputTokens === "number" && typeof outputTokens === "number") {
     columns.total_tokens = Math.trunc(inputTokens + outputTokens);

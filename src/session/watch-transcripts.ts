@@ -17,7 +17,7 @@ const debounceMs = 300;
 
 /** Imports again whenever one of the files changes, until the signal is aborted. */
 export async function watchTranscripts(
-  engine: { store: Store; config: Config },
+  engine: { store: Store; config: Config; home: string },
   paths: string[],
   request: WatchRequest,
 ): Promise<void> {
