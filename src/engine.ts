@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import { type ContextService, createContextService } from "./context/index.ts";
 import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
+import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
   type BackupInfo,
@@ -29,7 +30,6 @@ import { createSearchService, type SearchIndex, type SearchService, selectEmbedd
 import {
   createSessionService,
   type ImportRequest,
-  importTranscripts,
   type SessionService,
   type WatchRequest,
   watchTranscripts,
@@ -203,7 +203,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     memory,
     turns,
     jobs,
-    import: (paths, request) => importTranscripts({ store, config, home }, paths, request),
+    import: (paths, request) => importEverything({ store, config, home }, paths, request),
     watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),

@@ -49,12 +49,13 @@ function addCommonOptions(command: Command, path: string[]): void {
 function addImportCommand(program: Command): void {
   program
     .command("import")
-    .description("Import transcripts of Claude Code, pi, OpenClaw, Codex, ChatGPT, Claude.ai, or JSON lines")
-    .argument("<path...>", "transcript files, or folders that contain them")
+    .description("Import transcripts of Claude Code, pi, OpenClaw, Codex, ChatGPT, Claude.ai, JSON lines, or memories")
+    .argument("<path...>", "transcript files, folders that contain them, or the home of OpenClaw")
     .addOption(
       new Option("--source <name>", "the format of the files").choices(["auto", ...sourceNames]).default("auto"),
     )
     .option("--watch", "keep running and import new messages as the files change")
+    .option("--dry-run", "show what would be imported, and write nothing")
     .action(async (paths, flags) => (await import("./commands/import.ts")).runImport(paths, flags));
 }
 

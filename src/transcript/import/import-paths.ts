@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { VarveError } from "../../domain/index.ts";
 import { chatgpt } from "./chatgpt.ts";
 import { claudeAi } from "./claude-ai.ts";
@@ -8,6 +9,8 @@ import { nameFileSession } from "./file-names.ts";
 import { findFiles, readFirstRecords } from "./files.ts";
 import type { ImportOptions, ImportProgress, ImportReport, ImportTarget } from "./import-types.ts";
 import { jsonl } from "./jsonl.ts";
+import { LcmStore, lcmStoreName } from "./lossless-claw/lcm-store.ts";
+import { losslessClaw } from "./lossless-claw/reader.ts";
 import { findOpenclawHome, type HomeContent, readOpenclawHome } from "./openclaw/home.ts";
 import { applyTitles, type PendingTitle } from "./pending-titles.ts";
 import { openclaw, pi } from "./pi.ts";
@@ -16,7 +19,16 @@ import type { SourceFormat, SourceName } from "./reader.ts";
 import { FileSource, type TranscriptSource } from "./transcript-source.ts";
 
 /** All formats, in the order of detection: specific before general. */
-export const sourceFormats: readonly SourceFormat[] = [claudeCode, codex, openclaw, pi, chatgpt, claudeAi, jsonl];
+export const sourceFormats: readonly SourceFormat[] = [
+  claudeCode,
+  codex,
+  openclaw,
+  pi,
+  chatgpt,
+  claudeAi,
+  jsonl,
+  losslessClaw,
+];
 
 /** Detects the format of a file from its path and first records. */
 export function detectSource(path: string, firstRecords: string[]): SourceFormat | undefined {
@@ -38,14 +50,34 @@ export async function importPaths(
   const started = performance.now();
   const report = createReport(options.dryRun === true);
   const homes: HomeContent[] = [];
+  const stores: LcmStore[] = [];
   try {
-    const found = findTranscripts(paths, options, homes);
-    await importFound(target, found, options, report);
+    const isLcm = (path: string) => options.source === "lossless-claw" || basename(path) === lcmStoreName;
+    const found = findTranscripts(
+      paths.filter((path) => !isLcm(path)),
+      options,
+      homes,
+    );
     for (const { notes } of homes) report.notes.push(...notes);
-    report.lcmFiles.push(...homes.flatMap(({ lcmFiles }) => lcmFiles));
     report.lanceFolders.push(...homes.flatMap(({ lanceFolders }) => lanceFolders));
+    report.lcmFiles.push(...paths.filter(isLcm), ...homes.flatMap(({ lcmFiles }) => lcmFiles));
+    await importFound(target, found, options, report);
+    // After OpenClaw's own transcripts, so that messages which are in both are stored once.
+    for (const file of report.lcmFiles) {
+      const store = new LcmStore(file);
+      stores.push(store);
+      await store.matchStoredMessages(target.store, options.agent);
+      const sources = store.listSources(options.agent);
+      await importFound(
+        target,
+        sources.map((source) => ({ source, format: losslessClaw })),
+        options,
+        report,
+      );
+      report.remarks.push(...store.missingFiles.map((file) => `a large file of lossless-claw is missing: ${file}`));
+    }
   } finally {
-    for (const home of homes) home.close();
+    for (const opened of [...homes, ...stores]) opened.close();
   }
   report.seconds = Math.round(performance.now() - started) / 1000;
   return report;
@@ -67,6 +99,9 @@ function createReport(dryRun: boolean): ImportReport {
     notes: [],
     lcmFiles: [],
     lanceFolders: [],
+    summaries: 0,
+    memories: 0,
+    remarks: [],
   };
 }
 
@@ -137,7 +172,7 @@ async function importFound(
     options.onProgress?.(progress);
   }
   await applyTitles(target, options.agent, titles, report);
-  report.sessions = sessions.size;
+  report.sessions += sessions.size;
 }
 
 function resolveFormat(file: string, source: SourceName | "auto", required: boolean): SourceFormat | undefined {

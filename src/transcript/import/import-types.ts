@@ -66,6 +66,11 @@ export interface ImportReport extends ImportResult {
   /** Databases of plugins that were found in a home. */
   lcmFiles: string[];
   lanceFolders: string[];
+  /** Summaries and memories that were imported. */
+  summaries: number;
+  memories: number;
+  /** What could not be taken over, and why. */
+  remarks: string[];
 }
 
 /** A session that an import would bring. */

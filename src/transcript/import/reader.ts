@@ -1,7 +1,16 @@
 import type { EntryDraft, JsonObject, JsonValue } from "../../domain/index.ts";
 
 /** The programs whose files can be imported. */
-export const sourceNames = ["claude-code", "pi", "openclaw", "codex", "chatgpt", "claude-ai", "jsonl"] as const;
+export const sourceNames = [
+  "claude-code",
+  "pi",
+  "openclaw",
+  "codex",
+  "chatgpt",
+  "claude-ai",
+  "jsonl",
+  "lossless-claw",
+] as const;
 export type SourceName = (typeof sourceNames)[number];
 
 /** A conversation found in a file. */
