@@ -1,4 +1,5 @@
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
+export type { ReadableSession } from "./earlier.ts";
 export { type Forked, type ForkOptions, forkSession } from "./fork.ts";
 export { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
 export { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";

@@ -2,6 +2,7 @@ import type { Config } from "../config/index.ts";
 import { printSessionKey, printStoredKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
+import { findReadable, type ReadableSession } from "./earlier.ts";
 import { type Forked, type ForkOptions, forkSession } from "./fork.ts";
 import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
 import { renewNow, restoreSession } from "./renew.ts";
@@ -31,6 +32,8 @@ export interface SessionService {
   receive(address: Address, text: string, options?: Omit<ResolveOptions, "interaction">): Promise<Received>;
   /** A session by its key, its session id, or the start of one. */
   get(name: string, agent?: string): Promise<Session>;
+  /** Like `get`, for reading: a session id stands for its own transcript, also when its key has moved on. */
+  find(name: string, agent?: string): Promise<ReadableSession>;
   list(options?: Partial<ListOptions>): Promise<SessionPage>;
   /** Every session id that a key has had. */
   history(session: Session): Promise<TranscriptInfo[]>;
@@ -59,6 +62,7 @@ export function createSessionService(store: Store, config: Config): SessionServi
     resolve: async (address, options) => (await open(address, options)).session,
     receive: (address, text, options) => receiveText(store, settings, address, text, options),
     get: (name, agent) => findSession(store, expandShortName(name, settings), agent ?? config.agent),
+    find: (name, agent) => findReadable(store, expandShortName(name, settings), agent ?? config.agent),
     list: (options) => listSessions(store, { ...options, agent: options?.agent ?? config.agent }),
     history: (session) => sessionHistory(store, session.agent, session.key),
     renew: (session, kind) => renewNow(store, session, kind, "asked for"),

@@ -40,9 +40,14 @@ export interface ShowFlags extends CommonOptions {
 export async function showCommand(name: string, flags: ShowFlags): Promise<void> {
   if (flags.summary) return showSummary(name, flags);
   await withVarve(flags, async (varve, output) => {
-    const session = await varve.sessions.get(name);
+    const session = await varve.sessions.find(name, flags.agent);
     const [page, history, branches, checkpoints] = await Promise.all([
-      varve.transcripts.read(session, { limit: flags.limit ?? 20, before: flags.before }),
+      varve.transcripts.read(session, {
+        limit: flags.limit ?? 20,
+        before: flags.before,
+        // An earlier session id is shown by itself, its key with everything that leads to now.
+        currentOnly: !session.current,
+      }),
       varve.sessions.history(session),
       varve.transcripts.branches(session),
       varve.transcripts.checkpoints(session),
