@@ -154,7 +154,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
   const models = createModels(loaded, store, options.models ?? {});
   const usage = createUsageRecorder(store, createChainLimits(config));
   const previousEmbedders = new PreviousEmbedders({ loaded, clock, random }, options.models?.earlierEmbedders);
-  const sessions = createSessionService(store, config);
+  const sessions = createSessionService(store, config, emit);
   const transcripts = createTranscriptService({
     store,
     jobs,

@@ -84,6 +84,7 @@ export type {
   Address,
   Forked,
   ImportRequest,
+  ListedSession,
   Received,
   Resolved,
   ResolveOptions,

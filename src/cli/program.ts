@@ -108,6 +108,8 @@ function addSessionCommands(program: Command): void {
     .option("--after <cursor>", "continue after this cursor, which the previous page prints")
     .option("--channel <name>", "only sessions of this channel")
     .option("--match <text>", "only sessions whose key contains this text")
+    .option("--parent <key>", "only the sub-agents of this session")
+    .option("--all", "list sub-agents next to the sessions that started them")
     .action(async (flags) => (await load()).listCommand(flags));
   const addCommand = (name: string, description: string) =>
     sessions

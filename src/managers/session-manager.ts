@@ -136,7 +136,7 @@ export class SessionManager {
   /** Returns the sessions of all users, most recently used first. */
   async listSessions(options: { channel?: string; limit?: number } = {}): Promise<ManagedSession[]> {
     const varve = await this.#engine.open();
-    const { sessions } = await varve.sessions.list(options);
+    const { sessions } = await varve.sessions.list({ ...options, all: true });
     return sessions.filter((session) => parseKey(session) !== undefined).map(toManagedSession);
   }
 

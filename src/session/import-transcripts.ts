@@ -15,6 +15,7 @@ import {
   type ImportReport,
   importPaths,
   type LegacySession,
+  normaliseOpenclawKey,
   type OpenedSession,
 } from "../transcript/index.ts";
 import { copyNotes } from "./import-notes.ts";
@@ -103,6 +104,7 @@ async function openImportedSession(
     metadata: { ...metadata, ...(legacy ? { legacy: keepImportedFields(legacy.fields) } : {}) },
     lastInteractionAt: found.startedAt ?? 0,
     firstEntry,
+    ...(legacy?.parentKey === undefined ? {} : { parentKey: normaliseOpenclawKey(legacy.parentKey, agent).key }),
   });
   if (legacy) await applyImportedRow(tx, agent, keyText, legacy);
   const payload = { because: "import" };

@@ -139,6 +139,25 @@ export interface CreateSession {
   /** When it was last used; now when absent. Imports give the past. */
   lastInteractionAt?: number;
   firstEntry?: boolean;
+  /** The key of the session that started this sub-agent; found by `transcript.parentSession` when absent. */
+  parentKey?: string;
+}
+
+/** The key of the conversation that has a session id. */
+async function findKeyOf(tx: StoreTransaction, agent: string, sessionId: string | undefined): Promise<string | null> {
+  if (sessionId === undefined) return null;
+  const row = await tx.db
+    .selectFrom("transcripts")
+    .innerJoin("conversations", (join) =>
+      join
+        .onRef("conversations.agent", "=", "transcripts.agent")
+        .onRef("conversations.id", "=", "transcripts.conversation"),
+    )
+    .select("conversations.key")
+    .where("transcripts.agent", "=", agent)
+    .where("transcripts.session_id", "=", sessionId)
+    .executeTakeFirst();
+  return row?.key ?? null;
 }
 
 export async function createSession(tx: StoreTransaction, given: CreateSession): Promise<SessionRow> {
@@ -146,6 +165,9 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
   const now = tx.clock.now();
   const conversation = given.conversation ?? (await newConversation(tx, agent, keyText));
   const opened = await openTranscript(tx, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
+  const isSubagent = key.kind === "subagent";
+  const parentKey =
+    given.parentKey ?? (await findKeyOf(tx, agent, isSubagent ? given.transcript?.parentSession : undefined));
   const row = await tx.db
     .insertInto("sessions")
     .values({
@@ -168,6 +190,7 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
       message_count: 0,
       compaction_count: 0,
       metadata: JSON.stringify(given.metadata ?? {}),
+      parent_key: isSubagent ? parentKey : null,
     })
     .returningAll()
     .executeTakeFirstOrThrow();

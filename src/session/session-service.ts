@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import { printSessionKey, printStoredKey } from "../domain/index.ts";
+import { type EngineEvent, printSessionKey, printStoredKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
 import { findReadable, type ReadableSession } from "./earlier.ts";
@@ -50,7 +50,11 @@ export interface SessionService {
   delete(session: Session): Promise<{ conversations: number; entries: number }>;
 }
 
-export function createSessionService(store: Store, config: Config): SessionService {
+export function createSessionService(
+  store: Store,
+  config: Config,
+  emit: (event: EngineEvent) => void = () => undefined,
+): SessionService {
   const settings = sessionSettings(config);
   const open: SessionService["open"] = (address, options) => resolveSession(store, settings, address, options);
   return {
@@ -60,7 +64,12 @@ export function createSessionService(store: Store, config: Config): SessionServi
     },
     open,
     resolve: async (address, options) => (await open(address, options)).session,
-    receive: (address, text, options) => receiveText(store, settings, address, text, options),
+    async receive(address, text, options) {
+      const received = await receiveText(store, settings, address, text, options);
+      const event = describeOpening(received);
+      if (event) emit(event);
+      return received;
+    },
     get: (name, agent) => findSession(store, expandShortName(name, settings), agent ?? config.agent),
     find: (name, agent) => findReadable(store, expandShortName(name, settings), agent ?? config.agent),
     list: (options) => listSessions(store, { ...options, agent: options?.agent ?? config.agent }),
@@ -97,6 +106,13 @@ function sessionSettings({ agent, timezone, session }: Config): SessionSettings 
     resetByChannel: session.resetByChannel,
     resetTriggers: session.resetTriggers,
   };
+}
+
+function describeOpening({ session, created, expired, reset }: Received): EngineEvent | undefined {
+  const { agent, key, sessionId } = session;
+  if (created) return { type: "session.created", agent, key, sessionId };
+  const reason = expired ?? reset;
+  return reason && { type: "session.renewed", agent, key, sessionId, data: { reason } };
 }
 
 /** The short form `<channel>:<userId>` names the session that its messages go to. */

@@ -33,6 +33,7 @@ export type {
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
 export { type LcmDag, LcmStore, type LcmSummary } from "./import/lossless-claw/lcm-store.ts";
 export type { NotesFile } from "./import/openclaw/home.ts";
+export { normaliseOpenclawKey } from "./import/openclaw/session-keys.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
 export { describeText } from "./large-content/explore/describe-text.ts";
 export {

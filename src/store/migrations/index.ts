@@ -7,6 +7,7 @@ import { memory } from "./005-memory.ts";
 import { corpus } from "./006-corpus.ts";
 import { memoryVectors } from "./007-memory-vectors.ts";
 import { turns } from "./008-turns.ts";
+import { imports } from "./009-imports.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   corpus,
   memoryVectors,
   turns,
+  imports,
 ];
