@@ -145,6 +145,12 @@ async function openNextPart(
   const before = continues && (await knownTranscript(tx, agent, continues.sessionId));
   if (!continues || !before) return undefined;
   const given = { sessionId, startedAt, parentSession: continues.sessionId };
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select("updated_at")
+    .where("agent", "=", agent)
+    .where("session_id", "=", continues.sessionId)
+    .executeTakeFirst();
   const opened = await openTranscript(tx, before, given);
   await tx.db
     .updateTable("transcripts")
@@ -154,7 +160,12 @@ async function openNextPart(
     .execute();
   await tx.db
     .updateTable("sessions")
-    .set({ session_id: sessionId, session_started_at: opened.startedAt })
+    // Opening it is no use of the session: its times are those of the source.
+    .set({
+      session_id: sessionId,
+      session_started_at: opened.startedAt,
+      updated_at: Math.max(row?.updated_at ?? 0, opened.startedAt),
+    })
     .where("agent", "=", agent)
     .where("session_id", "=", continues.sessionId)
     .execute();

@@ -169,7 +169,8 @@ onEveryEngine(
 
       // The view begins after the reset; what was before it is still there.
       const session = await varve.sessions.get("agent:main:main");
-      expect(session).toMatchObject({ inputTokens: 7, outputTokens: 5, lastInteractionAt: now - hourMs });
+      const times = { lastInteractionAt: now - hourMs, updatedAt: now - hourMs };
+      expect(session).toMatchObject({ inputTokens: 7, outputTokens: 5, ...times });
       const view = await varve.context.assemble(session, { budgetTokens: 8_000 });
       expect(view.messages.map((one) => one.content)).toEqual(["after the reset"]);
       expect(await contents(varve, "agent:main:main")).toEqual([

@@ -94,9 +94,9 @@ function summary(report: ImportReport): string {
     if (report.broken.length > brokenShown) lines.push(`  … and ${report.broken.length - brokenShown} more`);
   }
   if (report.summaries + report.memories > 0)
-    lines.push(`${number(report.summaries)} summaries and ${number(report.memories)} memories came with them.`);
+    lines.push(`Summaries: ${number(report.summaries)}, memories: ${number(report.memories)}.`);
   for (const remark of report.remarks) lines.push(`  ${remark}`);
-  if (report.notes.length > 0) lines.push(`${report.notes.length} files of notes were found in workspaces.`);
+  if (report.notes.length > 0) lines.push(`Files of notes in workspaces: ${report.notes.length}.`);
   if (report.skipped.length > 0) {
     lines.push(
       `${report.skipped.length} files of an unknown format were skipped: ${report.skipped.slice(0, 5).join(", ")}${report.skipped.length > 5 ? ", …" : ""}`,
