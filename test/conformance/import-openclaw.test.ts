@@ -219,6 +219,31 @@ onEveryEngine(
       work.close();
     });
 
+    test("a home is watched: what OpenClaw writes is imported as it is written", async () => {
+      const { varve, clock, home } = get();
+      const now = clock.now();
+      const folder = join(home, "watched-home");
+      const store = new FakeAgentStore(folder, "watcher");
+      const first = [header(id("71"), now), message("v1", null, "user", "before", now)];
+      store.add({ key: "agent:watcher:main", sessionId: id("71"), createdAt: now, events: first });
+      await varve.import([folder]);
+      const stopping = new AbortController();
+      const imported = new Promise<number>((resolve, reject) => {
+        varve
+          .watch([folder], {
+            signal: stopping.signal,
+            onReady: () => store.append(id("71"), [message("v2", "v1", "user", "while it is watched", now)]),
+            onImport: (report) => report.imported > 0 && resolve(report.imported),
+            onError: reject,
+          })
+          .catch(reject);
+      });
+      expect(await imported).toBe(1);
+      stopping.abort();
+      expect(await contents(varve, "agent:watcher:main")).toEqual(["before", "while it is watched"]);
+      store.close();
+    });
+
     test("the files of older versions are imported as well, archives included", async () => {
       const { varve, clock, home } = get();
       const now = clock.now();

@@ -11,7 +11,7 @@ import type { ImportOptions, ImportProgress, ImportReport, ImportTarget } from "
 import { jsonl } from "./jsonl.ts";
 import { LcmStore, lcmStoreName } from "./lossless-claw/lcm-store.ts";
 import { losslessClaw } from "./lossless-claw/reader.ts";
-import { findOpenclawHome, type HomeContent, readOpenclawHome } from "./openclaw/home.ts";
+import { describeSessionFile, findOpenclawHome, type HomeContent, readOpenclawHome } from "./openclaw/home.ts";
 import { applyTitles, type PendingTitle } from "./pending-titles.ts";
 import { openclaw, pi } from "./pi.ts";
 import { planTranscript } from "./plan-transcript.ts";
@@ -124,7 +124,8 @@ function findTranscripts(paths: string[], options: ImportOptions, homes: HomeCon
   for (const file of listed) {
     const required = named.has(file) || (paths.length === 1 && listed.length === 1);
     const format = resolveFormat(file, options.source, required);
-    found.push({ source: new FileSource(file, format?.layout ?? "lines"), format });
+    const facts = format === openclaw ? describeSessionFile(file) : {};
+    found.push({ source: new FileSource(file, format?.layout ?? "lines", facts), format });
   }
   return found;
 }

@@ -107,6 +107,16 @@ function listFileSources(agent: string, folder: string, published: ReadonlySet<s
   ];
 }
 
+/** The agent of a single session file, and what the store next to it says; nothing for a file that is elsewhere. */
+export function describeSessionFile(file: string): Pick<TranscriptSource, "agent" | "sessions"> {
+  const folder = dirname(file);
+  const agentFolder = dirname(folder);
+  if (basename(folder) !== "sessions" || basename(dirname(agentFolder)) !== "agents") return {};
+  const agent = basename(agentFolder).toLowerCase();
+  const store = join(folder, legacyStoreName);
+  return { agent, ...(existsSync(store) ? { sessions: parseLegacyStore(store, agent) } : {}) };
+}
+
 /** A topic's transcript has its own file name, which the store of sessions names. */
 function belongsTo(name: string, { sessionId, fields }: LegacySession): boolean {
   const file = typeof fields.sessionFile === "string" ? basename(fields.sessionFile) : undefined;
