@@ -30,6 +30,9 @@ export const sourceFormats: readonly SourceFormat[] = [
   losslessClaw,
 ];
 
+/** Formats whose records may not say which session they belong to. */
+const namedByFile: ReadonlySet<SourceFormat> = new Set([jsonl, pi]);
+
 /** Detects the format of a file from its path and first records. */
 export function detectSource(path: string, firstRecords: string[]): SourceFormat | undefined {
   return sourceFormats.find((format) => format.detect(path, firstRecords));
@@ -161,7 +164,10 @@ async function importFound(
     else {
       report.files += 1;
       const owned = { ...options, agent: source.agent ?? options.agent };
-      const name = await nameFileSession(target.store, owned.agent, source.path, files);
+      // The records of the other formats name their session.
+      const name = namedByFile.has(format)
+        ? await nameFileSession(target.store, owned.agent, source.path, files)
+        : undefined;
       if (options.dryRun) await planTranscript(target, owned, format, source, report, sessions, name);
       else {
         const onTitle = (title: PendingTitle) => titles.push(title);

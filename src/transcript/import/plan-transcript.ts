@@ -11,7 +11,7 @@ export async function planTranscript(
   source: TranscriptSource,
   report: ImportReport,
   sessions: Set<string>,
-  name: string,
+  name: string | undefined,
 ): Promise<void> {
   const reader = format.open({ path: source.path, name, fileTime: Math.trunc(source.measure().mtimeMs) });
   const legacy = source.sessions ?? findLegacySessions(source.path);
