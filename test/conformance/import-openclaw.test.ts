@@ -105,6 +105,13 @@ onEveryEngine(
         createdAt: old,
         events: [],
       });
+      main.add({
+        key: "agent:main:subagent:helper",
+        sessionId: id("61"),
+        entry: { parent: "agent:main:main" },
+        createdAt: old,
+        events: [header(id("61"), old), message("s1", null, "user", "help the main one", old)],
+      });
       main.freeze(id("4"));
       main.addArchive("agent:main:slack:channel:c1", id("7"), "deleted", old, [
         header(id("7"), old),
@@ -125,7 +132,7 @@ onEveryEngine(
       write(join(folder, "ws", "memory", "2026-01-02.md"), "Met the zookeeper.\n");
 
       const plan = await varve.import([folder], { dryRun: true });
-      expect(plan).toMatchObject({ dryRun: true, files: 12, imported: 13, quarantined: 0 });
+      expect(plan).toMatchObject({ dryRun: true, files: 13, imported: 14, quarantined: 0 });
       expect((await varve.sessions.list()).sessions).toEqual([]);
       expect(plan.transcripts).toContainEqual(
         expect.objectContaining({
@@ -137,7 +144,7 @@ onEveryEngine(
       );
 
       const report = await varve.import([folder]);
-      expect(report).toMatchObject({ files: 12, sessions: 13, imported: 13, duplicates: 0, quarantined: 0 });
+      expect(report).toMatchObject({ files: 13, sessions: 14, imported: 14, duplicates: 0, quarantined: 0 });
       expect(report.notes.map((one) => one.relativePath)).toEqual(["MEMORY.md", "memory/2026-01-02.md"]);
 
       const denied = await varve.sessions.get("agent:main:telegram:direct:5054873275");
@@ -166,6 +173,10 @@ onEveryEngine(
         "agent:main:telegram:slash:9",
       ]);
       expect(await contents(varve, "agent:work:main")).toEqual(["at work"]);
+
+      const listed = (await varve.sessions.list()).sessions;
+      expect(listed.find(({ key }) => key === "agent:main:main")?.subagents).toBe(1);
+      expect(listed.some(({ key }) => key.includes("subagent"))).toBe(false);
 
       // The view begins after the reset; what was before it is still there.
       const session = await varve.sessions.get("agent:main:main");
