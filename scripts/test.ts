@@ -7,6 +7,7 @@ import { ProvisionError } from "./debian.ts";
 import { provisionChromium } from "./provision-chromium.ts";
 import { provisionClaude } from "./provision-claude.ts";
 import { provisionCodex } from "./provision-codex.ts";
+import { provisionOpenClaw } from "./provision-openclaw.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
 import { addCounts, type Counts, noCounts, summaryLine } from "./test-counts.ts";
 import { hasTests, root, runChecks, runPackageChecks, runVitest } from "./test-run.ts";
@@ -86,6 +87,12 @@ async function setStage(selection: Selection): Promise<Stage> {
       stage.env.VARVE_TEST_CODEX ??= provisionCodex();
     });
   }
+  if (skips.includes("openclaw")) delete stage.env.VARVE_TEST_OPENCLAW;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "openclaw", () => {
+      stage.env.VARVE_TEST_OPENCLAW ??= provisionOpenClaw();
+    });
+  }
   return stage;
 }
 
@@ -105,6 +112,7 @@ const testsOf: Readonly<Record<ResourceName, string>> = {
   browser: "the tests in a browser",
   claude: "the tests with Claude Code",
   codex: "the tests with Codex",
+  openclaw: "the tests with OpenClaw",
 };
 
 function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {

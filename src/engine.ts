@@ -8,6 +8,7 @@ import {
   type GrantService,
 } from "./context/index.ts";
 import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
+import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
   type BackupInfo,
@@ -35,7 +36,6 @@ import { createSearchService, type SearchIndex, type SearchService, selectEmbedd
 import {
   createSessionService,
   type ImportRequest,
-  importTranscripts,
   type SessionService,
   type WatchRequest,
   watchTranscripts,
@@ -162,7 +162,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
   const models = createModels(loaded, store, options.models ?? {});
   const usage = createUsageRecorder(store, createChainLimits(config));
   const previousEmbedders = new PreviousEmbedders({ loaded, clock, random }, options.models?.earlierEmbedders);
-  const sessions = createSessionService(store, config, createParentViewReader(store, config));
+  const sessions = createSessionService(store, config, { readParentView: createParentViewReader(store, config), emit });
   const transcripts = createTranscriptService({
     store,
     jobs,
@@ -212,8 +212,8 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     turns,
     grants: createGrantService({ store, config, sessions }),
     jobs,
-    import: (paths, request) => importTranscripts({ store, config }, paths, request),
-    watch: (paths, request) => watchTranscripts({ store, config }, paths, request),
+    import: (paths, request) => importEverything({ store, config, home }, paths, request),
+    watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),

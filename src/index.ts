@@ -88,6 +88,7 @@ export type {
   Address,
   Forked,
   ImportRequest,
+  ListedSession,
   Received,
   Resolved,
   ResolveOptions,

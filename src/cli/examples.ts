@@ -1,6 +1,10 @@
 /** The examples in each command's `--help`; the tests run every line, in this order, in an empty home. */
 export const examples: Record<string, string[]> = {
-  import: ["varve import ./transcripts", "varve import ./transcripts/notes.jsonl --source jsonl"],
+  import: [
+    "varve import ./transcripts",
+    "varve import ./transcripts/notes.jsonl --source jsonl",
+    "varve import ./transcripts --dry-run",
+  ],
   index: ["varve index"],
   search: ['varve search "message 3" --limit 5', 'varve search "what was said" --kind message --explain'],
   "sessions list": ["varve sessions list --limit 5"],

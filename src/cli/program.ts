@@ -49,12 +49,13 @@ function addCommonOptions(command: Command, path: string[]): void {
 function addImportCommand(program: Command): void {
   program
     .command("import")
-    .description("Import transcripts of Claude Code, pi, OpenClaw, Codex, ChatGPT, Claude.ai, or JSON lines")
-    .argument("<path...>", "transcript files, or folders that contain them")
+    .description("Import transcripts of Claude Code, pi, OpenClaw, Codex, ChatGPT, Claude.ai, JSON lines, or memories")
+    .argument("<path...>", "transcript files, folders that contain them, or the home of OpenClaw")
     .addOption(
       new Option("--source <name>", "the format of the files").choices(["auto", ...sourceNames]).default("auto"),
     )
     .option("--watch", "keep running and import new messages as the files change")
+    .option("--dry-run", "show what would be imported, and write nothing")
     .action(async (paths, flags) => (await import("./commands/import.ts")).runImport(paths, flags));
 }
 
@@ -107,6 +108,8 @@ function addSessionCommands(program: Command): void {
     .option("--after <cursor>", "continue after this cursor, which the previous page prints")
     .option("--channel <name>", "only sessions of this channel")
     .option("--match <text>", "only sessions whose key contains this text")
+    .option("--parent <key>", "only the sub-agents of this session")
+    .option("--all", "list sub-agents next to the sessions that started them")
     .action(async (flags) => (await load()).listCommand(flags));
   const addCommand = (name: string, description: string) =>
     sessions

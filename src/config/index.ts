@@ -7,6 +7,8 @@ export {
   checkConfig,
   configPath,
   findConfigWarnings,
+  importedWorkspace,
+  importedWorkspaces,
   type LoadedConfig,
   type LoadOptions,
   listConfig,

@@ -147,6 +147,15 @@ export function listConfig({ config, sources }: LoadedConfig): ConfigRow[] {
 }
 
 /** Where backups are written. */
+/** Where the notes of imported agents are, one workspace for each. */
+export function importedWorkspaces(home: string): string {
+  return join(home, "workspaces");
+}
+
+export function importedWorkspace(home: string, agent: string): string {
+  return join(importedWorkspaces(home), agent);
+}
+
 export function backupFolder(home: string): string {
   return join(home, "backups");
 }

@@ -22,6 +22,7 @@ export type { GrepMatch, GrepMode, GrepResult, GrepScope, GrepSort } from "./his
 export type { Handover } from "./history/handover.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, HistoryReader } from "./history/history-reader.ts";
 export type { SearchScope } from "./history/search-scope.ts";
+export { importSummaries } from "./import-summaries.ts";
 export type { TraceItem } from "./items.ts";
 export { extractiveSummary } from "./summary/extractive.ts";
 export { type Fitted, fitMidTurn } from "./view/mid-turn.ts";

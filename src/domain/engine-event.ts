@@ -1,5 +1,20 @@
 /** An event of the engine, for listeners of `varve.onEvent`. */
-export type EngineEvent = CompactionEvent | JobFailedEvent | MemoriesEvent | TurnEndedEvent | TurnFailedEvent;
+export type EngineEvent =
+  | SessionEvent
+  | CompactionEvent
+  | JobFailedEvent
+  | MemoriesEvent
+  | TurnEndedEvent
+  | TurnFailedEvent;
+
+/** A message opened a session, or another session id of one that had expired or was asked to begin again. */
+export interface SessionEvent {
+  type: "session.created" | "session.renewed";
+  agent: string;
+  key: string;
+  sessionId: string;
+  data?: { reason: string };
+}
 
 export interface CompactionEvent {
   type: "compaction";

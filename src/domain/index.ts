@@ -34,6 +34,7 @@ export {
   keyLengthMax,
   parseSessionKey,
   printSessionKey,
+  printStoredKey,
   type ResetType,
   type RoomType,
   type SessionKey,

@@ -1,17 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { getResetType, parseSessionKey, printSessionKey, type SessionKey } from "./session-key.ts";
+import { getResetType, parseSessionKey, printSessionKey, printStoredKey, type SessionKey } from "./session-key.ts";
 
 const word = fc
   .stringMatching(/^[a-z0-9][a-z0-9_.@+-]{0,12}$/)
-  .filter((text) => !["agent", "cron", "hook", "direct", "subagent", "group", "channel", "room"].includes(text));
+  .filter((text) => !["agent", "cron", "hook", "direct", "dm", "subagent", "group", "channel", "room"].includes(text));
 const id = fc
   .stringMatching(/^[a-z0-9!][a-z0-9_.@:+-]{0,16}[a-z0-9]$/)
   .filter((text) => !/:(thread|topic|run):/.test(text) && !/^(thread|topic|run):/.test(text));
+const thread = fc.record({ type: fc.constantFrom("thread" as const, "topic" as const), id });
 const key: fc.Arbitrary<SessionKey> = fc.oneof(
-  fc.record({ kind: fc.constant("main" as const), agent: word, name: word }),
   fc.record(
-    { kind: fc.constant("direct" as const), agent: word, channel: word, peer: id },
+    { kind: fc.constant("main" as const), agent: word, name: word, thread },
+    { requiredKeys: ["kind", "agent", "name"] },
+  ),
+  fc.record(
+    { kind: fc.constant("direct" as const), agent: word, channel: word, peer: id, thread },
     { requiredKeys: ["kind", "agent", "peer"] },
   ),
   fc.record({ kind: fc.constant("direct" as const), agent: word, channel: word, account: word, peer: id }),
@@ -22,13 +26,17 @@ const key: fc.Arbitrary<SessionKey> = fc.oneof(
       channel: word,
       room: fc.constantFrom("group" as const, "channel" as const, "room" as const),
       id,
-      thread: fc.record({ type: fc.constantFrom("thread" as const, "topic" as const), id }),
+      thread,
     },
     { requiredKeys: ["kind", "agent", "channel", "room", "id"] },
   ),
   fc.record({ kind: fc.constant("subagent" as const), agent: word, id }),
-  fc.record({ kind: fc.constant("cron" as const), jobId: id, runId: id }, { requiredKeys: ["kind", "jobId"] }),
-  fc.record({ kind: fc.constant("hook" as const), id }),
+  fc.record(
+    { kind: fc.constant("cron" as const), agent: word, jobId: id, runId: id },
+    { requiredKeys: ["kind", "jobId"] },
+  ),
+  fc.record({ kind: fc.constant("hook" as const), agent: word, id }, { requiredKeys: ["kind", "id"] }),
+  fc.constant({ kind: "global" as const }),
   fc.record({ kind: fc.constant("pair" as const), channel: word, userId: id }),
 );
 
@@ -48,9 +56,13 @@ describe("a session key", () => {
         fc.oneof(
           fc.string(),
           fc
-            .array(fc.constantFrom("agent", "main", "direct", "group", "x", "Y", "", "thread", "cron", "run", "a b"), {
-              maxLength: 8,
-            })
+            .array(
+              fc.constantFrom(
+                ...["agent", "main", "direct", "dm", "group", "x", "Y", "", "thread", "cron", "hook", "run", "global"],
+                "a b",
+              ),
+              { maxLength: 8 },
+            )
             .map((parts) => parts.join(":")),
         ),
         (text) => {
@@ -62,7 +74,8 @@ describe("a session key", () => {
             return;
           }
           const printed = printSessionKey(parsed);
-          expect(printed.toLowerCase()).toBe(text.toLowerCase());
+          const asDirect = (value: string) => value.toLowerCase().replace(/(?<=^|:)dm(?=:|$)/g, "direct");
+          expect(asDirect(printed)).toBe(asDirect(text));
           expect(printSessionKey(parseSessionKey(printed))).toBe(printed);
         },
       ),
@@ -77,6 +90,13 @@ describe("a session key", () => {
     ["agent:main:slack:channel:C42:thread:99", "agent:main:slack:channel:c42:thread:99"],
     ["telegram:5054873275", "telegram:5054873275"],
     ["cron:nightly:run:7", "cron:nightly:run:7"],
+    ["agent:main:cron:Nightly:run:7", "agent:main:cron:nightly:run:7"],
+    ["agent:Main:hook:ABC", "agent:main:hook:abc"],
+    ["agent:main:telegram:dm:777", "agent:main:telegram:direct:777"],
+    ["agent:main:dm:777", "agent:main:direct:777"],
+    ["agent:main:telegram:home:dm:777", "agent:main:telegram:home:direct:777"],
+    ["agent:main:main:thread:77", "agent:main:main:thread:77"],
+    ["global", "global"],
   ])("%s is normalised to %s", (given, kept) => {
     expect(printSessionKey(parseSessionKey(given))).toBe(kept);
   });
@@ -95,7 +115,14 @@ describe("a session key", () => {
     expect(() => parseSessionKey(given)).toThrow(part);
   });
 
+  test("the agent of a job or a hook is stored next to the key, not in it", () => {
+    expect(printStoredKey(parseSessionKey("agent:work:cron:nightly"))).toBe("cron:nightly");
+    expect(printStoredKey(parseSessionKey("agent:work:hook:abc"))).toBe("hook:abc");
+    expect(printStoredKey(parseSessionKey("agent:work:main"))).toBe("agent:work:main");
+  });
+
   test("a thread has its own reset type", () => {
+    expect(getResetType(parseSessionKey("agent:a:main:thread:1"))).toBe("thread");
     expect(getResetType(parseSessionKey("agent:a:s:group:g:topic:1"))).toBe("thread");
     expect(getResetType(parseSessionKey("agent:a:s:room:g"))).toBe("group");
   });

@@ -2,12 +2,15 @@ import { VarveError } from "./errors.ts";
 
 /** A parsed session key. Printing it gives the same string. */
 export type SessionKey =
-  | { kind: "main"; agent: string; name: string }
-  | { kind: "direct"; agent: string; channel?: string; account?: string; peer: string }
+  | { kind: "main"; agent: string; name: string; thread?: ThreadRef }
+  | { kind: "direct"; agent: string; channel?: string; account?: string; peer: string; thread?: ThreadRef }
   | { kind: "group"; agent: string; channel: string; room: RoomType; id: string; thread?: ThreadRef }
   | { kind: "subagent"; agent: string; id: string }
-  | { kind: "cron"; jobId: string; runId?: string }
-  | { kind: "hook"; id: string }
+  /** The agent is in the key when the caller names it; it is stored next to the key, not in it. */
+  | { kind: "cron"; agent?: string; jobId: string; runId?: string }
+  | { kind: "hook"; agent?: string; id: string }
+  /** One session for everybody, of an agent that is told apart otherwise. */
+  | { kind: "global" }
   /** The short form `<channel>:<userId>`: accepted as input, normalised by routing. */
   | { kind: "pair"; channel: string; userId: string };
 
@@ -20,7 +23,7 @@ export interface ThreadRef {
 export const keyLengthMax = 512;
 
 const roomTypes = new Set<string>(["group", "channel", "room"]);
-const reserved = new Set<string>(["agent", "cron", "hook", "direct", "subagent", "group", "channel", "room"]);
+const reserved = new Set<string>(["agent", "cron", "hook", "direct", "dm", "subagent", "group", "channel", "room"]);
 /** Ids of these rooms are case-sensitive at their source, so lower-casing could merge two rooms. */
 const caseSensitiveRooms = new Set(["signal:group", "matrix:room", "matrix:channel", "matrix:group"]);
 
@@ -31,7 +34,7 @@ function badKeyError(input: string, part: string, why: string): VarveError {
     {
       remedy:
         "Send a key such as agent:main:main, agent:main:telegram:direct:5054873275, " +
-        "agent:main:slack:channel:c42:thread:7, cron:nightly, hook:<uuid> or telegram:5054873275.",
+        "agent:main:slack:channel:c42:thread:7, agent:main:cron:nightly, hook:<uuid> or telegram:5054873275.",
       details: { key: input.slice(0, keyLengthMax), part },
     },
   );
@@ -59,9 +62,9 @@ export function parseSessionKey(input: string): SessionKey {
   const parts = input.split(":");
   const head = parts[0]?.toLowerCase() ?? "";
   if (head === "agent") return parseAgentKey(input, parts);
-  if (head === "cron") return parseCronKey(input, parts);
-  if (head === "hook")
-    return { kind: "hook", id: checkSegment(input, "the hook id", parts.slice(1).join(":")).toLowerCase() };
+  if (head === "cron") return parseCronKey(input, parts.slice(1));
+  if (head === "hook") return parseHookKey(input, parts.slice(1));
+  if (head === "global" && parts.length === 1) return { kind: "global" };
   if (parts.length < 2) throw badKeyError(input, "the key", "has no colon");
   return {
     kind: "pair",
@@ -70,12 +73,19 @@ export function parseSessionKey(input: string): SessionKey {
   };
 }
 
-function parseCronKey(input: string, parts: string[]): SessionKey {
-  const rest = parts.slice(1).join(":").toLowerCase();
+function parseHookKey(input: string, parts: string[], agent?: string): SessionKey {
+  const id = checkSegment(input, "the hook id", parts.join(":")).toLowerCase();
+  return { kind: "hook", ...(agent === undefined ? {} : { agent }), id };
+}
+
+function parseCronKey(input: string, parts: string[], agent?: string): SessionKey {
+  const rest = parts.join(":").toLowerCase();
   const at = rest.lastIndexOf(":run:");
-  if (at === -1) return { kind: "cron", jobId: checkSegment(input, "the job id", rest) };
+  const owner = agent === undefined ? {} : { agent };
+  if (at === -1) return { kind: "cron", ...owner, jobId: checkSegment(input, "the job id", rest) };
   return {
     kind: "cron",
+    ...owner,
     jobId: checkSegment(input, "the job id", rest.slice(0, at)),
     runId: checkSegment(input, "the run id", rest.slice(at + 5)),
   };
@@ -85,23 +95,47 @@ function parseAgentKey(input: string, parts: string[]): SessionKey {
   const agent = checkSegment(input, "the agent id", parts[1]).toLowerCase();
   const third = checkSegment(input, "the part after the agent", parts[2]).toLowerCase();
   const rest = (from: number) => parts.slice(from).join(":");
-  if (third === "direct")
-    return { kind: "direct", agent, peer: checkSegment(input, "the peer", rest(3)).toLowerCase() };
+  if (third === "cron") return parseCronKey(input, parts.slice(3), agent);
+  if (third === "hook") return parseHookKey(input, parts.slice(3), agent);
+  if (isDirect(third)) return { kind: "direct", agent, ...parsePeer(input, rest(3)) };
   if (third === "subagent") {
     return { kind: "subagent", agent, id: checkSegment(input, "the sub-agent id", rest(3)).toLowerCase() };
   }
   if (parts.length === 3) return { kind: "main", agent, name: checkName(input, "the main key", third) };
   const channel = checkName(input, "the channel", third);
   const fourth = checkSegment(input, "the part after the channel", parts[3]).toLowerCase();
-  if (fourth === "direct") {
-    return { kind: "direct", agent, channel, peer: checkSegment(input, "the peer", rest(4)).toLowerCase() };
+  if (fourth === "thread" || fourth === "topic") {
+    const thread = parseThread(input, rest(3), false);
+    return { kind: "main", agent, name: checkName(input, "the main key", third), thread };
+  }
+  if (isDirect(fourth)) {
+    return { kind: "direct", agent, channel, ...parsePeer(input, rest(4)) };
   }
   if (roomTypes.has(fourth)) return parseRoom(input, agent, channel, fourth as RoomType, rest(4));
-  if (parts[4]?.toLowerCase() !== "direct") {
+  if (!isDirect(parts[4]?.toLowerCase())) {
     throw badKeyError(input, `"${parts[3]}"`, "is neither direct, group, channel, room nor an account before direct");
   }
   const account = checkName(input, "the account", fourth);
-  return { kind: "direct", agent, channel, account, peer: checkSegment(input, "the peer", rest(5)).toLowerCase() };
+  return { kind: "direct", agent, channel, account, ...parsePeer(input, rest(5)) };
+}
+
+/** Direct chats were called `dm` by other programs. */
+function isDirect(part: string | undefined): boolean {
+  return part === "direct" || part === "dm";
+}
+
+/** The person of a direct chat, and a thread of the chat. */
+function parsePeer(input: string, rest: string): { peer: string; thread?: ThreadRef } {
+  const at = rest.search(/:(?:thread|topic):/i);
+  const peer = checkSegment(input, "the peer", at === -1 ? rest : rest.slice(0, at)).toLowerCase();
+  return at === -1 ? { peer } : { peer, thread: parseThread(input, rest.slice(at + 1), false) };
+}
+
+/** `thread:<id>` or `topic:<id>` */
+function parseThread(input: string, text: string, keepCase: boolean): ThreadRef {
+  const type = text.slice(0, 6).toLowerCase() === "thread" ? ("thread" as const) : ("topic" as const);
+  const id = checkSegment(input, `the ${type} id`, text.slice(type.length + 1));
+  return { type, id: keepCase ? id : id.toLowerCase() };
 }
 
 function parseRoom(input: string, agent: string, channel: string, room: RoomType, rest: string): SessionKey {
@@ -109,10 +143,7 @@ function parseRoom(input: string, agent: string, channel: string, room: RoomType
   const at = rest.search(/:(?:thread|topic):/i);
   const id = checkSegment(input, `the ${room} id`, at === -1 ? rest : rest.slice(0, at));
   const base = { kind: "group" as const, agent, channel, room, id: keepCase ? id : id.toLowerCase() };
-  if (at === -1) return base;
-  const type = rest.slice(at + 1, at + 7).toLowerCase() === "thread" ? ("thread" as const) : ("topic" as const);
-  const threadId = checkSegment(input, `the ${type} id`, rest.slice(at + type.length + 2));
-  return { ...base, thread: { type, id: keepCase ? threadId : threadId.toLowerCase() } };
+  return at === -1 ? base : { ...base, thread: parseThread(input, rest.slice(at + 1), keepCase) };
 }
 
 /** Formats a key for storage. The result always parses to the same value. */
@@ -122,24 +153,39 @@ export function printSessionKey(key: SessionKey): string {
   return text;
 }
 
+/** The key of a session in the store, where the agent of a job or a hook is a column of its own. */
+export function printStoredKey(key: SessionKey): string {
+  if (key.kind !== "cron" && key.kind !== "hook") return printSessionKey(key);
+  return printSessionKey({ ...key, agent: undefined });
+}
+
+function formatOwner(agent: string | undefined): string {
+  return agent === undefined ? "" : `agent:${agent}:`;
+}
+
+function formatThread(thread: ThreadRef | undefined): string {
+  return thread === undefined ? "" : `:${thread.type}:${thread.id}`;
+}
+
 function formatKey(key: SessionKey): string {
   switch (key.kind) {
     case "main":
-      return `agent:${key.agent}:${key.name}`;
+      return `agent:${key.agent}:${key.name}${formatThread(key.thread)}`;
     case "direct": {
       const account = key.account === undefined ? "" : `${key.account}:`;
-      return `agent:${key.agent}:${key.channel === undefined ? "" : `${key.channel}:${account}`}direct:${key.peer}`;
+      const place = key.channel === undefined ? "" : `${key.channel}:${account}`;
+      return `agent:${key.agent}:${place}direct:${key.peer}${formatThread(key.thread)}`;
     }
-    case "group": {
-      const thread = key.thread === undefined ? "" : `:${key.thread.type}:${key.thread.id}`;
-      return `agent:${key.agent}:${key.channel}:${key.room}:${key.id}${thread}`;
-    }
+    case "group":
+      return `agent:${key.agent}:${key.channel}:${key.room}:${key.id}${formatThread(key.thread)}`;
     case "subagent":
       return `agent:${key.agent}:subagent:${key.id}`;
     case "cron":
-      return `cron:${key.jobId}${key.runId === undefined ? "" : `:run:${key.runId}`}`;
+      return `${formatOwner(key.agent)}cron:${key.jobId}${key.runId === undefined ? "" : `:run:${key.runId}`}`;
     case "hook":
-      return `hook:${key.id}`;
+      return `${formatOwner(key.agent)}hook:${key.id}`;
+    case "global":
+      return "global";
     case "pair":
       return `${key.channel}:${key.userId}`;
   }
@@ -157,8 +203,8 @@ export type ResetType = "direct" | "group" | "thread";
 
 /** The kind of reset rule that applies to a key. */
 export function getResetType(key: SessionKey): ResetType {
-  if (key.kind !== "group") return "direct";
-  return key.thread === undefined ? "group" : "thread";
+  if ("thread" in key && key.thread !== undefined) return "thread";
+  return key.kind === "group" ? "group" : "direct";
 }
 
 export function getChannel(key: SessionKey): string | undefined {

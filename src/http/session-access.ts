@@ -13,14 +13,32 @@ export function resolveAgent(principal: TokenPrincipal, named: string | undefine
 }
 
 /** Finds the session that a request names. One of a foreign agent gets the same error as a missing one. */
-export async function requireSession(
+export function requireSession(
   varve: Varve,
   principal: TokenPrincipal,
   name: string,
   agent?: string,
 ): Promise<Session> {
+  return requireFound(principal, name, () => varve.sessions.get(name, resolveAgent(principal, agent)));
+}
+
+/** Like `requireSession`, for reading: a session id stands for its own transcript, also when its key has moved on. */
+export function requireReadableSession(
+  varve: Varve,
+  principal: TokenPrincipal,
+  name: string,
+  agent?: string,
+): Promise<Awaited<ReturnType<Varve["sessions"]["find"]>>> {
+  return requireFound(principal, name, () => varve.sessions.find(name, resolveAgent(principal, agent)));
+}
+
+async function requireFound<Found extends Session>(
+  principal: TokenPrincipal,
+  name: string,
+  find: () => Promise<Found>,
+): Promise<Found> {
   try {
-    const session = await varve.sessions.get(name, resolveAgent(principal, agent));
+    const session = await find();
     if (canUseAgent(principal, session.agent)) return session;
   } catch (error) {
     if (!(error instanceof VarveError && error.code === "SESSION_NOT_FOUND")) throw error;
@@ -34,5 +52,6 @@ export async function requireSession(
 export function refuseForeignKey(principal: TokenPrincipal, key: string | undefined): void {
   if (key === undefined) return;
   const parsed = parseSessionKey(key);
-  if ("agent" in parsed && !canUseAgent(principal, parsed.agent)) throw foreignAgent(principal, parsed.agent);
+  const agent = "agent" in parsed ? parsed.agent : undefined;
+  if (agent !== undefined && !canUseAgent(principal, agent)) throw foreignAgent(principal, agent);
 }

@@ -133,8 +133,9 @@ async function importLegacy(engine: DoctorEngine, stores: string[]): Promise<str
     const folder = dirname(file);
     const listed = parseLegacyStore(file);
     const transcripts = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
-    const report = await importTranscripts({ store: engine.store, config: engine.loaded.config }, [folder]);
-    const again = await importTranscripts({ store: engine.store, config: engine.loaded.config }, [folder]);
+    const target = { store: engine.store, config: engine.loaded.config, home: engine.loaded.home };
+    const report = await importTranscripts(target, [folder]);
+    const again = await importTranscripts(target, [folder]);
     if (report.quarantined > 0 || again.imported > 0 || report.skipped.length > 0) {
       words.push(`${file}: ${report.imported} messages imported, but not everything could be read; the source stays`);
       continue;

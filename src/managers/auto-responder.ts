@@ -46,10 +46,10 @@ export class AutoResponder {
   #opening: Promise<Varve> | undefined;
 
   constructor(
-    options: Pick<OpenOptions, "home" | "database" | "config" | "models" | "clock"> = {},
+    options: Pick<OpenOptions, "home" | "database" | "config" | "models" | "clock"> | string = {},
     settings: AutoResponderSettings = {},
   ) {
-    this.#options = options;
+    this.#options = typeof options === "string" ? { home: options } : options;
     this.settings = { ...autoResponderDefaults, ...settings };
   }
 

@@ -1,6 +1,14 @@
-import { type Clock, type JsonObject, type Message, type Role, systemClock, VarveError } from "../domain/index.ts";
+import {
+  type Clock,
+  isJsonObject,
+  type JsonObject,
+  type Message,
+  type Role,
+  systemClock,
+  VarveError,
+} from "../domain/index.ts";
 import type { Session, Varve } from "../index.ts";
-import { type ManagerOptions, SharedEngine } from "./engine.ts";
+import { createUserKey, type ManagerOptions, resolveSessionName, SharedEngine, toManagerOptions } from "./engine.ts";
 
 /** A session as applications see it. */
 export interface ManagedSession {
@@ -47,7 +55,9 @@ export class SessionManager {
   readonly #maxAgeMs: number;
   readonly #clock: Clock;
 
-  constructor(options: SessionManagerOptions = {}) {
+  /** Takes an open engine, options to open one, or its folder. */
+  constructor(given: SessionManagerOptions | string = {}) {
+    const options: SessionManagerOptions = toManagerOptions(given);
     this.#engine = new SharedEngine(options);
     this.#clock = ("clock" in options ? options.clock : undefined) ?? systemClock;
     this.#maxAgeMs = options.sessionMaxAgeMs ?? fourHoursMs;
@@ -56,30 +66,40 @@ export class SessionManager {
   /** Returns the session of a user: creates it when there is none, renews it when it is too old. */
   async getOrCreate(channel: string, userId: string): Promise<ManagedSession> {
     const varve = await this.#engine.open();
-    const key = createKey(varve, channel, userId);
+    const key = createUserKey(varve, channel, userId);
     const known = await findSession(varve, key);
     const quietMs = known === undefined ? 0 : this.#clock.now() - known.lastInteractionAt;
-    const { session } = await varve.sessions.open({ key });
+    const opened = (await varve.sessions.open({ key })).session;
+    const session = known === undefined ? await nameUser(varve, opened, channel, userId) : opened;
     if (known === undefined || quietMs <= this.#maxAgeMs) return toManagedSession(session);
     return toManagedSession(await varve.sessions.renew(session, "new"));
   }
 
-  /** Returns the newest `limit` messages of a session id, oldest first. */
-  async loadTranscript(sessionId: string, limit = defaultLimit): Promise<TranscriptMessage[]> {
+  /**
+   * Returns the newest `limit` messages of a session id, oldest first, also of one that was reset. After
+   * `compactSession`, its summary stands for the messages before it; `{ all: true }` returns those instead.
+   */
+  async loadTranscript(
+    sessionId: string,
+    limit = defaultLimit,
+    { all = false }: { all?: boolean } = {},
+  ): Promise<TranscriptMessage[]> {
     const varve = await this.#engine.open();
-    const session = await varve.sessions.get(sessionId);
+    const session = await varve.sessions.find(resolveSessionName(varve, sessionId));
+    const given = all || !session.current ? undefined : await findGivenSummary(varve, session);
     const found: TranscriptMessage[] = [];
     for (let before: number | undefined; found.length < limit; ) {
       const page = await varve.transcripts.read(session, { limit: pageMax, before, currentOnly: true });
       const messages = page.entries.flatMap((entry): TranscriptMessage[] => {
-        if (entry.type !== "message") return [];
+        if (entry.type !== "message" || entry.seq <= (given?.lastSeq ?? 0)) return [];
         const { role, content, meta } = entry.message;
         return [{ id: entry.id, role, content, time: entry.time, ...(meta === undefined ? {} : { meta }) }];
       });
       found.unshift(...messages);
       before = page.before;
-      if (before === undefined) break;
+      if (before === undefined || before <= (given?.lastSeq ?? 0)) break;
     }
+    if (given) found.unshift(given.message);
     return limit === 0 ? [] : found.slice(-limit);
   }
 
@@ -91,7 +111,7 @@ export class SessionManager {
     meta?: JsonObject,
   ): Promise<{ id: string }> {
     const varve = await this.#engine.open();
-    const session = await varve.sessions.get(sessionId);
+    const session = await findCurrent(varve, sessionId);
     // A message of the user counts as activity, which keeps the session from expiring.
     if (role === "user") await varve.sessions.open({ key: session.key, agent: session.agent });
     const message: Message = { role, content, ...(meta === undefined ? {} : { meta }) };
@@ -103,22 +123,20 @@ export class SessionManager {
   /** Starts a new session id in the same conversation; earlier messages stay searchable. */
   async resetSession(sessionId: string): Promise<ManagedSession> {
     const varve = await this.#engine.open();
-    return toManagedSession(await varve.sessions.renew(await varve.sessions.get(sessionId), "new"));
+    return toManagedSession(await varve.sessions.renew(await findCurrent(varve, sessionId), "new"));
   }
 
   /** Returns a session by its id or its key; undefined when there is none. */
   async getSession(sessionIdOrKey: string): Promise<ManagedSession | undefined> {
     const varve = await this.#engine.open();
-    const [channel, ...rest] = sessionIdOrKey.split(":");
-    const isPair = channel !== undefined && rest.length > 0 && channel !== "agent";
-    const session = await findSession(varve, isPair ? createKey(varve, channel, rest.join(":")) : sessionIdOrKey);
+    const session = await findSession(varve, resolveSessionName(varve, sessionIdOrKey));
     return session && toManagedSession(session);
   }
 
   /** Returns the sessions of all users, most recently used first. */
   async listSessions(options: { channel?: string; limit?: number } = {}): Promise<ManagedSession[]> {
     const varve = await this.#engine.open();
-    const { sessions } = await varve.sessions.list(options);
+    const { sessions } = await varve.sessions.list({ ...options, all: true });
     return sessions.filter((session) => parseKey(session) !== undefined).map(toManagedSession);
   }
 
@@ -128,7 +146,7 @@ export class SessionManager {
       throw new VarveError("BAD_REQUEST", "The summary is empty.", { remedy: "Pass a summary of the session." });
     }
     const varve = await this.#engine.open();
-    const session = await varve.sessions.get(sessionId);
+    const session = await findCurrent(varve, sessionId);
     await varve.context.compact(session, { summary });
     return toManagedSession(await varve.sessions.get(session.key, session.agent));
   }
@@ -138,14 +156,47 @@ export class SessionManager {
   }
 }
 
-/** Every channel and user has its own conversation here; `session.dmScope` is not used. */
-function createKey(varve: Varve, channel: string, userId: string): string {
-  return `agent:${varve.settings.config.agent}:${channel}:direct:${userId}`;
+/** Keys are lower-cased; ids of users are not. */
+async function nameUser(varve: Varve, session: Session, channel: string, userId: string): Promise<Session> {
+  if (`${channel}${userId}` === `${channel}${userId}`.toLowerCase()) return session;
+  return varve.sessions.update(session, { metadata: { ...session.metadata, user: { channel, id: userId } } });
 }
 
-function parseKey({ key }: Session): { channel: string; userId: string } | undefined {
+function parseKey({ key, metadata }: Session): { channel: string; userId: string } | undefined {
   const [, channel, userId] = /^agent:[^:]+:([^:]+):direct:(.+)$/.exec(key) ?? [];
-  return channel === undefined || userId === undefined ? undefined : { channel, userId };
+  if (channel === undefined || userId === undefined) return undefined;
+  const { user } = metadata;
+  if (!isJsonObject(user) || typeof user.channel !== "string" || typeof user.id !== "string")
+    return { channel, userId };
+  return { channel: user.channel, userId: user.id };
+}
+
+/** The session to change. One that was renewed is refused, so that nothing lands in another session. */
+async function findCurrent(varve: Varve, name: string): Promise<Session> {
+  const session = await varve.sessions.find(resolveSessionName(varve, name));
+  if (session.current) return session;
+  throw new VarveError(
+    "CONFLICT",
+    `The session ${session.sessionId} was renewed; ${session.key} has another one now.`,
+    {
+      remedy: "Use the sessionId that getOrCreate returns.",
+    },
+  );
+}
+
+/** The summary that the application gave last, and the last entry it stands for. */
+async function findGivenSummary(varve: Varve, session: Session) {
+  const { summaries } = await varve.context.overview(session);
+  const given = summaries.findLast((summary) => summary.quality.isSealed === true);
+  if (given === undefined) return undefined;
+  const message: TranscriptMessage = {
+    id: given.id,
+    role: "system",
+    content: given.content,
+    time: given.createdAt,
+    meta: { compaction: true, messages: given.sourceMessageCount },
+  };
+  return { lastSeq: given.lastSeq, message };
 }
 
 function toManagedSession(session: Session): ManagedSession {

@@ -6,6 +6,7 @@ export { isWorthReading, previewFacts } from "./extract/rules.ts";
 export { extractionCursorQuery, hasUnreadMessages } from "./extract/unread.ts";
 export type { FileVersion } from "./files/rows.ts";
 export type { FileCommand } from "./files/run-file-command.ts";
+export { importMemories, isMemoryExport } from "./import/lancedb-pro.ts";
 export type { MemoryMaintenance } from "./maintain-memories.ts";
 export { type Category, categoryNames, type Memory } from "./memory.ts";
 export type { MemoryContext } from "./memory-context.ts";

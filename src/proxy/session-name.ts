@@ -75,8 +75,9 @@ function resolveNamedKey(name: string, sources: NameSources, own: boolean, agent
   if (!own) return printDirectKey(agent, digest(sources.secret, getNamespace(sources), name));
   if (!/^agent:/i.test(name)) return printDirectKey(agent, plain.test(name) ? name : digest(sources.secret, name));
   const key = parseSessionKey(name);
-  if (sources.principal && "agent" in key && !canUseAgent(sources.principal, key.agent)) {
-    throw foreignAgent(sources.principal, key.agent);
+  const named = "agent" in key ? key.agent : undefined;
+  if (sources.principal && named !== undefined && !canUseAgent(sources.principal, named)) {
+    throw foreignAgent(sources.principal, named);
   }
   return printSessionKey(key);
 }

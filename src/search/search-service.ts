@@ -5,6 +5,7 @@ import { newId } from "../domain/index.ts";
 import { type Embedder, formatSpaceName, openConfiguredReranker, type Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 import { selectActiveSpace } from "./active-space.ts";
+import { channelSpareFactor, filterByChannel } from "./channel-filter.ts";
 import { createCorpusService } from "./corpus/corpus-service.ts";
 import type { CorpusText, ReadRequest } from "./corpus/read.ts";
 import type { SyncOptions, SyncResult } from "./corpus/sync.ts";
@@ -32,6 +33,8 @@ export interface SearchSession {
 export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation">, Requester {
   /** Only the conversation of this session and those it was forked from. */
   session?: SearchSession;
+  /** Only what was said in this channel. */
+  channel?: string;
   /** Memories of these scopes only. */
   scopes?: readonly string[];
 }
@@ -140,9 +143,20 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return { pending: `${all} are not embedded yet and match by words only; run \`varve index\` to embed them` };
   };
 
-  return {
+  const findInChannel = async (query: string, channel: string, request: SearchRequest): Promise<SearchAnswer> => {
+    const limit = request.limit ?? settings.limit;
+    const answer = await service.find(query, { ...request, limit: limit * channelSpareFactor });
+    const agent = request.session?.agent ?? request.agent ?? config.agent;
+    const results = await filterByChannel(store, agent, answer.results, channel);
+    const isShort = results.length < limit && answer.results.length === limit * channelSpareFactor;
+    const cut = isShort ? [`only the ${answer.results.length} best results were checked for the channel`] : [];
+    const confidence = results.length === 0 ? "none" : answer.confidence;
+    return { ...answer, results: results.slice(0, limit), confidence, cut: [...answer.cut, ...cut] };
+  };
+  const service: SearchService & SearchIndex = {
     context,
-    async find(query, request = {}) {
+    async find(query, { channel, ...request } = {}) {
+      if (channel !== undefined) return findInChannel(query, channel, request);
       const { session, scopes, principal, ...rest } = request;
       const visibility = resolveVisibility(config, { principal, agent: session?.agent ?? request.agent });
       const { agent } = visibility;
@@ -210,6 +224,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       await following;
     },
   };
+  return service;
 }
 
 async function readCoverage(context: SearchContext, agent: string): Promise<SearchCoverage> {

@@ -1,4 +1,4 @@
-import { newUuid, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
+import { newUuid, parseSessionKey, printStoredKey, type SessionKey, VarveError } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import { listForkSpans } from "../transcript/index.ts";
 import { createSession, findSessionRow, newConversation, resolveAgent, sessionStartQuery } from "./rows.ts";
@@ -52,7 +52,7 @@ export async function forkSession(
   const key: SessionKey = options.key
     ? parseSessionKey(options.key)
     : { kind: "subagent", agent, id: newUuid(store.random) };
-  const keyText = printSessionKey(key);
+  const keyText = printStoredKey(key);
   if (resolveAgent(key, agent) !== agent) {
     throw new VarveError("REFUSED", `A fork of agent ${agent} cannot become the session ${keyText} of another agent.`, {
       remedy: `Choose a key that starts with agent:${agent}:.`,

@@ -1,5 +1,12 @@
 import type { Config } from "../config/index.ts";
-import { isJsonObject, parseSessionKey, printSessionKey, type SessionKey, VarveError } from "../domain/index.ts";
+import {
+  isJsonObject,
+  parseSessionKey,
+  printSessionKey,
+  printStoredKey,
+  type SessionKey,
+  VarveError,
+} from "../domain/index.ts";
 import { createJob } from "../jobs/index.ts";
 import { enqueueJob, type Store, type StoreTransaction } from "../store/index.ts";
 import {
@@ -8,21 +15,24 @@ import {
   type ImportReport,
   importPaths,
   type LegacySession,
+  normaliseOpenclawKey,
   type OpenedSession,
 } from "../transcript/index.ts";
+import { copyNotes } from "./import-notes.ts";
+import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
 import { nameImportedSession } from "./name-imported.ts";
-import { createSession, findSessionRow, openTranscript } from "./rows.ts";
+import { createSession, findSessionRow, openTranscript, resolveAgent } from "./rows.ts";
 
 /** Most of a file is imported by then; later messages are compacted after their turns. */
 const compactionDelayMs = 60_000;
 /** Memories are extracted after the context fits. */
 const extractionDelayMs = 120_000;
 
-export type ImportRequest = Partial<Omit<ImportOptions, "batchSize">>;
+export type ImportRequest = Partial<Omit<ImportOptions, "batchSize" | "homeAgent">>;
 
 /** Imports transcripts of other programs, and Varve's own exports. */
 export async function importTranscripts(
-  { store, config }: { store: Store; config: Config },
+  { store, config, home }: { store: Store; config: Config; home: string },
   paths: string[],
   request: ImportRequest = {},
 ): Promise<ImportReport> {
@@ -30,6 +40,7 @@ export async function importTranscripts(
     ...request,
     source: request.source ?? "auto",
     agent: request.agent ?? config.agent,
+    homeAgent: request.agent,
     batchSize: config.import.batchSize,
   };
   const unnamed: OpenedSession[] = [];
@@ -43,10 +54,15 @@ export async function importTranscripts(
       if (ref.empty && found.title === undefined) unnamed.push(ref);
       return ref;
     },
+    resolveKey: (found: ImportedSession, agent: string, legacy?: LegacySession) => {
+      const place = resolvePlace(found, agent, legacy);
+      return { agent: place.agent, key: place.keyText };
+    },
     describeSession: (found: ImportedSession, ref: OpenedSession) => setTitle(store, found, ref),
   };
   const report = await importPaths(target, paths, options);
   for (const ref of unnamed) await nameImportedSession(store, ref);
+  if (!request.dryRun) copyNotes(home, report.notes);
   return report;
 }
 
@@ -57,17 +73,15 @@ export async function importTranscripts(
 async function openImportedSession(
   tx: StoreTransaction,
   found: ImportedSession,
-  agent: string,
+  importAgent: string,
   legacy?: LegacySession,
 ): Promise<OpenedSession> {
+  const { agent, key, keyText, own } = resolvePlace(found, importAgent, legacy);
   await tx.lock(`import ${agent} ${found.sessionId}`);
   const known = await knownTranscript(tx, agent, found.sessionId);
-  if (known) return known;
-  const own = ownKey(found);
-  const sibling = own && (await openExportedSibling(tx, found, agent));
-  if (sibling) return sibling;
-  const key = own ?? (legacy ? parseSessionKey(legacy.key) : keyFor(found, agent));
-  const keyText = printSessionKey(key);
+  const sibling = known ?? (own ? await openExportedSibling(tx, found, agent) : await openNextPart(tx, found, agent));
+  const statesInteraction = typeof legacy?.fields.lastInteractionAt === "number";
+  if (sibling) return { ...sibling, statesInteraction };
   const transcript = {
     sessionId: found.sessionId,
     parentSession: found.parentSessionId,
@@ -76,7 +90,8 @@ async function openImportedSession(
     startedAt: found.startedAt,
   };
   // An export of Varve contains the entry that opens it.
-  const firstEntry = own === undefined;
+  const firstEntry = !own;
+  if (legacy?.archived) return openArchived(tx, agent, keyText, transcript, firstEntry, legacy.archived.at);
   const taken = await findSessionRow(tx.db, agent, keyText);
   if (taken) return openArchived(tx, agent, keyText, transcript, firstEntry);
   const { varve: _own, ...metadata } = found.meta ?? {};
@@ -86,10 +101,12 @@ async function openImportedSession(
     keyText,
     transcript,
     displayName: found.title,
-    metadata: { ...metadata, ...(legacy ? { legacy: legacy.fields } : {}) },
+    metadata: { ...metadata, ...(legacy ? { legacy: keepImportedFields(legacy.fields) } : {}) },
     lastInteractionAt: found.startedAt ?? 0,
     firstEntry,
+    ...(legacy?.parentKey === undefined ? {} : { parentKey: normaliseOpenclawKey(legacy.parentKey, agent).key }),
   });
+  if (legacy) await applyImportedRow(tx, agent, keyText, legacy);
   const payload = { because: "import" };
   const job = createJob(tx, { agent, kind: "compact import", key: keyText, payload, delayMs: compactionDelayMs });
   await enqueueJob(tx, job, tx.clock.now());
@@ -101,7 +118,58 @@ async function openImportedSession(
     delayMs: extractionDelayMs,
   });
   await enqueueJob(tx, extraction, tx.clock.now());
-  return { agent, conversation: row.conversation, transcript: row.transcript, empty: true };
+  return { agent, conversation: row.conversation, transcript: row.transcript, empty: true, statesInteraction };
+}
+
+/** Where a session belongs: the key it had, under the agent that the key names. */
+function resolvePlace(found: ImportedSession, importAgent: string, legacy?: LegacySession) {
+  const own = ownKey(found);
+  const key = own ?? (legacy ? parseSessionKey(legacy.key) : keyFor(found, importAgent));
+  const agent = own ? resolveAgent(own, importAgent) : (legacy?.agent ?? importAgent);
+  return { agent, key, keyText: printStoredKey(key), own: own !== undefined };
+}
+
+/** Policies, levels, counters and clocks of the source. */
+async function applyImportedRow(tx: StoreTransaction, agent: string, key: string, legacy: LegacySession) {
+  const columns = readImportedColumns(legacy.fields, legacy.sourceKey);
+  if (Object.keys(columns).length === 0) return;
+  await tx.db.updateTable("sessions").set(columns).where("agent", "=", agent).where("key", "=", key).execute();
+}
+
+/** The session id after a reset: another one in the conversation of the session that was reset. */
+async function openNextPart(
+  tx: StoreTransaction,
+  { continues, sessionId, startedAt }: ImportedSession,
+  agent: string,
+): Promise<OpenedSession | undefined> {
+  const before = continues && (await knownTranscript(tx, agent, continues.sessionId));
+  if (!continues || !before) return undefined;
+  const given = { sessionId, startedAt, parentSession: continues.sessionId };
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select("updated_at")
+    .where("agent", "=", agent)
+    .where("session_id", "=", continues.sessionId)
+    .executeTakeFirst();
+  const opened = await openTranscript(tx, before, given);
+  await tx.db
+    .updateTable("transcripts")
+    .set({ ended_at: opened.startedAt })
+    .where("agent", "=", agent)
+    .where("id", "=", before.transcript)
+    .execute();
+  await tx.db
+    .updateTable("sessions")
+    // Opening it is no use of the session: its times are those of the source.
+    .set({
+      session_id: sessionId,
+      session_started_at: opened.startedAt,
+      updated_at: Math.max(row?.updated_at ?? 0, opened.startedAt),
+    })
+    .where("agent", "=", agent)
+    .where("session_id", "=", continues.sessionId)
+    .execute();
+  return { ...before, transcript: opened.transcript, empty: true };
 }
 
 async function setTitle(store: Store, { sessionId, title }: ImportedSession, ref: OpenedSession): Promise<void> {
@@ -149,13 +217,22 @@ async function openArchived(
   key: string,
   transcript: { sessionId: string; startedAt?: number },
   firstEntry: boolean,
+  archivedAt?: number,
 ): Promise<OpenedSession> {
   const now = tx.clock.now();
   const conversation = await tx.nextNumber("conversation_id");
   const counters = { branch_count: 0, entry_count: 0, message_count: 0, tokens: 0 };
   await tx.db
     .insertInto("conversations")
-    .values({ agent, id: conversation, key, created_at: now, updated_at: now, archived_at: now, ...counters })
+    .values({
+      agent,
+      id: conversation,
+      key,
+      created_at: now,
+      updated_at: now,
+      archived_at: archivedAt ?? now,
+      ...counters,
+    })
     .execute();
   const opened = await openTranscript(tx, { agent, conversation }, transcript, firstEntry);
   return { agent, conversation, transcript: opened.transcript, empty: true };

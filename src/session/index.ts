@@ -1,7 +1,15 @@
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
+export type { ReadableSession } from "./earlier.ts";
 export type { Forked, ForkOptions, ReadParentView } from "./fork.ts";
 export { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
-export { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
+export {
+  type ListedSession,
+  type ListOptions,
+  listSessions,
+  type SessionPage,
+  sessionHistory,
+  type TranscriptInfo,
+} from "./list.ts";
 export { renewNow, restoreSession } from "./renew.ts";
 export { expiry, findTrigger, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
 export {

@@ -15,10 +15,20 @@ export interface ListOptions {
   match?: string;
   /** Only sessions that were started in this folder. */
   cwd?: string;
+  /** Only the sub-agents of the session with this key. */
+  parent?: string;
+  /** Whether sub-agents are listed next to the sessions that started them, instead of being counted there. */
+  all?: boolean;
+}
+
+/** A session of a list. */
+export interface ListedSession extends Session {
+  /** How many sub-agents it started; absent when there are none. */
+  subagents?: number;
 }
 
 export interface SessionPage {
-  sessions: Session[];
+  sessions: ListedSession[];
   /** Pass as `after` for the next page; absent on the last. */
   next?: string;
 }
@@ -31,6 +41,24 @@ export async function listSessions(store: Store, options: ListOptions): Promise<
   if (options.chatType !== undefined) query = query.where("sessions.chat_type", "=", options.chatType);
   if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);
   if (options.cwd !== undefined) query = query.where("transcripts.cwd", "=", options.cwd);
+  // A sub-agent is listed with its parent, unless the parent is gone or a text is looked for.
+  if (options.parent !== undefined) query = query.where("sessions.parent_key", "=", options.parent);
+  else if (!options.all && options.match === undefined) {
+    query = query.where((where) =>
+      where.or([
+        where("sessions.parent_key", "is", null),
+        where.not(
+          where.exists(
+            where
+              .selectFrom("sessions as parents")
+              .select("parents.key")
+              .whereRef("parents.agent", "=", "sessions.agent")
+              .whereRef("parents.key", "=", "sessions.parent_key"),
+          ),
+        ),
+      ]),
+    );
+  }
   if (options.after !== undefined) {
     const { updatedAt, key } = parseCursor(options.after);
     // The first condition is the start of the index range; the second skips rows of the same instant.
@@ -43,10 +71,30 @@ export async function listSessions(store: Store, options: ListOptions): Promise<
     .orderBy("sessions.key")
     .limit(limit + 1)
     .execute();
-  const sessions = rows.slice(0, limit).map(sessionFromRow);
+  const sessions = await countSubagents(store, options.agent, rows.slice(0, limit).map(sessionFromRow));
   const last = sessions.at(-1);
   if (rows.length <= limit || !last) return { sessions };
   return { sessions, next: Buffer.from(JSON.stringify([last.updatedAt, last.key])).toString("base64url") };
+}
+
+async function countSubagents(store: Store, agent: string, sessions: Session[]): Promise<ListedSession[]> {
+  if (sessions.length === 0) return [];
+  const rows = await store.db
+    .selectFrom("sessions")
+    .select((eb) => ["parent_key", eb.fn.countAll<number>().as("count")])
+    .where("agent", "=", agent)
+    .where(
+      "parent_key",
+      "in",
+      sessions.map(({ key }) => key),
+    )
+    .groupBy("parent_key")
+    .execute();
+  const counts = new Map(rows.map((row) => [row.parent_key, Number(row.count)]));
+  return sessions.map((session) => {
+    const subagents = counts.get(session.key);
+    return subagents === undefined ? session : { ...session, subagents };
+  });
 }
 
 function parseCursor(cursor: string): { updatedAt: number; key: string } {

@@ -1,4 +1,4 @@
-import { getResetType, printSessionKey } from "../domain/index.ts";
+import { getResetType, printStoredKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
@@ -43,7 +43,7 @@ export async function resolveSession(
 ): Promise<Resolved> {
   const key = routeAddress(address, settings);
   const agent = resolveAgent(key, address.agent ?? settings.agent);
-  const keyText = printSessionKey(key);
+  const keyText = printStoredKey(key);
   const interaction = options.interaction ?? true;
   const expired = (session: Session, now: number) => {
     const channel = session.channel ?? address.channel?.toLowerCase();

@@ -18,6 +18,8 @@ export interface Address {
   account?: string;
   peer?: string;
   group?: { type: RoomType; id: string; thread?: ThreadRef };
+  /** A thread of a direct chat. */
+  thread?: ThreadRef;
 }
 
 /** The session key of an address, normalised. */
@@ -35,18 +37,18 @@ export function routeAddress(address: Address, settings: RoutingSettings): Sessi
 }
 
 function directKey(agent: string, from: Address, settings: RoutingSettings): SessionKey {
-  const { peer, channel, account } = from;
+  const { peer, channel, account, thread } = from;
   if (settings.dmScope === "main" || peer === undefined) {
-    return normalise({ kind: "main", agent, name: settings.mainKey });
+    return normalise({ kind: "main", agent, name: settings.mainKey, thread });
   }
   const canonical = canonicalPeer(peer, channel, settings.identityLinks);
   if (settings.dmScope === "per-peer" || channel === undefined) {
-    return normalise({ kind: "direct", agent, peer: canonical });
+    return normalise({ kind: "direct", agent, peer: canonical, thread });
   }
   if (settings.dmScope === "per-channel-peer" || account === undefined) {
-    return normalise({ kind: "direct", agent, channel, peer: canonical });
+    return normalise({ kind: "direct", agent, channel, peer: canonical, thread });
   }
-  return normalise({ kind: "direct", agent, channel, account, peer: canonical });
+  return normalise({ kind: "direct", agent, channel, account, peer: canonical, thread });
 }
 
 function canonicalPeer(peer: string, channel: string | undefined, links: Record<string, string[]>): string {

@@ -4,7 +4,7 @@ import {
   getChatType,
   newUuid,
   parseSessionKey,
-  printSessionKey,
+  printStoredKey,
   type SessionKey,
   VarveError,
 } from "../domain/index.ts";
@@ -142,6 +142,25 @@ export interface CreateSession {
   /** When it was last used; now when absent. Imports give the past. */
   lastInteractionAt?: number;
   firstEntry?: boolean;
+  /** The key of the session that started this sub-agent; found by `transcript.parentSession` when absent. */
+  parentKey?: string;
+}
+
+/** The key of the conversation that has a session id. */
+async function findKeyOf(tx: StoreTransaction, agent: string, sessionId: string | undefined): Promise<string | null> {
+  if (sessionId === undefined) return null;
+  const row = await tx.db
+    .selectFrom("transcripts")
+    .innerJoin("conversations", (join) =>
+      join
+        .onRef("conversations.agent", "=", "transcripts.agent")
+        .onRef("conversations.id", "=", "transcripts.conversation"),
+    )
+    .select("conversations.key")
+    .where("transcripts.agent", "=", agent)
+    .where("transcripts.session_id", "=", sessionId)
+    .executeTakeFirst();
+  return row?.key ?? null;
 }
 
 export async function createSession(tx: StoreTransaction, given: CreateSession): Promise<SessionRow> {
@@ -149,6 +168,9 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
   const now = tx.clock.now();
   const conversation = given.conversation ?? (await newConversation(tx, agent, keyText));
   const opened = await openTranscript(tx, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
+  const isSubagent = key.kind === "subagent";
+  const parentKey =
+    given.parentKey ?? (await findKeyOf(tx, agent, isSubagent ? given.transcript?.parentSession : undefined));
   const row = await tx.db
     .insertInto("sessions")
     .values({
@@ -171,6 +193,7 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
       message_count: 0,
       compaction_count: 0,
       metadata: JSON.stringify(given.metadata ?? {}),
+      parent_key: isSubagent ? parentKey : null,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -179,7 +202,7 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
 
 /** The agent of a key: the one it names, else the given default. */
 export function resolveAgent(key: SessionKey, fallback: string): string {
-  return "agent" in key ? key.agent : fallback;
+  return ("agent" in key ? key.agent : undefined) ?? fallback;
 }
 
 /** Like `findSession`, but undefined for a session that does not exist, for example because it was deleted. */
@@ -195,7 +218,7 @@ export async function findSessionIfAny(store: Store, name: string, agent: string
 /** Finds a session by its key, its session id, or an unambiguous prefix of one. */
 export async function findSession(store: Store, name: string, agent: string): Promise<Session> {
   const key = keyOfName(name);
-  const byKey = key && (await findSessionRow(store.db, resolveAgent(key, agent), printSessionKey(key)));
+  const byKey = key && (await findSessionRow(store.db, resolveAgent(key, agent), printStoredKey(key)));
   if (byKey) return sessionFromRow(byKey);
   // A complete session id wins over longer ids with the same prefix, such as those of its sub-agents.
   const whole = await sessionsWithId(store, agent).where("transcripts.session_id", "=", name).limit(2).execute();

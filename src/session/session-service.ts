@@ -1,7 +1,8 @@
 import type { Config } from "../config/index.ts";
-import { printSessionKey } from "../domain/index.ts";
+import { type EngineEvent, printSessionKey, printStoredKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
+import { findReadable, type ReadableSession } from "./earlier.ts";
 import { type Forked, type ForkOptions, forkSession, type ReadParentView } from "./fork.ts";
 import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
 import { renewNow, restoreSession } from "./renew.ts";
@@ -31,6 +32,8 @@ export interface SessionService {
   receive(address: Address, text: string, options?: Omit<ResolveOptions, "interaction">): Promise<Received>;
   /** A session by its key, its session id, or the start of one. */
   get(name: string, agent?: string): Promise<Session>;
+  /** Like `get`, for reading: a session id stands for its own transcript, also when its key has moved on. */
+  find(name: string, agent?: string): Promise<ReadableSession>;
   list(options?: Partial<ListOptions>): Promise<SessionPage>;
   /** Every session id that a key has had. */
   history(session: Session): Promise<TranscriptInfo[]>;
@@ -48,19 +51,34 @@ export interface SessionService {
   delete(session: Session): Promise<{ conversations: number; entries: number }>;
 }
 
-/** `readParentView`: how a fork sees its parent. The context module, which knows views, is above this one. */
-export function createSessionService(store: Store, config: Config, readParentView: ReadParentView): SessionService {
+export interface SessionServiceOptions {
+  /** How a fork sees its parent. The context module, which knows views, is above this one. */
+  readParentView: ReadParentView;
+  emit?(event: EngineEvent): void;
+}
+
+export function createSessionService(
+  store: Store,
+  config: Config,
+  { readParentView, emit = () => undefined }: SessionServiceOptions,
+): SessionService {
   const settings = sessionSettings(config);
   const open: SessionService["open"] = (address, options) => resolveSession(store, settings, address, options);
   return {
     resolveKey(address) {
       const key = routeAddress(address, settings);
-      return { agent: resolveAgent(key, address.agent ?? settings.agent), key: printSessionKey(key) };
+      return { agent: resolveAgent(key, address.agent ?? settings.agent), key: printStoredKey(key) };
     },
     open,
     resolve: async (address, options) => (await open(address, options)).session,
-    receive: (address, text, options) => receiveText(store, settings, address, text, options),
+    async receive(address, text, options) {
+      const received = await receiveText(store, settings, address, text, options);
+      const event = describeOpening(received);
+      if (event) emit(event);
+      return received;
+    },
     get: (name, agent) => findSession(store, expandShortName(name, settings), agent ?? config.agent),
+    find: (name, agent) => findReadable(store, expandShortName(name, settings), agent ?? config.agent),
     list: (options) => listSessions(store, { ...options, agent: options?.agent ?? config.agent }),
     history: (session) => sessionHistory(store, session.agent, session.key),
     renew: (session, kind) => renewNow(store, session, kind, "asked for"),
@@ -100,6 +118,13 @@ function sessionSettings({ agent, timezone, session }: Config): SessionSettings 
     resetByChannel: session.resetByChannel,
     resetTriggers: session.resetTriggers,
   };
+}
+
+function describeOpening({ session, created, expired, reset }: Received): EngineEvent | undefined {
+  const { agent, key, sessionId } = session;
+  if (created) return { type: "session.created", agent, key, sessionId };
+  const reason = expired ?? reset;
+  return reason && { type: "session.renewed", agent, key, sessionId, data: { reason } };
 }
 
 /** The short form `<channel>:<userId>` names the session that its messages go to. */

@@ -37,6 +37,8 @@ export interface Session {
   memoryFlushCompactionCount?: number;
   origin?: string;
   metadata: JsonObject;
+  /** For a sub-agent: the key of the session that started it. */
+  parentKey?: string;
 }
 
 /** The fields a caller may set; counters and clocks are the engine's own. */
@@ -117,5 +119,6 @@ export function sessionFromRow(row: SessionRow): Session {
     memoryFlushCompactionCount: absent(row.memory_flush_compaction_count),
     origin: absent(row.origin),
     metadata: JSON.parse(row.metadata) as JsonObject,
+    parentKey: absent(row.parent_key),
   };
 }

@@ -1,7 +1,8 @@
+import { resolve, sep } from "node:path";
 import { watch } from "chokidar";
 import type { Config } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
-import type { ImportReport } from "../transcript/index.ts";
+import { findOpenclawHome, type ImportReport } from "../transcript/index.ts";
 import { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
 
 export interface WatchRequest extends Omit<ImportRequest, "onProgress"> {
@@ -17,7 +18,7 @@ const debounceMs = 300;
 
 /** Imports again whenever one of the files changes, until the signal is aborted. */
 export async function watchTranscripts(
-  engine: { store: Store; config: Config },
+  engine: { store: Store; config: Config; home: string },
   paths: string[],
   request: WatchRequest,
 ): Promise<void> {
@@ -25,8 +26,11 @@ export async function watchTranscripts(
   if (signal.aborted) return;
   const watcher = watch(paths, {
     ignoreInitial: true,
-    ignored: (path, stats) => stats?.isFile() === true && !/\.jsonl?$/i.test(path),
+    ignored: (path, stats) => stats?.isFile() === true && !/\.jsonl?$|\.(?:sqlite|db)(?:-wal)?$/i.test(path),
   });
+  // A change in a home of OpenClaw, most often of a database, is a change of the home.
+  const homes = paths.filter((path) => findOpenclawHome(path) !== undefined);
+  const isDatabase = (path: string) => /\.(?:sqlite|db)(?:-wal)?$/i.test(path);
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -42,7 +46,10 @@ export async function watchTranscripts(
     });
   };
   const note = (path: string) => {
-    changed.add(path);
+    const home = homes.find((folder) => resolve(path).startsWith(`${resolve(folder)}${sep}`));
+    const database = paths.find((named) => `${named}-wal` === path);
+    if (home === undefined && database === undefined && isDatabase(path) && !paths.includes(path)) return;
+    changed.add(home ?? database ?? path);
     clearTimeout(timer);
     timer = setTimeout(flush, debounceMs);
   };

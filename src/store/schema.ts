@@ -168,6 +168,8 @@ export interface SessionTable {
   memory_flush_compaction_count: number | null;
   origin: string | null;
   metadata: string;
+  /** For a sub-agent: the key of the session that started it. */
+  parent_key: string | null;
 }
 
 /** A message for the next turn of one session id; deleted with it. */

@@ -8,8 +8,6 @@ import { instantText, minuteText, name, notice, quote } from "./quote.ts";
 import { defineTool, readOnly } from "./tool.ts";
 
 const corpora = ["all", "memory", "sessions", "files"] as const;
-/** How many times more results are requested, so that a filter by channel still leaves enough. */
-const spareFactor = 5;
 
 const input = z.strictObject({
   query: text(2_000).describe("A question or words, in plain language."),
@@ -66,23 +64,20 @@ export const memorySearch = defineTool({
   notIn: { delegated: "Use lcm_grep, lcm_describe and lcm_expand: they keep to what the grant opens." },
   async run(context, { query, maxResults, channel, corpus, minScore, since, before }) {
     const { agent } = await resolvePlace(context);
-    const limit = channel === undefined ? maxResults : maxResults * spareFactor;
     const kinds = corpusKinds[corpus];
     const { signal, principal } = context;
     const answer = await context.services.search.find(query, {
       agent,
       kinds,
-      limit,
+      limit: maxResults,
+      channel,
       minScore,
       since,
       before,
       signal,
       principal,
     });
-    const inChannel = answer.results.filter(
-      ({ sessionKey }) => channel === undefined || isInChannel(sessionKey, channel),
-    );
-    const { kept, rest } = fitting(inChannel.slice(0, maxResults).map(toBlock));
+    const { kept, rest } = fitting(answer.results.map(toBlock));
     const left = rest.length === 0 ? [] : [`${rest.length} further results do not fit an answer; lower maxResults`];
     const cutLines = sayCuts([...answer.degraded, ...answer.cut, ...left]);
     const confidence = kept.length === 0 ? "none" : answer.confidence;
@@ -104,11 +99,6 @@ export const memorySearch = defineTool({
     };
   },
 });
-
-/** The third part of a key is its channel: `agent:main:telegram:direct:5054873275`. */
-function isInChannel(sessionKey: string | null, channel: string): boolean {
-  return sessionKey?.split(":")[2] === channel.toLowerCase();
-}
 
 function toBlock({ citation, kind, score, snippet, time, sessionKey }: SearchResult): Block<z.input<typeof hit>> {
   const where = sessionKey === null ? kind : `${kind} of ${name(sessionKey)}`;

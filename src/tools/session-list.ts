@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { canUseAgent, foreignAgent, owner } from "../authorization/index.ts";
-import type { Session } from "../session/index.ts";
+import type { ListedSession } from "../session/index.ts";
 import { resolvePlace, type ToolContext } from "./context.ts";
 import { cuts, note, text } from "./fields.ts";
 import { type Block, fitting, page } from "./output-budget.ts";
@@ -26,6 +26,8 @@ export const listedSession = z.object({
   compactions: z.number(),
   startedAt: z.string(),
   lastInteractionAt: z.string(),
+  parentKey: z.string().optional(),
+  subagents: z.number().optional(),
 });
 
 export const sessionList = defineTool({
@@ -37,7 +39,9 @@ export const sessionList = defineTool({
     "lcm tools. Shows at most 100; narrow it with key.",
   input: z.strictObject({
     agent,
-    key: text(512).optional().describe("Only sessions whose key contains this, such as telegram."),
+    key: text(512)
+      .optional()
+      .describe("Only sessions whose key contains this, such as telegram; sub-agents are listed then too."),
   }),
   output: z.object({ note, sessions: z.array(listedSession), cuts }),
   annotations: readOnly,
@@ -76,7 +80,7 @@ export async function resolveAgent(context: ToolContext, named: string | undefin
   throw foreignAgent({ ...principal, agents: principal.agents ?? (own === undefined ? [] : [own]) }, named);
 }
 
-export function sessionValue(session: Session): z.input<typeof listedSession> {
+export function sessionValue(session: ListedSession): z.input<typeof listedSession> {
   const { key, sessionId, agent: owner, conversation, chatType, channel, displayName } = session;
   return {
     key,
@@ -90,14 +94,17 @@ export function sessionValue(session: Session): z.input<typeof listedSession> {
     compactions: session.compactionCount,
     startedAt: instantText(session.sessionStartedAt),
     lastInteractionAt: instantText(session.lastInteractionAt),
+    ...(session.parentKey === undefined ? {} : { parentKey: session.parentKey }),
+    ...(session.subagents === undefined ? {} : { subagents: session.subagents }),
   };
 }
 
-function toBlock(session: Session): Block<z.input<typeof listedSession>> {
+function toBlock(session: ListedSession): Block<z.input<typeof listedSession>> {
   const shown = session.displayName === undefined ? "" : ` · ${name(session.displayName)}`;
+  const children = session.subagents === undefined ? "" : ` · ${session.subagents} sub-agents`;
   const used = minuteText(session.lastInteractionAt);
   return {
-    words: `- ${name(session.key)}${shown} · session ${name(session.sessionId)} · conversation ${session.conversation} · ${session.messageCount} messages · last used ${used}`,
+    words: `- ${name(session.key)}${shown} · session ${name(session.sessionId)} · conversation ${session.conversation} · ${session.messageCount} messages${children} · last used ${used}`,
     value: sessionValue(session),
   };
 }

@@ -36,6 +36,9 @@ export type {
   OpenedSession,
 } from "./import/import-types.ts";
 export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
+export { type LcmDag, LcmStore, type LcmSummary } from "./import/lossless-claw/lcm-store.ts";
+export { findOpenclawHome, type NotesFile } from "./import/openclaw/home.ts";
+export { normaliseOpenclawKey } from "./import/openclaw/session-keys.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
 export { describeText } from "./large-content/explore/describe-text.ts";
 export {

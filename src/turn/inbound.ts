@@ -60,12 +60,17 @@ export function toAddress(inbound: Inbound): Address {
   const { agent, session, channel, account, from, chat } = inbound;
   if (inbound.kind === "cron") return { agent, key: `cron:${inbound.job ?? ""}` };
   if (session !== undefined) return { agent, key: session };
+  const isDirect = chat === undefined || chat.type === "direct";
+  const type = !isDirect && topicChannels.has(channel?.toLowerCase() ?? "") ? ("topic" as const) : ("thread" as const);
+  const thread = chat?.thread === undefined ? {} : { thread: { type, id: chat.thread } };
   if (chat !== undefined && chat.type !== "direct") {
-    const thread = chat.thread === undefined ? undefined : { type: "thread" as const, id: chat.thread };
-    return { agent, channel, account, group: { type: chat.type, id: chat.id, ...(thread ? { thread } : {}) } };
+    return { agent, channel, account, group: { type: chat.type, id: chat.id, ...thread } };
   }
-  return { agent, channel, account, peer: from?.id ?? chat?.id };
+  return { agent, channel, account, peer: from?.id ?? chat?.id, ...thread };
 }
+
+/** Channels whose groups have topics instead of threads. */
+const topicChannels: ReadonlySet<string> = new Set(["telegram"]);
 
 /** The idempotency key of a message. */
 export function createIdempotencyKey(inbound: Inbound & { id: string }): string {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AutoResponder, MemoryManager, SessionManager } from "../../src/managers/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
@@ -25,8 +26,11 @@ onEveryEngine("managers", (get) => {
     expect((await sessions.loadTranscript(first.sessionId, 1)).map(({ content }) => content)).toEqual(["message 3"]);
     const compacted = await sessions.compactSession(first.sessionId, "Four messages were counted.");
     expect(compacted.compactionCount).toBe(1);
-    // What was compacted is all still there.
-    expect(await sessions.loadTranscript(first.sessionId)).toEqual(loaded);
+    // The summary stands for what was compacted, which is all still there.
+    expect(await sessions.loadTranscript(first.sessionId)).toMatchObject([
+      { role: "system", content: "Four messages were counted.", meta: { compaction: true, messages: 4 } },
+    ]);
+    expect(await sessions.loadTranscript(first.sessionId, undefined, { all: true })).toEqual(loaded);
     const view = await get().varve.context.assemble(await get().varve.sessions.get(first.sessionId), {
       budgetTokens: 4_000,
     });
@@ -42,6 +46,49 @@ onEveryEngine("managers", (get) => {
       "43",
     ]);
     await expect(sessions.compactSession(renewed.sessionId, " ")).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    await sessions.close();
+  });
+
+  test("a session id that was reset keeps its transcript, and takes no more messages", async () => {
+    const sessions = new SessionManager({ varve: get().varve });
+    const old = await sessions.getOrCreate("telegram", "reset-me");
+    await sessions.appendMessage(old.sessionId, "user", "said before");
+    const renewed = await sessions.resetSession(old.sessionId);
+    await sessions.appendMessage(renewed.sessionId, "user", "said after");
+    const texts = async (id: string) => (await sessions.loadTranscript(id)).map(({ content }) => content);
+    expect(await texts(old.sessionId)).toEqual(["said before"]);
+    expect(await texts(renewed.sessionId)).toEqual(["said after"]);
+    for (const change of [
+      sessions.appendMessage(old.sessionId, "user", "too late"),
+      sessions.compactSession(old.sessionId, "too late"),
+      sessions.resetSession(old.sessionId),
+    ]) {
+      await expect(change).rejects.toMatchObject({ code: "CONFLICT" });
+    }
+    expect(await texts(renewed.sessionId)).toEqual(["said after"]);
+  });
+
+  test("ids of users come back as they are, and a folder is enough to open a manager", async () => {
+    const folder = join(get().home, "own");
+    const sessions = new SessionManager(folder);
+    const memory = new MemoryManager(folder);
+    const session = await sessions.getOrCreate("Slack", "U0ABC");
+    expect(session).toMatchObject({ channel: "Slack", userId: "U0ABC", sessionKey: "Slack:U0ABC" });
+    expect(await sessions.getOrCreate("Slack", "U0ABC")).toMatchObject({
+      userId: "U0ABC",
+      sessionId: session.sessionId,
+    });
+    expect((await sessions.listSessions())[0]?.userId).toBe("U0ABC");
+    await sessions.appendMessage(session.sessionId, "user", "The walrus sleeps.");
+    const { sessionKey } = session;
+    expect(await memory.search("walrus", { sessionKey })).toMatchObject([{ text: "The walrus sleeps." }]);
+    const other = await sessions.getOrCreate("Slack", "U0XYZ");
+    const time = Date.UTC(2025, 1, 3);
+    const { id } = await memory.indexChunk({ text: "The walrus is 30 years old.", sessionKey, time });
+    expect(await memory.search("walrus years", { sessionKey })).toContainEqual(expect.objectContaining({ id, time }));
+    expect(await memory.search("walrus years", { sessionKey: other.sessionKey })).toEqual([]);
+    expect((await memory.search("walrus years")).map((hit) => hit.id)).toContain(id);
+    await memory.close();
     await sessions.close();
   });
 

@@ -81,7 +81,11 @@ async function listTranscripts(varve: Varve): Promise<{ transcripts: Transcript[
   const skipped: string[] = [];
   let after: string | undefined;
   do {
-    const page = await varve.sessions.list({ limit: sessionsAtOnce, ...(after === undefined ? {} : { after }) });
+    const page = await varve.sessions.list({
+      limit: sessionsAtOnce,
+      all: true,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const session of page.sessions) {
       const entries: Entry[] = [];
       for await (const read of varve.transcripts.walk(session)) entries.push(...read);

@@ -199,9 +199,9 @@ export async function expandCommand(names: string[], flags: OpenFlags): Promise<
       tokenCap: flags.tokens,
       includeMessages: flags.messages,
     });
-    output.show(
-      expansion.nodes.length === 0 ? "No summary covers messages that match." : drawExpansion(expansion.nodes),
-    );
+    const nothing =
+      expansion.cut === undefined ? "No summary covers messages that match." : "Nothing fits the token cap.";
+    output.show(expansion.nodes.length === 0 ? nothing : drawExpansion(expansion.nodes));
     if (expansion.cut) output.say(`\n${expansion.cut}`);
     output.result(expansion);
   });

@@ -11,7 +11,7 @@ export interface ExportFlags extends CommonOptions {
 
 export async function runExport(name: string, flags: ExportFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const session = await varve.sessions.get(name);
+    const session = await varve.sessions.find(name, flags.agent);
     const target = flags.out === undefined ? process.stdout : createWriteStream(flags.out, { mode: 0o600 });
     let length = 0;
     for await (const piece of varve.transcripts.export(session, flags.format)) {

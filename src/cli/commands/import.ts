@@ -1,12 +1,13 @@
 import { VarveError } from "../../domain/index.ts";
 import type { ImportReport, ImportRequest, Varve } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
-import { bytes, number, type Output } from "../output.ts";
+import { bytes, number, type Output, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
 
 export interface ImportFlags extends CommonOptions {
   source?: string;
   watch?: boolean;
+  dryRun?: boolean;
 }
 
 const brokenShown = 20;
@@ -15,6 +16,7 @@ export async function runImport(paths: string[], flags: ImportFlags): Promise<vo
   const signal = listenForInterrupt();
   const source = (flags.source ?? "auto") as ImportRequest["source"];
   await withVarve(flags, async (varve, output) => {
+    if (flags.dryRun) return showPlan(varve, paths, { source, agent: flags.agent, signal }, output);
     const report = await importOnce(varve, paths, { source, agent: flags.agent, signal }, output);
     if (!flags.watch) {
       const { files, sessions, imported, duplicates, quarantined, seconds } = report;
@@ -32,6 +34,24 @@ export async function runImport(paths: string[], flags: ImportFlags): Promise<vo
       onError: (error) => output.say(`Import failed: ${error instanceof Error ? error.message : error}`),
     });
   });
+}
+
+/** Lists what an import would bring. */
+async function showPlan(varve: Varve, paths: string[], request: ImportRequest, output: Output): Promise<void> {
+  const report = await varve.import(paths, { ...request, dryRun: true });
+  const { files, sessions, imported, duplicates, quarantined, seconds, transcripts, notes, lcmFiles, lanceFolders } =
+    report;
+  const rows = transcripts.map((one) => [
+    one.key,
+    one.messages,
+    one.known ? "already stored" : (one.archived ?? "new"),
+    one.from ?? "",
+  ]);
+  output.show(table(["SESSION", "MESSAGES", "STATE", "KEY IN THE SOURCE"], rows));
+  for (const { agent, relativePath } of notes) output.show(`notes of ${agent}: ${relativePath}`);
+  output.say(`Nothing was written. ${summary(report).replace("imported", "would be imported")}`);
+  const totals = { files, sessions, imported, duplicates, quarantined, seconds };
+  output.result({ ...totals, dryRun: true, transcripts, notes, lcmFiles, lanceFolders });
 }
 
 async function importOnce(
@@ -73,6 +93,10 @@ function summary(report: ImportReport): string {
       lines.push(`  ${path}:${record}: ${reason}`);
     if (report.broken.length > brokenShown) lines.push(`  … and ${report.broken.length - brokenShown} more`);
   }
+  if (report.summaries + report.memories > 0)
+    lines.push(`Summaries: ${number(report.summaries)}, memories: ${number(report.memories)}.`);
+  for (const remark of report.remarks) lines.push(`  ${remark}`);
+  if (report.notes.length > 0) lines.push(`Files of notes in workspaces: ${report.notes.length}.`);
   if (report.skipped.length > 0) {
     lines.push(
       `${report.skipped.length} files of an unknown format were skipped: ${report.skipped.slice(0, 5).join(", ")}${report.skipped.length > 5 ? ", …" : ""}`,

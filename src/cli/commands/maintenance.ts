@@ -136,6 +136,10 @@ function describeEvent(event: EngineEvent): string {
       const decisions = Object.entries(event.data.decisions).map(([decision, count]) => `${count} ${decision}`);
       return `memories extracted from ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
     }
+    case "session.created":
+      return "a session was opened";
+    case "session.renewed":
+      return "the session began again";
     case "turn.ended":
       return `a turn ended: ${event.data.status}`;
     case "turn.failed":

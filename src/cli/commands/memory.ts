@@ -300,7 +300,11 @@ const sessionsPage = 200;
 async function listAllSessions(varve: Varve): Promise<Session[]> {
   const sessions: Session[] = [];
   for (let after: string | undefined; ; ) {
-    const page = await varve.sessions.list({ limit: sessionsPage, ...(after === undefined ? {} : { after }) });
+    const page = await varve.sessions.list({
+      limit: sessionsPage,
+      all: true,
+      ...(after === undefined ? {} : { after }),
+    });
     sessions.push(...page.sessions);
     if (page.next === undefined) return sessions;
     after = page.next;

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import type { Session } from "../../index.ts";
+import type { ListedSession, Session } from "../../index.ts";
 import { getEntryText } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
@@ -9,6 +9,8 @@ export interface ListFlags extends CommonOptions {
   after?: string;
   channel?: string;
   match?: string;
+  parent?: string;
+  all?: boolean;
 }
 
 export async function listCommand(flags: ListFlags): Promise<void> {
@@ -18,8 +20,14 @@ export async function listCommand(flags: ListFlags): Promise<void> {
       after: flags.after,
       channel: flags.channel,
       match: flags.match,
+      parent: flags.parent,
+      all: flags.all,
     });
-    const rows = page.sessions.map((one) => [one.key, one.messageCount, when(one.updatedAt), one.displayName ?? ""]);
+    const describeRow = ({ displayName = "", subagents }: ListedSession) =>
+      subagents === undefined
+        ? displayName
+        : `${displayName} (+ ${subagents} ${subagents === 1 ? "sub-agent" : "sub-agents"})`.trim();
+    const rows = page.sessions.map((one) => [one.key, one.messageCount, when(one.updatedAt), describeRow(one)]);
     output.show(
       rows.length === 0
         ? "There are no sessions yet. `varve import PATH` imports transcripts."
@@ -40,9 +48,14 @@ export interface ShowFlags extends CommonOptions {
 export async function showCommand(name: string, flags: ShowFlags): Promise<void> {
   if (flags.summary) return showSummary(name, flags);
   await withVarve(flags, async (varve, output) => {
-    const session = await varve.sessions.get(name);
+    const session = await varve.sessions.find(name, flags.agent);
     const [page, history, branches, checkpoints] = await Promise.all([
-      varve.transcripts.read(session, { limit: flags.limit ?? 20, before: flags.before }),
+      varve.transcripts.read(session, {
+        limit: flags.limit ?? 20,
+        before: flags.before,
+        // An earlier session id is shown by itself, its key with everything that leads to now.
+        currentOnly: !session.current,
+      }),
       varve.sessions.history(session),
       varve.transcripts.branches(session),
       varve.transcripts.checkpoints(session),

@@ -223,11 +223,11 @@ function createReaderPrompt(maxTokens: number, mayReadOn: boolean): string {
 }
 
 function createQuestion(prompt: string, history: string, offers: readonly SummaryOffer[]): string {
-  const escape = (text: string) => text.replaceAll(/<(?=\/?(?:history|summaries))/gi, "&lt;");
-  const list = offers.map(({ id, snippet }) => `${id}: ${escape(snippet)}`).join("\n");
+  const escapeTags = (text: string) => text.replaceAll(/<(?=\/?(?:history|summaries))/gi, "&lt;");
+  const list = offers.map(({ id, snippet }) => `${id}: ${escapeTags(snippet)}`).join("\n");
   return [
     `Question:\n${prompt}`,
-    `<history trust="untrusted">\n${escape(history)}</history>`,
+    `<history trust="untrusted">\n${escapeTags(history)}</history>`,
     ...(offers.length === 0 ? [] : [`<summaries trust="untrusted">\n${list}\n</summaries>`]),
   ].join("\n\n");
 }

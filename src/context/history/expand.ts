@@ -45,12 +45,18 @@ export async function expandSummaries(
 ): Promise<Expansion> {
   const walk: Walk = { store, ref, options, tokens: 0, leftOut: { messages: 0, summaries: 0 }, referred: [] };
   const nodes: ExpandedNode[] = [];
+  const tooLarge: StoredSummary[] = [];
   for (const summary of await readSummaries(store.db, ref.agent, ids)) {
     const node = await expandNode(walk, summary, options.maxDepth ?? 3);
     if (node) nodes.push(node);
+    else if (summary.tokens > options.tokenCap) tooLarge.push(summary);
   }
   const { messages, summaries } = walk.leftOut;
   const cuts = [
+    ...tooLarge.map(
+      ({ id, tokens }) =>
+        `${id} has ${tokens} tokens, more than the cap of ${options.tokenCap}; raise tokenCap to open it`,
+    ),
     ...(messages + summaries === 0
       ? []
       : [

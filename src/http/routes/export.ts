@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures } from "../routing.ts";
 import { agentQuery, fields, sessionParam } from "../schemas.ts";
-import { requireSession } from "../session-access.ts";
+import { requireReadableSession } from "../session-access.ts";
 
 const formats = {
   jsonl: { type: "application/x-ndjson; charset=utf-8", ending: "jsonl" },
@@ -38,7 +38,7 @@ const exportRoute = createRoute({
 export function addExportRoute(app: GatewayApp, { varve, log }: GatewayContext): void {
   addRoute(app, exportRoute, async (c) => {
     const { agent, format } = c.req.valid("query");
-    const session = await requireSession(varve, c.get("principal"), c.req.valid("param").key, agent);
+    const session = await requireReadableSession(varve, c.get("principal"), c.req.valid("param").key, agent);
     const pieces = varve.transcripts.export(session, format);
     // The first piece is read before the answer starts, so that a failure there still gets an error status.
     const first = await pieces.next();

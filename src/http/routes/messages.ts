@@ -5,7 +5,7 @@ import type { GatewayApp, GatewayContext } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
-import { requireSession } from "../session-access.ts";
+import { requireReadableSession, requireSession } from "../session-access.ts";
 import { toSessionFields } from "./sessions.ts";
 
 const tags = ["messages"];
@@ -102,7 +102,7 @@ const branches = createRoute({
 export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, read, async (c) => {
     const { agent, all, limit = 50, before } = c.req.valid("query");
-    const session = await requireSession(varve, c.get("principal"), c.req.valid("param").key, agent);
+    const session = await requireReadableSession(varve, c.get("principal"), c.req.valid("param").key, agent);
     const page =
       all === "1"
         ? await varve.transcripts.read(session, { limit, before })

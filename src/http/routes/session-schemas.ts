@@ -38,6 +38,9 @@ export const sessionSchema = z
     memoryFlushCompactionCount: z.number().optional(),
     origin: z.string().optional(),
     metadata: z.record(z.string(), z.unknown()),
+    parentKey: z.string().optional().describe("For a sub-agent: the key of the session that started it."),
+    subagents: z.number().optional().describe("In a list: how many sub-agents the session started."),
+    current: z.boolean().optional().describe("False for a session id that its key no longer points to."),
   })
   .openapi("Session");
 
@@ -54,6 +57,9 @@ export const addressSchema = fields({
     id: line,
     thread: fields({ type: z.enum(["thread", "topic"]), id: line }).optional(),
   }).optional(),
+  thread: fields({ type: z.enum(["thread", "topic"]), id: line })
+    .optional()
+    .describe("A thread of a direct chat."),
 }).openapi("Address", { example: { channel: "telegram", peer: "5054873275" } });
 
 /** An absent field is not changed, null clears it. */

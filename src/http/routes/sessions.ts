@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
-import { refuseForeignKey, requireSession, resolveAgent } from "../session-access.ts";
+import { refuseForeignKey, requireReadableSession, requireSession, resolveAgent } from "../session-access.ts";
 import { addressSchema, patchSchema, sessionSchema, transcriptInfoSchema } from "./session-schemas.ts";
 
 const query = fields({ agent: agentQuery });
@@ -25,6 +25,8 @@ const list = createRoute({
       channel: text(200).optional(),
       chatType: text(200).optional(),
       match: text(512).optional().describe("Only sessions whose key contains this text."),
+      parent: text(512).optional().describe("Only the sub-agents of the session with this key."),
+      all: z.enum(["0", "1"]).optional().describe("1 lists sub-agents next to the sessions that started them."),
     }),
   },
   responses: { 200: jsonContent(pageSchema, "One page of sessions."), ...failures },
@@ -83,9 +85,9 @@ const history = createRoute({
 
 export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, list, async (c) => {
-    const { agent: agentName, ...options } = c.req.valid("query");
+    const { agent: agentName, all, ...options } = c.req.valid("query");
     const agent = resolveAgent(c.get("principal"), agentName);
-    const page = await varve.sessions.list({ ...options, ...(agent === undefined ? {} : { agent }) });
+    const page = await varve.sessions.list({ ...options, all: all === "1", ...(agent === undefined ? {} : { agent }) });
     return reply(c, pageSchema, page);
   });
 
@@ -103,7 +105,7 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayContext
   });
 
   addRoute(app, show, async (c) => {
-    const session = await requireSession(
+    const session = await requireReadableSession(
       varve,
       c.get("principal"),
       c.req.valid("param").key,

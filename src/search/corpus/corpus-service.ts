@@ -1,5 +1,6 @@
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { LoadedConfig } from "../../config/index.ts";
+import { importedWorkspace, importedWorkspaces, type LoadedConfig } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import { type CorpusFolder, createNotesFolder, includeDefault, isSkipped } from "./folders.ts";
 import { type CorpusText, type ReadRequest, readCorpus } from "./read.ts";
@@ -26,7 +27,12 @@ const refreshMsMax = 3_000;
 
 export function createCorpusService(loaded: LoadedConfig, store: Store, closing: AbortSignal): CorpusService {
   const { search } = loaded.config;
-  const folders = listFolders(loaded);
+  // An import may add a workspace at any time.
+  let folders = resolveFolders(loaded);
+  const listFolders = () => {
+    folders = resolveFolders(loaded);
+    return folders;
+  };
   const chunks = { tokens: search.chunkTokens, overlap: Math.min(search.chunkOverlap, search.chunkTokens / 2) };
   let running: Promise<unknown> = Promise.resolve();
   let isDirty = true;
@@ -38,7 +44,7 @@ export function createCorpusService(loaded: LoadedConfig, store: Store, closing:
     const next = running.then(async () => {
       isDirty = false;
       try {
-        const result = await syncCorpus(store, folders, chunks, { ...options, signal });
+        const result = await syncCorpus(store, listFolders(), chunks, { ...options, signal });
         isDirty ||= result.status !== "done";
         readAt = performance.now();
         return result;
@@ -54,13 +60,13 @@ export function createCorpusService(loaded: LoadedConfig, store: Store, closing:
     sync,
     read: (path, { agent = loaded.config.agent, ...request } = {}) =>
       readCorpus(
-        folders.filter((folder) => folder.agent === agent),
+        listFolders().filter((folder) => folder.agent === agent),
         path,
         request,
       ),
     async refresh(signal) {
       const isOld = !isWatched && performance.now() - readAt >= rescanMs;
-      if (folders.length === 0 || !(isDirty || isOld)) return undefined;
+      if (!(isDirty || isOld) || listFolders().length === 0) return undefined;
       try {
         const { status } = await sync({ signal, msMax: refreshMsMax });
         return status === "done" ? undefined : "some files are not indexed yet; run `varve index` to read them all";
@@ -109,10 +115,24 @@ export function createCorpusService(loaded: LoadedConfig, store: Store, closing:
   };
 }
 
+/** Notes that were imported from another program's workspace: those of an agent that has notes already get a name. */
+function findImportedNotes(home: string, agents: ReadonlySet<string>): CorpusFolder[] {
+  const folder = importedWorkspaces(home);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name: agent }) => {
+      const notes = createNotesFolder(agent, importedWorkspace(home, agent));
+      return agents.has(agent) ? { ...notes, name: "imported" } : notes;
+    });
+}
+
 /** Notes belong to the default agent, a folder to the agent in its settings. */
-function listFolders({ config }: LoadedConfig): CorpusFolder[] {
+function resolveFolders({ config, home }: LoadedConfig): CorpusFolder[] {
   const { workspace, corpus } = config.search;
+  const withNotes = new Set(workspace === undefined ? [] : [config.agent]);
   return [
+    ...findImportedNotes(home, withNotes),
     ...(workspace === undefined ? [] : [createNotesFolder(config.agent, workspace)]),
     ...corpus.map(({ name, path, include = [...includeDefault], agent = config.agent }) => ({
       agent,

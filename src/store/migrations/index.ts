@@ -9,6 +9,7 @@ import { memoryVectors } from "./007-memory-vectors.ts";
 import { turns } from "./008-turns.ts";
 import { tentativeMemories } from "./009-tentative-memories.ts";
 import { sessions } from "./010-sessions.ts";
+import { imports } from "./011-imports.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   turns,
   tentativeMemories,
   sessions,
+  imports,
 ];

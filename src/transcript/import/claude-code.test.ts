@@ -125,28 +125,32 @@ describe("a log of Claude Code", () => {
     expect(state).toBeUndefined();
   });
 
-  it("takes the title from a summary anywhere in the file, and keeps lines without ids as state", () => {
-    const { sessions, entries } = readAll(
+  it("gives a summary as the title of the message it names, and keeps lines without ids as state", () => {
+    const { sessions, entries, events } = readAll(
       claudeCode,
       [
         { type: "summary", summary: "First", leafUuid: "zz" },
         { type: "file-history-snapshot", messageId: "m", snapshot: { files: {} }, isSnapshotUpdate: false },
         line("u1", null),
         { type: "summary", summary: "Second", leafUuid: "u1" },
+        { type: "custom-title", customTitle: "Third", sessionId: "s1" },
       ],
-      { path: "/x/.claude/projects/-home/s1.jsonl" },
+      { path: "/x/.claude/projects/-home/a-copy.jsonl" },
     );
-    expect(sessions.map(({ sessionId, title }) => [sessionId, title])).toEqual([
-      ["s1", "First"],
-      ["s1", "First"],
-      ["s1", "Second"],
+    const titles = events.flatMap((event) => (event.kind === "title" ? [[event.entryId, event.title]] : []));
+    expect(titles).toEqual([
+      ["zz", "First"],
+      ["u1", "Second"],
     ]);
-    expect(sessions[1]?.cwd).toBe("/home/me/app");
+    expect(sessions.map(({ sessionId, title }) => [sessionId, title])).toEqual([
+      ["s1", undefined],
+      ["s1", "Third"],
+    ]);
+    expect(sessions[0]?.cwd).toBe("/home/me/app");
     expect(entries.map((entry) => (entry.type === "custom" ? entry.customType : entry.id))).toEqual([
-      "claude-code:summary",
       "claude-code:file-history-snapshot",
       "u1",
-      "claude-code:summary",
+      "claude-code:custom-title",
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { fromAnthropic, getParts, isJsonObject, type JsonObject } from "../../domain/index.ts";
+import { fromAnthropic, getParts, isJsonObject, type JsonObject, type JsonValue } from "../../domain/index.ts";
 import type { ImportedSession, ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import {
   BadRecordError,
@@ -45,6 +45,8 @@ class ClaudeCodeReader implements RecordReader {
   readonly #chains = new Map<string, string>();
   readonly #fileAgent: string | undefined;
   #sessionId: string;
+  /** Records without a session id, until the first record with one. */
+  #held: ParsedRecord[] | undefined;
   #title: string | undefined;
   #tokensBefore: number | undefined;
 
@@ -54,12 +56,36 @@ class ClaudeCodeReader implements RecordReader {
     this.#fileAgent = /^agent-(.+)$/.exec(name)?.[1];
     const folder = /([^\\/]+)[\\/]subagents[\\/][^\\/]+$/.exec(context.path)?.[1];
     this.#sessionId = readText(state, "sessionId") ?? (this.#fileAgent === undefined ? name : (folder ?? name));
+    this.#held = Array.isArray(state.held) ? readHeld(state.held) : context.state === undefined ? [] : undefined;
     this.#title = readText(state, "title");
     this.#tokensBefore = typeof state.tokensBefore === "number" ? state.tokensBefore : undefined;
     this.#tracker = new SessionTracker(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
     this.#ids = new ContentIds(readObject(state, "hashes"));
-    this.read = guardReader((record) => this.#read(record));
+    this.read = guardReader((record) => this.#readOrHold(record));
+  }
+
+  /** A record may come before the first one that names the session; the file's name is only a fallback. */
+  #readOrHold(record: ParsedRecord): ReaderEvent[] {
+    if (record.value.type === "summary" && typeof record.value.leafUuid === "string") return this.#readTitle(record);
+    if (this.#held === undefined) return this.#read(record);
+    if (isAnonymousState(record.value) && this.#fileAgent === undefined) {
+      this.#held.push(record);
+      return [{ kind: "held" }];
+    }
+    const sessionId = readId(record.value.sessionId, "sessionId");
+    const events = this.#read(record);
+    const announced = events.filter((event) => event.kind === "session");
+    const held = this.finish(sessionId);
+    return [...announced, ...held, ...events.filter((event) => event.kind !== "session")];
+  }
+
+  /** The records that no record with a session id followed. */
+  finish(sessionId?: string): ReaderEvent[] {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (sessionId !== undefined) this.#sessionId = sessionId;
+    return held.flatMap((record) => this.#read(record));
   }
 
   state(): JsonObject | undefined {
@@ -69,6 +95,7 @@ class ClaudeCodeReader implements RecordReader {
       sessions: this.#tracker.state(),
       time: this.#times.last,
       hashes: this.#ids.state(),
+      ...(this.#held === undefined ? {} : { held: this.#held.map(({ value }) => value) }),
       ...(this.#title === undefined ? {} : { title: this.#title }),
       ...(this.#tokensBefore === undefined ? {} : { tokensBefore: this.#tokensBefore }),
     };
@@ -98,6 +125,23 @@ class ClaudeCodeReader implements RecordReader {
       extra,
     });
     return [...announced, entry];
+  }
+
+  /** A title names a message, often one of another session: Claude Code writes them into the file it has open. */
+  #readTitle({ value: record }: ParsedRecord): ReaderEvent[] {
+    const entryId = readId(record.leafUuid, "leafUuid") ?? "";
+    const title = readText(record, "summary");
+    if (title === undefined) throw new BadRecordError("its summary is not a string");
+    const { time } = this.#times.resolve(record.timestamp);
+    const id = this.#ids.next(entryId, "summary", record, record.timestamp);
+    return [
+      {
+        kind: "title",
+        entryId,
+        title,
+        entry: { type: "custom", customType: "claude-code:summary", data: record, id, time },
+      },
+    ];
   }
 
   /**
@@ -154,6 +198,16 @@ class ClaudeCodeReader implements RecordReader {
     if (uuid !== undefined) this.#chains.set(uuid, root);
     return root;
   }
+}
+
+/** A record that names no session and says nothing, such as a snapshot of files. */
+function isAnonymousState({ type, sessionId, uuid, parentUuid }: JsonObject): boolean {
+  const isMessage = type === "user" || type === "assistant";
+  return typeof type === "string" && !isMessage && [sessionId, uuid, parentUuid].every((id) => id === undefined);
+}
+
+function readHeld(values: JsonValue[]): ParsedRecord[] {
+  return values.filter(isJsonObject).map((value) => ({ value }));
 }
 
 /** The fields of the line that the entry does not already contain. */

@@ -1,25 +1,33 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { EntryDraft, JsonValue } from "../../domain/index.ts";
 import { moveHead } from "../branch.ts";
 import { readTail } from "../read.ts";
 import type { ImportOptions, ImportReport, ImportTarget, OpenedSession } from "./import-types.ts";
 import { findLegacySessions, type LegacySession } from "./legacy.ts";
+import type { PendingTitle } from "./pending-titles.ts";
+import { KnownSession, type PlacedDraft, type Tip } from "./place-entries.ts";
 import type { ImportedSession, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
-import { type FileRecord, readArray, readLines } from "./records.ts";
-import { type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
+import type { FileRecord } from "./records.ts";
+import type { TranscriptSource } from "./transcript-source.ts";
+import { getQuarantineId, type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
 
 /** The resume state of a file, in addition to its columns. */
 interface FileState {
   /** Absent when the reader can only start at the beginning of the file. */
   reader?: JsonValue;
   tips: Record<string, Tip>;
+  /** What the session of a file is called whose records do not name it. */
+  name?: string;
+  /** The last line as far as it was written; it is read again when the file has grown. */
+  unfinished?: UnfinishedRecord;
 }
 
-/** The newest entries of a session in a file: the last one that is not state, and the last one of all. */
-interface Tip {
-  said: string;
-  last: string;
+interface UnfinishedRecord {
+  start: number;
+  length: number;
+  hash: string;
+  /** The row of the quarantine that has it. */
+  quarantineId: string;
 }
 
 /** Imports one file: decides where to start, reads records, and writes them in batches. */
@@ -27,20 +35,29 @@ export class FileImporter {
   private readonly target: ImportTarget;
   private readonly options: ImportOptions;
   private readonly format: SourceFormat;
+  private readonly source: TranscriptSource;
   private readonly file: string;
   private readonly report: ImportReport;
   private readonly sessions: Set<string>;
   private readonly onPosition: (position: number) => void;
+  private readonly onTitle: (title: PendingTitle) => void;
   private readonly opened = new Map<string, OpenedSession>();
   private readonly announced = new Map<string, ImportedSession>();
-  private readonly legacy: Map<string, LegacySession>;
+  private readonly legacy: ReadonlyMap<string, LegacySession>;
   private tips = new Map<string, Tip>();
-  private pending: { ref: OpenedSession; draft: EntryDraft & { id: string } }[] = [];
+  /** The sessions that had entries before this file was read from its start. */
+  private readonly known = new Map<string, KnownSession>();
+  /** Where the file ended when it was last read, when it is now read from its start. */
+  private previousTips: Record<string, Tip> = {};
+  private pending: (PlacedDraft & { sessionId: string; ref: OpenedSession })[] = [];
   private quarantine: QuarantinedRecord[] = [];
+  private readonly name: string | undefined;
+  private unfinished: UnfinishedRecord | undefined;
+  /** The quarantined row of a last line that was incomplete and is read again now. */
+  private released: string[] = [];
+  private resumed = false;
   private reader: RecordReader | undefined;
   private messages = 0;
-  /** Records up to here were complete when the file was last read; a later one may have been half a line. */
-  private wholeBefore: number | undefined;
   private last: { record: number; start: number; end: number; hash: string } = {
     record: 0,
     start: 0,
@@ -52,23 +69,28 @@ export class FileImporter {
     target: ImportTarget,
     options: ImportOptions,
     format: SourceFormat,
-    file: string,
+    source: TranscriptSource,
     report: ImportReport,
     sessions: Set<string>,
     onPosition: (position: number) => void,
+    onTitle: (title: PendingTitle) => void,
+    name?: string,
   ) {
+    this.onTitle = onTitle;
+    this.name = name;
     this.target = target;
     this.options = options;
     this.format = format;
-    this.file = file;
+    this.source = source;
+    this.file = source.path;
     this.report = report;
     this.sessions = sessions;
     this.onPosition = onPosition;
-    this.legacy = findLegacySessions(file);
+    this.legacy = source.sessions ?? findLegacySessions(source.path);
   }
 
   async run(): Promise<void> {
-    const stat = statSync(this.file);
+    const stat = this.source.measure();
     const known = await this.findImportedFile();
     if (known && known.size === stat.size && known.mtime === Math.trunc(stat.mtimeMs)) {
       this.report.duplicates += known.messages;
@@ -79,8 +101,8 @@ export class FileImporter {
     const resumed = state?.reader !== undefined && known && this.isContinuation(known, stat.size) ? known : undefined;
     if (resumed && state) {
       this.tips = new Map(Object.entries(state.tips));
+      this.resumed = true;
       this.messages = resumed.messages;
-      this.wholeBefore = resumed.records;
       this.report.duplicates += resumed.messages;
       this.last = {
         record: resumed.records,
@@ -89,19 +111,59 @@ export class FileImporter {
         hash: resumed.last_hash,
       };
       this.openReader(stat.mtimeMs, state.reader);
-    } else this.openReader(stat.mtimeMs);
-    const records =
-      this.format.layout === "array"
-        ? readArray(this.file, this.options.signal)
-        : readLines(this.file, { byte: this.last.end, number: this.last.record }, this.options.signal);
-    for await (const record of records) {
+    } else {
+      this.previousTips = state?.tips ?? {};
+      this.openReader(stat.mtimeMs);
+    }
+    if (state?.unfinished && this.hasStill(state.unfinished, stat.size))
+      this.released = [state.unfinished.quarantineId];
+    for await (const record of this.source.read(this.last, this.options.signal)) {
       await this.importRecord(record);
       if (this.pending.length < this.options.batchSize) continue;
       await this.flush(stat);
       this.options.signal?.throwIfAborted();
     }
-    await this.flush(stat);
+    for (const event of this.reader?.finish?.() ?? []) await this.apply(event, { number: this.last.record });
+    await this.openEmptySession();
+    await this.flush(stat, true);
     await this.moveHeads();
+  }
+
+  /** A session of a store without a message still has its settings. */
+  private async openEmptySession(): Promise<void> {
+    const [only, ...others] = this.source.sessions?.values() ?? [];
+    if (only && others.length === 0 && !only.archived) await this.open(only.sessionId);
+  }
+
+  /** Whether a later line of the file is stored already: reads ahead, up to the first one. */
+  private async hasKnownLine(sessionId: string, ref: OpenedSession): Promise<boolean> {
+    const reader = this.format.open({ path: this.file, name: this.name, fileTime: 0 });
+    let ids: string[] = [];
+    const anyKnown = async () => {
+      const found = await this.target.store.db
+        .selectFrom("entries")
+        .select("id")
+        .where("agent", "=", ref.agent)
+        .where("conversation", "=", ref.conversation)
+        .where("id", "in", ids)
+        .limit(1)
+        .executeTakeFirst();
+      ids = [];
+      return found !== undefined;
+    };
+    for await (const record of this.source.read({ record: 0, end: 0 }, this.options.signal)) {
+      for (const event of record.text === undefined ? [] : reader.read(record.text, record.number)) {
+        if (event.kind === "entry" && event.sessionId === sessionId) ids.push(event.entry.id);
+      }
+      if (ids.length >= this.options.batchSize && (await anyKnown())) return true;
+    }
+    return ids.length > 0 && (await anyKnown());
+  }
+
+  /** Whether a half-written line is still where it was, so that reading on includes it. */
+  private hasStill({ start, length, hash }: UnfinishedRecord, size: number): boolean {
+    const bytes = size >= start + length ? this.source.readBytes(start, length) : undefined;
+    return bytes !== undefined && hashBytes(bytes) === hash;
   }
 
   /** An export may name the entry its conversation continues from; it is not always the last line. */
@@ -128,20 +190,14 @@ export class FileImporter {
   }
 
   private openReader(mtimeMs: number, state?: JsonValue): void {
-    this.reader = this.format.open({ path: this.file, fileTime: Math.trunc(mtimeMs), state });
+    this.reader = this.format.open({ path: this.file, name: this.name, fileTime: Math.trunc(mtimeMs), state });
   }
 
   /** A file that grew still has the last record at the same place; a rewritten file does not. */
   private isContinuation(known: { position: number; last_start: number; last_hash: string }, size: number): boolean {
     if (this.format.layout !== "lines" || size < known.position || known.position <= known.last_start) return false;
-    const handle = openSync(this.file, "r");
-    try {
-      const bytes = Buffer.alloc(known.position - known.last_start);
-      readSync(handle, bytes, 0, bytes.length, known.last_start);
-      return hashText(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
-    } finally {
-      closeSync(handle);
-    }
+    const bytes = this.source.readBytes(known.last_start, known.position - known.last_start);
+    return bytes !== undefined && hashText(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
   }
 
   private async importRecord(record: FileRecord): Promise<void> {
@@ -150,9 +206,17 @@ export class FileImporter {
     // A last line without a line end may still be growing: it is read again later.
     const unfinished = !record.complete && bad !== undefined;
     for (const event of events) await this.apply(event, record);
+    if (unfinished && this.format.layout === "lines") this.unfinished = this.describeUnfinished(record);
     if (!unfinished && this.format.layout === "lines") {
       this.last = { record: record.number, start: record.start, end: record.end, hash: hashText(record.text ?? "") };
     }
+  }
+
+  private describeUnfinished(record: FileRecord): UnfinishedRecord | undefined {
+    const { start, end } = record;
+    const quarantineId = getQuarantineId({ path: this.file, record });
+    const bytes = this.source.readBytes(start, end - start);
+    return bytes && { start, length: end - start, hash: hashBytes(bytes), quarantineId };
   }
 
   private readRecord(record: FileRecord): ReaderEvent[] {
@@ -162,14 +226,16 @@ export class FileImporter {
     return events.length > 0 ? events : [{ kind: "bad", reason: "the record has no content that this format knows" }];
   }
 
-  private async apply(event: ReaderEvent, record: FileRecord): Promise<void> {
+  private async apply(event: ReaderEvent, record: Pick<FileRecord, "number" | "text" | "bytes">): Promise<void> {
     if (event.kind === "session") await this.announce(event.session);
     else if (event.kind === "bad") this.quarantine.push({ path: this.file, record, reason: event.reason });
-    else {
-      const ref = await this.open(event.sessionId);
-      const draft = this.resolvePlace(event.sessionId, ref, event.entry);
+    else if (event.kind === "title") this.onTitle({ ...event, path: this.file, record });
+    else if (event.kind === "entry") {
+      const { sessionId } = event;
+      const ref = await this.open(sessionId);
+      const draft = this.known.has(sessionId) ? event.entry : this.resolvePlace(sessionId, ref, event.entry);
       ref.empty = false;
-      this.pending.push({ ref, draft });
+      this.pending.push({ ref, sessionId, draft, inOrder: event.inOrder === true });
     }
   }
 
@@ -185,8 +251,21 @@ export class FileImporter {
     const known = this.opened.get(sessionId);
     if (known) return known;
     const announced = this.announced.get(sessionId) ?? { sessionId, channel: this.format.name };
-    const ref = await this.target.openSession(announced, this.options.agent, this.legacy.get(sessionId));
+    if (announced.continues !== undefined) {
+      // The end of the session before it must be stored first.
+      await this.open(announced.continues.sessionId);
+      await this.flush(this.source.measure());
+    }
+    const ref = await this.target.openSession(announced, this.options.agent, this.legacy.get(getFirstId(announced)));
     this.opened.set(sessionId, ref);
+    if (announced.continues !== undefined && ref.empty) {
+      this.tips.set(sessionId, { said: announced.continues.resetId, last: sessionId });
+    }
+    if (!ref.empty && !this.resumed) {
+      const previous = this.previousTips[sessionId];
+      const lookAhead = () => this.hasKnownLine(sessionId, ref);
+      this.known.set(sessionId, await KnownSession.open(this.target.store, ref, sessionId, previous, lookAhead));
+    }
     return ref;
   }
 
@@ -206,11 +285,36 @@ export class FileImporter {
     return continues ? { ...draft, parentId: undefined } : draft;
   }
 
-  private async flush(stat: { size: number; mtimeMs: number }): Promise<void> {
+  /** The pending entries with their places; in a session that had entries before, they are compared with those. */
+  private async placePending(): Promise<{ ref: OpenedSession; draft: EntryDraft & { id: string } }[]> {
+    const placed = this.pending.map(({ ref, draft }) => ({ ref, draft }));
+    for (const [sessionId, known] of this.known) {
+      const own = this.pending.flatMap((one, index) => (one.sessionId === sessionId ? [{ ...one, index }] : []));
+      if (own.length === 0) continue;
+      for (const [at, draft] of (await known.place(own)).entries()) {
+        const { ref, index } = own[at] as (typeof own)[number];
+        placed[index] = { ref, draft };
+        this.resolvePlace(sessionId, ref, draft);
+      }
+    }
+    return placed;
+  }
+
+  private async flush(stat: { size: number; mtimeMs: number }, isLast = false): Promise<void> {
+    const drafts = await this.placePending();
     const reader = this.reader?.state();
-    const state: FileState = { reader, tips: Object.fromEntries(this.tips) };
+    const state: FileState = {
+      reader,
+      tips: Object.fromEntries(this.tips),
+      name: this.name,
+      unfinished: this.unfinished,
+    };
     const whole = this.format.layout === "array" || this.last.end >= stat.size;
-    const batch = { drafts: this.pending, broken: this.quarantine, wholeBefore: this.wholeBefore };
+    const heads = [...this.known].flatMap(([sessionId, { headId }]) => {
+      const ref = this.opened.get(sessionId);
+      return headId === undefined || ref === undefined ? [] : [{ ref, headId }];
+    });
+    const batch = { drafts, broken: this.quarantine, released: this.released, heads: isLast ? heads : [] };
     const written = await writeImportBatch(this.target, this.options.agent, batch, (messages) => ({
       agent: this.options.agent,
       path: this.file,
@@ -234,11 +338,20 @@ export class FileImporter {
     for (const { path, record, reason } of written.quarantined) {
       this.report.broken.push({ path, record: record.number, reason });
     }
-    if (this.wholeBefore !== undefined) this.wholeBefore = this.last.record;
+    this.released = [];
     this.pending = [];
     this.quarantine = [];
     this.onPosition(this.last.end);
   }
+}
+
+/** The session id that a store of sessions knows: that of the first of several parts. */
+function getFirstId({ sessionId, continues }: ImportedSession): string {
+  return continues?.firstId ?? sessionId;
+}
+
+function hashBytes(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex").slice(0, 32);
 }
 
 function hashText(text: string): string {

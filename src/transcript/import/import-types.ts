@@ -2,12 +2,15 @@ import type { Store } from "../../store/index.ts";
 import type { TranscriptRef } from "../append.ts";
 import type { EncodeOptions } from "../codec.ts";
 import type { LegacySession } from "./legacy.ts";
+import type { NotesFile } from "./openclaw/home.ts";
 import type { ImportedSession, SourceName } from "./reader.ts";
 
 export interface ImportTarget extends EncodeOptions {
   store: Store;
   /** Finds or creates the session for a conversation found in a file. */
   openSession(session: ImportedSession, agent: string, legacy?: LegacySession): Promise<OpenedSession>;
+  /** The agent and key that `openSession` would use; writes nothing. */
+  resolveKey(session: ImportedSession, agent: string, legacy?: LegacySession): { agent: string; key: string };
   /** Applies facts about an open session that a file states later. */
   describeSession(session: ImportedSession, ref: OpenedSession): Promise<void>;
 }
@@ -15,12 +18,18 @@ export interface ImportTarget extends EncodeOptions {
 export interface OpenedSession extends TranscriptRef {
   /** True while the session has no imported entry: a root of the source continues from its opening. */
   empty: boolean;
+  /** Whether the source says when the session was last used, so that its messages do not. */
+  statesInteraction?: boolean;
 }
 
 export interface ImportOptions {
   source: SourceName | "auto";
   agent: string;
   batchSize: number;
+  /** The only agent to import from a home of OpenClaw; all of them when absent. */
+  homeAgent?: string;
+  /** Reports what would be imported, and writes nothing. */
+  dryRun?: boolean;
   signal?: AbortSignal;
   onProgress?(progress: ImportProgress): void;
 }
@@ -49,4 +58,33 @@ export interface ImportReport extends ImportResult {
   /** Files in a folder whose format was not recognised. */
   skipped: string[];
   broken: { path: string; record: number; reason: string }[];
+  dryRun: boolean;
+  /** What would be imported; empty unless it is a dry run. */
+  transcripts: PlannedTranscript[];
+  /** Files of notes in the workspaces of a home. */
+  notes: NotesFile[];
+  /** Databases of plugins that were found in a home. */
+  lcmFiles: string[];
+  lanceFolders: string[];
+  /** Summaries and memories that were imported. */
+  summaries: number;
+  memories: number;
+  /** What could not be taken over, and why. */
+  remarks: string[];
+}
+
+/** A session that an import would bring. */
+export interface PlannedTranscript {
+  path: string;
+  agent: string;
+  key: string;
+  sessionId: string;
+  messages: number;
+  otherEntries: number;
+  /** Whether a session of this id is stored already; then only what is new is added. */
+  known: boolean;
+  /** Why its key no longer points to it. */
+  archived?: string;
+  /** The key in the source, when it differs. */
+  from?: string;
 }

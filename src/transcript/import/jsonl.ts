@@ -54,7 +54,7 @@ class JsonlReader implements RecordReader {
 
   constructor(context: ReaderContext) {
     const state = isJsonObject(context.state) ? context.state : {};
-    this.#name = getBaseName(context.path);
+    this.#name = context.name ?? getBaseName(context.path);
     this.#exported = isJsonObject(state.exported) ? readVarveHeader(state.exported) : undefined;
     this.#header = isJsonObject(state.exported) ? state.exported : undefined;
     this.#tracker = new SessionTracker(state.sessions);

@@ -1,13 +1,22 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isJsonObject, type JsonObject, parseSessionKey, printSessionKey, VarveError } from "../../domain/index.ts";
+import { isJsonObject, type JsonObject, VarveError } from "../../domain/index.ts";
+import { normaliseOpenclawKey } from "./openclaw/session-keys.ts";
 
-/** A session in the `sessions.json` that older agents store next to their transcripts. */
+/** What another agent's own store says about a session: older ones have a `sessions.json`, newer ones a database. */
 export interface LegacySession {
+  /** The key, in the form in which it is stored here. */
   key: string;
+  agent: string;
   sessionId: string;
+  /** The key as the source has it. */
+  sourceKey?: string;
   /** The original row, for fields that carry over. */
   fields: JsonObject;
+  /** Set for a transcript that its key no longer points to. */
+  archived?: { reason: string; at: number };
+  /** For a sub-agent: the key of the session that started it. */
+  parentKey?: string;
 }
 
 export const legacyStoreName = "sessions.json";
@@ -18,11 +27,15 @@ export function findLegacySessions(file: string): Map<string, LegacySession> {
   return existsSync(store) ? parseLegacyStore(store) : new Map();
 }
 
-export function parseLegacyStore(file: string): Map<string, LegacySession> {
+/** `agent` owns the keys that name none. */
+export function parseLegacyStore(file: string, agent = "main"): Map<string, LegacySession> {
   const sessions = new Map<string, LegacySession>();
-  for (const [key, fields] of Object.entries(readStore(file))) {
+  for (const [sourceKey, fields] of Object.entries(readStore(file))) {
     if (!isJsonObject(fields) || typeof fields.sessionId !== "string") continue;
-    sessions.set(fields.sessionId, { key: normaliseKey(key), sessionId: fields.sessionId, fields });
+    const { sessionId, spawnedBy } = fields;
+    const named = normaliseOpenclawKey(sourceKey, agent);
+    const parentKey = typeof spawnedBy === "string" ? { parentKey: spawnedBy } : {};
+    sessions.set(sessionId, { key: named.key, agent: named.agent, sessionId, sourceKey, fields, ...parentKey });
   }
   return sessions;
 }
@@ -42,15 +55,4 @@ function badStoreError(file: string, cause?: unknown): VarveError {
     remedy: "Repair or move the file; the transcripts next to it can be imported without it.",
     cause,
   });
-}
-
-/** Old keys had a looser syntax; one that does not parse becomes the name of a direct chat. */
-function normaliseKey(key: string): string {
-  try {
-    return printSessionKey(parseSessionKey(key));
-  } catch (error) {
-    if (!(error instanceof VarveError)) throw error;
-    const peer = key.replace(/[^\p{L}\p{N}._@+:-]+/gu, "-").replace(/^:+|:+$/g, "") || "unnamed";
-    return printSessionKey(parseSessionKey(`agent:main:legacy:direct:${peer}`));
-  }
 }

@@ -31,6 +31,8 @@ class PiReader implements RecordReader {
   readonly #ids = new ContentIds();
   /** Ids by line number, because compactions of version 1 refer to lines. */
   readonly #idsByLine: (string | undefined)[] = [];
+  /** The session id of the file; a reset begins another one in the same conversation. */
+  #fileId: string;
   #sessionId: string;
 
   constructor(dialect: PiDialect, context: ReaderContext) {
@@ -38,7 +40,9 @@ class PiReader implements RecordReader {
     this.#dialect = dialect;
     this.#path = context.path;
     // Files are named <time>_<id>; used when the header is missing.
-    this.#sessionId = readText(state, "sessionId") ?? getBaseName(context.path).replace(/^.*_(?=[^_]+$)/, "");
+    this.#sessionId =
+      readText(state, "sessionId") ?? (context.name ?? getBaseName(context.path)).replace(/^.*_(?=[^_]+$)/, "");
+    this.#fileId = readText(state, "fileId") ?? this.#sessionId;
     this.#tracker = new SessionTracker(state.sessions);
     this.#times = new RecordTimes(context.fileTime, state.time);
     this.read = guardReader((record) => this.#read(record));
@@ -46,7 +50,12 @@ class PiReader implements RecordReader {
 
   state(): JsonObject | undefined {
     if (this.#ids.size > 0) return undefined;
-    return { sessionId: this.#sessionId, sessions: this.#tracker.state(), time: this.#times.last };
+    return {
+      sessionId: this.#sessionId,
+      fileId: this.#fileId,
+      sessions: this.#tracker.state(),
+      time: this.#times.last,
+    };
   }
 
   #read({ value: record, exactText }: ParsedRecord): ReaderEvent[] {
@@ -68,7 +77,15 @@ class PiReader implements RecordReader {
     const ownId = id ?? this.#ids.next(this.#sessionId, type, record.message ?? record, record.timestamp);
     this.#idsByLine.push(ownId);
     const parent = id === undefined ? {} : { parentId: parentId ?? null };
-    return [...announced, this.#tracker.entry(this.#sessionId, body, { id: ownId, ...parent, time, extra })];
+    const entry = this.#tracker.entry(this.#sessionId, body, { id: ownId, ...parent, time, extra });
+    return [...announced, entry, ...(body.type === "reset" ? this.#continueAs(body.toSessionId, ownId, time) : [])];
+  }
+
+  /** What follows a reset is another session id of the same conversation. */
+  #continueAs(sessionId: string, resetId: string, startedAt: number): ReaderEvent[] {
+    const continues = { sessionId: this.#sessionId, firstId: this.#fileId, resetId };
+    this.#sessionId = sessionId;
+    return this.#announce({ startedAt, continues });
   }
 
   #header(record: JsonObject, exact: JsonObject): ReaderEvent[] {
@@ -79,6 +96,7 @@ class PiReader implements RecordReader {
     const kept = { ...omitFields(record, ["type", "id", "timestamp", "cwd"]), ...exact };
     const meta = original === undefined ? kept : { ...kept, timestamp: original };
     this.#sessionId = id;
+    this.#fileId = id;
     this.#idsByLine.push(undefined);
     const events = this.#announce({
       ...(cwd === undefined ? {} : { cwd }),
@@ -126,6 +144,11 @@ class PiReader implements RecordReader {
       }
       case "label":
         return { type, targetId: expectText(record, "targetId"), label: readText(record, "label") ?? null };
+      case "reset": {
+        const toSessionId = `${this.#fileId}.${readId(record.id, "id") ?? time}`;
+        const reason = readText(record, "reason") ?? "reset";
+        return { type, mode: "new", reason, fromSessionId: this.#sessionId, toSessionId };
+      }
       default:
         return { type: "custom", customType: `${this.#dialect.name}:${type}`, data: record };
     }
@@ -135,9 +158,9 @@ class PiReader implements RecordReader {
     const wire = readObject(record, "message");
     if (wire === undefined) throw new BadRecordError("its type is message, but it has no message");
     if (typeof wire.role !== "string") throw new BadRecordError("its message has no role");
-    // The person excluded this command from the model's context.
-    if (wire.role === "bashExecution" && wire.excludeFromContext === true) {
-      return { type: "custom", customType: `${this.#dialect.name}:bashExecution`, data: record };
+    // A command that the person excluded from the model's context, or a record of a nested tool.
+    if ((wire.role === "bashExecution" || wire.role === "custom") && wire.excludeFromContext === true) {
+      return { type: "custom", customType: `${this.#dialect.name}:${wire.role}`, data: record };
     }
     if (wire.role === "custom" || wire.role === "hookMessage") {
       return toCustomMessage(fromPi(wire), wire.customType ?? "", wire.display ?? true);
@@ -157,6 +180,7 @@ const consumedFields: Partial<Record<EntryBody["type"], string[]>> = {
   message: ["type", "id", "parentId", "timestamp", "message"],
   custom_message: ["type", "id", "parentId", "timestamp", "message", "customType", "content", "display", "details"],
   custom: ["type", "id", "parentId", "timestamp", "customType", "data"],
+  reset: ["type", "id", "parentId", "timestamp", "reason"],
   compaction: ["type", "id", "parentId", "timestamp", "summary", "firstKeptEntryId", "tokensBefore"],
   branch_summary: ["type", "id", "parentId", "timestamp", "summary", "fromId"],
   model_change: ["type", "id", "parentId", "timestamp", "provider", "modelId"],

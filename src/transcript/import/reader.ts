@@ -1,7 +1,16 @@
 import type { EntryDraft, JsonObject, JsonValue } from "../../domain/index.ts";
 
 /** The programs whose files can be imported. */
-export const sourceNames = ["claude-code", "pi", "openclaw", "codex", "chatgpt", "claude-ai", "jsonl"] as const;
+export const sourceNames = [
+  "claude-code",
+  "pi",
+  "openclaw",
+  "codex",
+  "chatgpt",
+  "claude-ai",
+  "jsonl",
+  "lossless-claw",
+] as const;
 export type SourceName = (typeof sourceNames)[number];
 
 /** A conversation found in a file. */
@@ -10,6 +19,8 @@ export interface ImportedSession {
   sessionId: string;
   /** The channel of the session key; usually the name of the source. */
   channel: string;
+  /** The session that a reset ended, in the same conversation; `firstId` is the session id of the whole transcript. */
+  continues?: { sessionId: string; firstId: string; resetId: string };
   /** For a sub-agent: the session that started it. */
   parentSessionId?: string;
   cwd?: string;
@@ -25,7 +36,17 @@ export interface ImportedSession {
 export type ReaderEvent =
   | { kind: "session"; session: ImportedSession }
   /** An entry of a session announced by an earlier event. */
-  | { kind: "entry"; sessionId: string; entry: EntryDraft & { id: string; time: number } }
+  | {
+      kind: "entry";
+      sessionId: string;
+      entry: EntryDraft & { id: string; time: number };
+      /** Set when the source names no parent: the entry follows the previous one of its session in the file. */
+      inOrder?: true;
+    }
+  /** A title for the session that has the named entry, which may be in another file. */
+  | { kind: "title"; entryId: string; title: string; entry: EntryDraft & { id: string; time: number } }
+  /** The reader keeps the record until a later one says which session it belongs to. */
+  | { kind: "held" }
   /** The record cannot be read; it is quarantined with the reason. */
   | { kind: "bad"; reason: string };
 
@@ -36,6 +57,8 @@ export type ReaderEvent =
 export interface RecordReader {
   /** `text` is the exact record without its line end. Blank lines are skipped by the caller. */
   read(text: string, recordNumber: number): ReaderEvent[];
+  /** The events of records that are still held at the end of the file. */
+  finish?(): ReaderEvent[];
   /** The state needed to resume after the last record; `undefined` when the reader can only start at the beginning. */
   state(): JsonValue | undefined;
 }
@@ -43,6 +66,8 @@ export interface RecordReader {
 export interface ReaderContext {
   /** For formats that encode facts in file names. */
   path: string;
+  /** The name of a session that the file's records do not name; default: the file's name without its extension. */
+  name?: string;
   /** The modification time, for records without a time. */
   fileTime: number;
   /** The result of `state()` when the file was last read up to here. */

@@ -24,13 +24,12 @@ export interface RecordPosition {
 const recordBytesMax = 400 * 1024 * 1024;
 const newline = 0x0a;
 
-/** The lines of a file from a position on; blank lines are skipped but counted. */
-export async function* readLines(file: string, from: RecordPosition, signal?: AbortSignal): AsyncGenerator<FileRecord> {
+/** The lines of a stream of bytes that starts at a position; blank lines are skipped but counted. */
+export async function* readLines(stream: AsyncIterable<unknown>, from: RecordPosition): AsyncGenerator<FileRecord> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
   let start = from.byte;
   let number = from.number;
-  const stream = createReadStream(file, { start: from.byte, highWaterMark: 1024 * 1024, signal });
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     let lineStart = 0;
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, lineStart)) {

@@ -46,7 +46,8 @@ export class SessionTracker {
     if (known !== undefined) known.lastId = facts.id;
     const entry = { ...body, id: facts.id, parentId, time: facts.time };
     const extra = facts.extra !== undefined && Object.keys(facts.extra).length > 0 ? { extra: facts.extra } : {};
-    return { kind: "entry", sessionId, entry: { ...entry, ...extra } };
+    const inOrder = facts.parentId === undefined ? { inOrder: true as const } : {};
+    return { kind: "entry", sessionId, entry: { ...entry, ...extra }, ...inOrder };
   }
 
   state(): JsonObject {

@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { type EntryDraft, VarveError } from "../../domain/index.ts";
 import type { EntryRow, Schema, Store, StoreTransaction } from "../../store/index.ts";
 import { retryInlineOnCollision, type TranscriptRef } from "../append.ts";
+import { setHead } from "../branch.ts";
 import { type EncodeOptions, encodeEntry } from "../codec.ts";
+import type { OpenedSession } from "./import-types.ts";
 import type { FileRecord } from "./records.ts";
 
 export interface QuarantinedRecord {
@@ -11,11 +13,15 @@ export interface QuarantinedRecord {
   reason: string;
 }
 
+type ImportedRef = TranscriptRef & Pick<OpenedSession, "statesInteraction">;
+
 export interface ImportBatch {
-  drafts: { ref: TranscriptRef; draft: EntryDraft & { id: string } }[];
+  drafts: { ref: ImportedRef; draft: EntryDraft & { id: string } }[];
   broken: QuarantinedRecord[];
-  /** Records after this one are read again; set when the file grew. */
-  wholeBefore?: number;
+  /** Quarantined rows of lines that were incomplete; they are read again now. */
+  released?: string[];
+  /** Where conversations continue from, when that is not the last entry appended. */
+  heads?: { ref: TranscriptRef; headId: string }[];
 }
 
 export interface ImportBatchResult {
@@ -44,7 +50,7 @@ async function writeAtomically(
   fileRow: (messages: number) => Schema["import_files"],
 ): Promise<ImportBatchResult> {
   const quarantined = [...batch.broken];
-  const groups = new Map<TranscriptRef, EntryRow[]>();
+  const groups = new Map<ImportedRef, EntryRow[]>();
   for (const { ref, draft } of batch.drafts) {
     const row = encodeOrQuarantine(target, draft, quarantined, fileRow(0).path);
     if (!row) continue;
@@ -54,10 +60,10 @@ async function writeAtomically(
   }
   return target.store.transaction(async (tx) => {
     const result: ImportBatchResult = { imported: 0, duplicates: 0, otherEntries: 0, quarantined };
-    for (const [{ agent: owner, conversation, transcript }, entries] of groups) {
+    for (const [{ agent: owner, conversation, transcript, statesInteraction }, entries] of groups) {
       // The session's times show when it was used, not when it was imported.
       const now = entries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
-      const userEntries = entries.filter((entry) => entry.kind === "user");
+      const userEntries = statesInteraction ? [] : entries.filter((entry) => entry.kind === "user");
       const interactionAt = userEntries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
       const appended = await tx.append({ agent: owner, conversation, transcript, now, interactionAt, entries });
       await moveStartBack(tx, { agent: owner, transcript }, entries);
@@ -68,6 +74,7 @@ async function writeAtomically(
         else result.otherEntries += 1;
       }
     }
+    for (const { ref, headId } of batch.heads ?? []) await moveHeadTo(tx, ref, headId);
     const row = fileRow(result.imported + result.duplicates);
     await tx.db
       .insertInto("import_files")
@@ -75,21 +82,8 @@ async function writeAtomically(
       .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(row))
       .execute();
     // A line that was incomplete before and is complete now leaves the quarantine.
-    if (batch.wholeBefore !== undefined) {
-      await tx.db
-        .deleteFrom("quarantine")
-        .where("agent", "=", agent)
-        .where("path", "=", row.path)
-        .where("record", ">", batch.wholeBefore)
-        .execute();
-    }
-    for (const item of quarantined) {
-      await tx.db
-        .insertInto("quarantine")
-        .values(toQuarantineRow(agent, item, target.clock.now()))
-        .onConflict((conflict) => conflict.columns(["agent", "id"]).doNothing())
-        .execute();
-    }
+    if (batch.released && batch.released.length > 0) await releaseRecords(tx, agent, batch.released);
+    await quarantineRecords(tx, agent, quarantined);
     return result;
   });
 }
@@ -120,6 +114,35 @@ async function moveStartBack(
     .execute();
 }
 
+export async function quarantineRecords(
+  tx: StoreTransaction,
+  agent: string,
+  records: readonly QuarantinedRecord[],
+): Promise<void> {
+  for (const item of records) {
+    await tx.db
+      .insertInto("quarantine")
+      .values(toQuarantineRow(agent, item, tx.clock.now()))
+      .onConflict((conflict) => conflict.columns(["agent", "id"]).doNothing())
+      .execute();
+  }
+}
+
+export async function releaseRecords(tx: StoreTransaction, agent: string, ids: readonly string[]): Promise<void> {
+  await tx.db.deleteFrom("quarantine").where("agent", "=", agent).where("id", "in", ids).execute();
+}
+
+async function moveHeadTo(tx: StoreTransaction, ref: TranscriptRef, id: string): Promise<void> {
+  const entry = await tx.db
+    .selectFrom("entries")
+    .select(["branch", "seq"])
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (entry) await setHead(tx, ref, entry);
+}
+
 function encodeOrQuarantine(
   target: EncodeOptions,
   draft: EntryDraft & { id: string },
@@ -142,9 +165,20 @@ function toQuarantineRow(
   { path, record, reason }: QuarantinedRecord,
   time: number,
 ): Schema["quarantine"] {
-  const raw = JSON.stringify(
+  const id = getQuarantineId({ path, record });
+  return { agent, id, path, record: record.number, reason, raw: encodeRaw(record), time };
+}
+
+function encodeRaw(record: QuarantinedRecord["record"]): string {
+  return JSON.stringify(
     record.text === undefined ? { base64: record.bytes?.toString("base64") ?? "" } : { text: record.text },
   );
-  const id = createHash("sha256").update(`${path}\n${record.number}\n${raw}`).digest("hex").slice(0, 32);
-  return { agent, id, path, record: record.number, reason, raw, time };
+}
+
+/** The id of a record in the quarantine: the same record of the same file is there once. */
+export function getQuarantineId({ path, record }: Pick<QuarantinedRecord, "path" | "record">): string {
+  return createHash("sha256")
+    .update(`${path}\n${record.number}\n${encodeRaw(record)}`)
+    .digest("hex")
+    .slice(0, 32);
 }

@@ -67,16 +67,53 @@ export async function grepFiles(store: Store, hunt: CompiledGrep): Promise<Found
     const content = (await readFileContents(store.db, hunt.agent, [row.file])).get(row.file);
     if (content === undefined) continue;
     searched += 1;
-    const place = hunt.find(content);
-    if (!place) continue;
-    if (matches.length === hunt.limit) return { matches, searched, more: true };
-    const line = content.slice(0, place.from).split("\n").length;
-    const snippet = `line ${line}: ${snippetAround(content, place.from, place.to)}`.slice(0, 200);
     const { file: citation } = row;
     const [conversation, time] = [Number(row.conversation), Number(row.time)];
-    matches.push({ kind: "file", citation, conversation, time, snippet, score: 0.5 });
+    for (const { line, snippet } of findInFile(content, hunt)) {
+      if (matches.length === hunt.limit) return { matches, searched, more: true };
+      matches.push({ kind: "file", citation, line, conversation, time, snippet, score: 0.5 });
+    }
   }
   return { matches, searched, more: false };
+}
+
+/**
+ * The lines of a file that match, each once. Where no line matches by itself, the whole text is tried: a pattern may span
+ * lines, and words may be on different ones.
+ */
+function* findInFile(content: string, hunt: CompiledGrep): Generator<{ line: number; snippet: string }> {
+  const describe = (line: number, from: number, to: number) => ({
+    line,
+    snippet: `line ${line}: ${snippetAround(content, from, to)}`.slice(0, 200),
+  });
+  let line = 1;
+  let counted = 0;
+  let found = false;
+  for (let at = 0; at <= content.length; ) {
+    const end = findLineEnd(content, at);
+    const place = hunt.find(content.slice(at, end));
+    if (place) {
+      found = true;
+      line += countLines(content, counted, at);
+      counted = at;
+      yield describe(line, at + place.from, at + place.to);
+    }
+    at = end + 1;
+  }
+  if (found) return;
+  const place = hunt.find(content);
+  if (place) yield describe(1 + countLines(content, 0, place.from), place.from, place.to);
+}
+
+function findLineEnd(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end === -1 ? text.length : end;
+}
+
+function countLines(text: string, from: number, to: number): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
 }
 
 const pageRows = 500;

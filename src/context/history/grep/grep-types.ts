@@ -24,6 +24,8 @@ export interface GrepMatch {
   time: number;
   /** The role of a message. */
   role?: string;
+  /** The line of a match in a file. */
+  line?: number;
   snippet: string;
   score: number;
 }

@@ -63,7 +63,13 @@ function sorted(matches: GrepMatch[], sort: GrepSort): GrepMatch[] {
     if (sort === "relevance") return one.score;
     return 0.6 * (one.score / best) + 0.4 * 2 ** (-(newest - one.time) / halfLifeMs);
   };
-  return matches.sort((a, b) => weight(b) - weight(a) || b.time - a.time || (a.citation < b.citation ? 1 : -1));
+  return matches.sort((a, b) => weight(b) - weight(a) || b.time - a.time || compareCitations(a, b));
+}
+
+/** The newest first; the lines of a file in their order. */
+function compareCitations(a: GrepMatch, b: GrepMatch): number {
+  if (a.citation === b.citation) return (a.line ?? 0) - (b.line ?? 0);
+  return a.citation < b.citation ? 1 : -1;
 }
 
 /** As many of the best matches as fit 40,000 characters. */

@@ -1,0 +1,46 @@
+/** Imports of all kinds: transcripts, the summaries of lossless-claw, and memories. */
+import type { Config } from "./config/index.ts";
+import { importSummaries } from "./context/index.ts";
+import { importMemories, isMemoryExport } from "./memory/index.ts";
+import { type ImportRequest, importTranscripts } from "./session/index.ts";
+import type { Store } from "./store/index.ts";
+import { type ImportReport, LcmStore } from "./transcript/index.ts";
+
+export async function importEverything(
+  engine: { store: Store; config: Config; home: string },
+  paths: string[],
+  request: ImportRequest = {},
+): Promise<ImportReport> {
+  const memoryPaths = paths.filter(isMemoryExport);
+  const report = await importTranscripts(
+    engine,
+    paths.filter((path) => !memoryPaths.includes(path)),
+    request,
+  );
+  const agent = request.agent ?? engine.config.agent;
+  if (!request.dryRun) for (const file of report.lcmFiles) await importLcmSummaries(engine.store, file, agent, report);
+  for (const path of [...memoryPaths, ...report.lanceFolders]) {
+    request.signal?.throwIfAborted();
+    const found = await importMemories(engine.store, agent, path, { dryRun: request.dryRun });
+    report.files += 1;
+    report.memories += found.imported;
+    report.duplicates += found.duplicates;
+    report.quarantined += found.broken.length;
+    report.broken.push(...found.broken.map((one) => ({ path, ...one })));
+  }
+  return report;
+}
+
+async function importLcmSummaries(store: Store, file: string, agent: string, report: ImportReport): Promise<void> {
+  const lcm = new LcmStore(file);
+  try {
+    await lcm.matchStoredMessages(store, agent);
+    for (const dag of lcm.listDags(agent)) {
+      const { summaries, notes } = await importSummaries(store, dag.agent, dag);
+      report.summaries += summaries;
+      report.remarks.push(...notes);
+    }
+  } finally {
+    lcm.close();
+  }
+}
