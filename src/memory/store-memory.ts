@@ -155,8 +155,20 @@ function toFactKey(factKey: string | undefined): { factKey?: string } {
   return factKey === undefined ? {} : { factKey };
 }
 
+const abstractCharsLeast = 40;
+
+/** The first sentence, or the first ones when it is only a heading: "Meeting notes." */
+function takeFirstSentences(text: string): string {
+  let first = "";
+  for (const [sentence] of text.matchAll(/[\s\S]*?[.!?。！？](?=\s|$)\s*|[^\n]+\n?/gu)) {
+    first += sentence;
+    if (first.trim().length >= abstractCharsLeast || /[。！？]\s*$/u.test(sentence)) break;
+  }
+  return first.trim() === "" ? text : first.trim();
+}
+
 function toLevels(text: string): Pick<MemoryDraft, "abstract" | "overview" | "content"> {
-  const first = /^[\s\S]*?[.!?。！？](?=\s|$)|^[^\n]+/.exec(text)?.[0] ?? text;
+  const first = takeFirstSentences(text);
   const abstract = first.length > abstractCharsMax ? `${first.slice(0, abstractCharsMax).toWellFormed()}…` : first;
   return { abstract: abstract.replaceAll(/\s+/g, " "), overview: `- ${abstract}`, content: text };
 }

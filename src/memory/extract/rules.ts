@@ -18,6 +18,8 @@ export interface RuleLimits {
   max: number;
   /** Whether people only talk here: then they tell about their lives, and not about work with tools. */
   isChat: boolean;
+  /** Whether they talk with an assistant, whom people mostly ask for something. Default: by the utterances. */
+  isWithAssistant?: boolean;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface RuleLimits {
  */
 export function extractByRules(
   utterances: readonly Utterance[],
-  { max, isChat }: RuleLimits,
+  { max, isChat, isWithAssistant = utterances.some((one) => one.role === "assistant") }: RuleLimits,
 ): { found: Statement[]; leftOut: number } {
   const all: (Statement & { explicit: boolean })[] = [];
   const told: ToldExperience[] = [];
@@ -37,7 +39,7 @@ export function extractByRules(
       if (isRecallQuestion(sentence) || isAdvice(sentence)) continue;
       const fact = parseFact(sentence);
       if (!fact) {
-        const score = isChat ? scoreExperience(sentence, prepareWordSets(detectLanguage(sentence))) : undefined;
+        const score = isChat ? scoreSentence(sentence) : undefined;
         if (score !== undefined) told.push({ score, statement: toExperience(one, span) });
         continue;
       }
@@ -58,7 +60,8 @@ export function extractByRules(
       });
     }
   }
-  all.push(...selectExperiences(told, utterances));
+  const least = isWithAssistant ? experienceFrom.assistant : experienceFrom.people;
+  all.push(...selectExperiences(told, least, Math.ceil(utterances.length * experienceShare)));
   all.sort((a, b) => getPlace(a) - getPlace(b));
   // The order is preserved: of two values of one fact in a batch, the later must supersede.
   const best = all
@@ -80,12 +83,11 @@ const experienceFrom = { people: 1.1, assistant: 2 };
 /** The share of a batch's messages that become such memories. */
 const experienceShare = 0.3;
 
-function selectExperiences(told: ToldExperience[], utterances: readonly Utterance[]): ToldExperience["statement"][] {
-  const least = utterances.some((one) => one.role === "assistant") ? experienceFrom.assistant : experienceFrom.people;
+function selectExperiences(told: ToldExperience[], least: number, max: number): ToldExperience["statement"][] {
   return told
     .filter((one) => one.score >= least)
     .toSorted((a, b) => b.score - a.score)
-    .slice(0, Math.ceil(utterances.length * experienceShare))
+    .slice(0, max)
     .map((one) => one.statement);
 }
 
@@ -113,11 +115,18 @@ function getPlace({ support: [first] }: Statement): number {
 
 const charactersMax = 1e9;
 
-/** The clauses of a sentence, if each of them states a fact; an explicit request to remember is one fact. */
+/** The clauses of a sentence, if each of them stands alone as a fact; an explicit request to remember is one fact. */
 function splitFacts(text: string, sentence: Span): Span[] {
   if (isExplicit(text.slice(sentence.start, sentence.end))) return [sentence];
   const clauses = splitClauses(text, sentence);
-  return clauses.every(({ start, end }) => parseFact(text.slice(start, end)) !== undefined) ? clauses : [sentence];
+  const texts = clauses.map(({ start, end }) => text.slice(start, end));
+  const facts = texts.filter((one) => parseFact(one) !== undefined);
+  const standAlone = texts.filter((one) => parseFact(one) !== undefined || scoreSentence(one) !== undefined);
+  return facts.length > 0 && standAlone.length === clauses.length ? clauses : [sentence];
+}
+
+function scoreSentence(sentence: string): number | undefined {
+  return scoreExperience(sentence, prepareWordSets(detectLanguage(sentence)));
 }
 
 /** General advice to the listener is no fact about anybody: "The key is to keep your hair nourished". */
@@ -149,7 +158,11 @@ export function isWorthReading(messages: readonly Message[], everyMessages: numb
 export function previewFacts(text: string): string[] {
   const place = { id: "", seq: 0, parentId: null, sessionId: "", time: 0, tokens: 0 };
   const one = extractUtterance({ ...place, type: "message", message: { role: "user", content: text } }, "");
-  return one ? extractByRules([one], { max: previewMax, isChat: false }).found.map((found) => found.abstract) : [];
+  return one
+    ? extractByRules([one], { max: previewMax, isChat: true, isWithAssistant: true }).found.map(
+        (found) => found.abstract,
+      )
+    : [];
 }
 
 const previewMax = 10;
