@@ -39,7 +39,12 @@ beforeAll(async () => {
     {
       requestsPerMinute: 100_000,
       bodyLimitBytes: 4096,
-      tokens: [token("reader", ["read"]), token("writer", ["write"]), token("foreign", ["read"], "other")],
+      tokens: [
+        token("reader", ["read"]),
+        token("writer", ["write"]),
+        token("host", ["read", "write"]),
+        token("foreign", ["read"], "other"),
+      ],
     },
     { wrap: slow },
   );
@@ -112,6 +117,24 @@ describe.each(settings)("/mcp with a client that speaks %s", (mode) => {
     expect((await delegated.listTools()).tools).toHaveLength(3);
     expect((await call(delegated, "lcm_grep", { pattern: "vault" })).text).toContain("There is no grant");
     await delegated.close();
+  });
+
+  test("serves a sub-agent under a grant that its host made, until the host ends it", async () => {
+    const body = { session: "agent:main:main", tokenCap: 4_000, ttlMs: 600_000 };
+    expect(await stage.send("POST", "/api/grants", { token: "reader", body })).toMatchObject({ status: 403 });
+    expect(await stage.send("POST", "/api/grants", { token: "foreign", body })).toMatchObject({ status: 403 });
+    const bad = { ...body, session: "agent:main:nobody" };
+    expect(await stage.send("POST", "/api/grants", { token: "host", body: bad })).toMatchObject({ status: 404 });
+    const made = await stage.send("POST", "/api/grants", { token: "host", body });
+    expect(made).toMatchObject({ status: 200, json: { state: "active", originKey: "agent:main:main" } });
+    const { id } = made.json as { id: string };
+    const reader = await connect("reader", mode, { "x-varve-grant": id });
+    expect((await call(reader, "lcm_grep", { pattern: "vault" })).text).toContain("ZX-4711");
+    const listed = await stage.send("GET", "/api/grants?state=active", { token: "reader" });
+    expect(listed.json).toMatchObject({ grants: expect.arrayContaining([expect.objectContaining({ id, reads: 1 })]) });
+    await stage.send("POST", `/api/grants/${id}/revoke`, { token: "host" });
+    expect((await call(reader, "lcm_grep", { pattern: "vault" })).text).toContain("it is revoked");
+    await reader.close();
   });
 });
 
