@@ -12,7 +12,7 @@ export interface Log {
 /** Opens the gateway's log, `logs/gateway.log`: one JSON line per record. It must never contain bodies or tokens. */
 export function openLog({ home, config }: LoadedConfig): Log {
   const folder = join(home, "logs");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const destination = pino.destination({ dest: join(folder, "gateway.log"), mkdir: true, sync: false, mode: 0o600 });
   const logger = pino({ level: config.log.level, base: { pid: process.pid } }, destination);
   return {

@@ -38,7 +38,7 @@ export async function takeBackup(
   const portable = options.portable ?? store.engine === "postgres";
   const target = file ?? defaultName(store, home, portable);
   try {
-    mkdirSync(dirname(target), { recursive: true });
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new VarveError(
       "STORE_READ_ONLY",
@@ -112,7 +112,7 @@ async function restoreFromFile(
     );
   }
   const candidate = `${database}.restoring`;
-  mkdirSync(dirname(database), { recursive: true });
+  mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
   removeDatabase(candidate);
   copyFileSync(file, candidate);
   const messages = await checkedMessages(candidate, sources);

@@ -104,7 +104,7 @@ function writeLog(home: string, record: Record<string, unknown>): void {
   try {
     const folder = join(home, "logs");
     const file = join(folder, "hook.log");
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax) renameSync(file, `${file}.1`);
     appendFileSync(file, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   } catch (error) {

@@ -44,7 +44,7 @@ export function loadMiniLm(cacheFolder: string): ModelFiles {
 function writeCache(file: string, model: Uint8Array): void {
   const partial = `${file}.${process.pid}.partial`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(partial, model, { mode: 0o600 });
     renameSync(partial, file);
   } catch {

@@ -76,7 +76,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           }),
         backup: async (version) => {
           const folder = options.backupFolder ?? tmpdir();
-          mkdirSync(folder, { recursive: true });
+          mkdirSync(folder, { recursive: true, mode: 0o700 });
           const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
           await dumpTables(db, "postgres", target);
           return target;

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { VarveError } from "../../domain/index.ts";
 import type { BackupResult } from "../port.ts";
@@ -73,8 +73,9 @@ export async function backupInto(connection: Connection, file: string): Promise<
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });
   try {
+    // Nobody else may read it while it is written.
+    closeSync(openSync(partial, "a", 0o600));
     await connection.call({ op: "backup", file: partial });
-    chmodSync(partial, 0o600);
     const handle = openSync(partial, "r+");
     fsyncSync(handle);
     closeSync(handle);

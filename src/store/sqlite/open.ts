@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Compilable, sql } from "kysely";
@@ -38,11 +38,12 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   const file = options.database;
   const busyTimeoutMs = options.busyTimeoutMs ?? 10_000;
   const cacheMiB = options.cacheMiB ?? 64;
+  const isKnown = existsSync(file);
   prepareFile(file, options.readOnly ?? false);
 
   const runTapped = <T>(call: StoreCall, run: () => Promise<T>): Promise<T> => callTapped(options, call, run);
   // An existing database will be read soon: its reader thread starts in parallel with the writer thread.
-  const earlyReader = existsSync(file) ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }) : undefined;
+  const earlyReader = isKnown ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }) : undefined;
   const writer = options.readOnly ? undefined : new Connection({ file, mode: "writer", busyTimeoutMs, cacheMiB });
   try {
     if (writer) await writer.ready();
@@ -137,7 +138,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
           runExclusive: runExclusive,
           backup: async (version) => {
             const folder = options.backupFolder ?? dirname(file);
-            mkdirSync(folder, { recursive: true });
+            mkdirSync(folder, { recursive: true, mode: 0o700 });
             const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.db`);
             await backupInto(writer, target);
             return target;
@@ -277,7 +278,9 @@ function prepareFile(file: string, readOnly: boolean): void {
   }
   try {
     requireWritable(file);
-    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // SQLite gives its log and index files the mode of the database, so nobody else can read them at any time.
+    if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
     if (existsSync(file) && statSync(file).isDirectory()) {
       throw Object.assign(new Error("it is a folder"), { code: "SQLITE_CANTOPEN" });
     }
