@@ -59,11 +59,11 @@ onEveryEngine("managers", (get) => {
     expect(await texts(old.sessionId)).toEqual(["said before"]);
     expect(await texts(renewed.sessionId)).toEqual(["said after"]);
     for (const change of [
-      sessions.appendMessage(old.sessionId, "user", "too late"),
-      sessions.compactSession(old.sessionId, "too late"),
-      sessions.resetSession(old.sessionId),
+      () => sessions.appendMessage(old.sessionId, "user", "too late"),
+      () => sessions.compactSession(old.sessionId, "too late"),
+      () => sessions.resetSession(old.sessionId),
     ]) {
-      await expect(change).rejects.toMatchObject({ code: "CONFLICT" });
+      await expect(change()).rejects.toMatchObject({ code: "CONFLICT" });
     }
     expect(await texts(renewed.sessionId)).toEqual(["said after"]);
   });
