@@ -22,6 +22,7 @@ export {
 } from "./errors.ts";
 export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
+export { findShapeFault } from "./json-shape.ts";
 export type * from "./message.ts";
 export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
 export { matchesPattern } from "./name-pattern.ts";

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { VarveError } from "../domain/index.ts";
+import { findShapeFault, VarveError } from "../domain/index.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
 
 export function limitBody(gateway: GatewayContext): MiddlewareHandler<GatewayEnv> {
@@ -15,3 +15,16 @@ export function limitBody(gateway: GatewayContext): MiddlewareHandler<GatewayEnv
     },
   });
 }
+
+/** Refuses JSON that would become a very large or very deep value, before anything parses it. */
+export const limitShape: MiddlewareHandler<GatewayEnv> = async (c, next) => {
+  if (c.req.raw.body && /\bjson\b/i.test(c.req.header("content-type") ?? "")) {
+    const fault = findShapeFault(new Uint8Array(await c.req.arrayBuffer()));
+    if (fault !== undefined) {
+      throw new VarveError("TOO_LARGE", `The request body is too complex: ${fault}.`, {
+        remedy: "Split it into several requests.",
+      });
+    }
+  }
+  await next();
+};

@@ -1,6 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/index.ts";
+import { findShapeFault, isJsonObject, type JsonObject, type JsonValue } from "../domain/index.ts";
 
 export function parseObject(text: string | Uint8Array): JsonObject | undefined {
+  // A body that is too complex to be parsed is passed on as it is.
+  if (typeof text !== "string" && findShapeFault(text) !== undefined) return undefined;
   try {
     const value: unknown = JSON.parse(typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
     return isJsonObject(value) ? value : undefined;

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
-import { agentQuery, fields, limitQuery, text } from "../schemas.ts";
+import { agentQuery, errorSchema, fields, limitQuery, text } from "../schemas.ts";
 import { resolveAgent } from "../session-access.ts";
 
 const tags = ["grants"];
@@ -64,7 +64,11 @@ const revoke = createRoute({
   tags,
   summary: "End a grant at once",
   request: { params: z.object({ id: text(64) }), query: fields({ agent: agentQuery }) },
-  responses: { 200: jsonContent(grantSchema, "The grant."), ...failures },
+  responses: {
+    200: jsonContent(grantSchema, "The grant."),
+    404: jsonContent(errorSchema, "There is no grant with this id."),
+    ...failures,
+  },
 });
 
 export function addGrantRoutes(app: GatewayApp, { varve }: GatewayContext): void {
