@@ -19,12 +19,17 @@ export function limitBody(gateway: GatewayContext): MiddlewareHandler<GatewayEnv
 /** Refuses JSON that would become a very large or very deep value, before anything parses it. */
 export const limitShape: MiddlewareHandler<GatewayEnv> = async (c, next) => {
   if (c.req.raw.body && /\bjson\b/i.test(c.req.header("content-type") ?? "")) {
-    const fault = findShapeFault(new Uint8Array(await c.req.arrayBuffer()));
-    if (fault !== undefined) {
-      throw new VarveError("TOO_LARGE", `The request body is too complex: ${fault}.`, {
-        remedy: "Split it into several requests.",
+    const { url, method, headers, signal } = c.req.raw;
+    const body = await c.req.arrayBuffer();
+    const fault = findShapeFault(new Uint8Array(body));
+    if (fault) {
+      const isDeep = fault.kind === "too deep";
+      throw new VarveError(isDeep ? "BAD_REQUEST" : "TOO_LARGE", `The request body is too complex: ${fault.reason}.`, {
+        remedy: isDeep ? "Send values with less nesting." : "Split it into several requests.",
       });
     }
+    // A handler that reads the request itself, such as that of MCP, finds the body as it was sent.
+    c.req.raw = new Request(url, { method, headers, body, signal });
   }
   await next();
 };
