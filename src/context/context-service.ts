@@ -124,7 +124,7 @@ export interface ContextServiceOptions {
   sessions: SessionService;
   search: SearchService;
   memory: MemoryService & MemoryIndex;
-  models: Pick<Models, "summary" | "expansion">;
+  models: Pick<Models, "summary" | "summaryWindowTokens" | "expansion">;
   jobs: JobQueue;
   emit(event: EngineEvent): void;
 }
@@ -132,7 +132,14 @@ export interface ContextServiceOptions {
 export function createContextService(options: ContextServiceOptions): TurnContext {
   const { loaded, store, transcripts, sessions, search, models, jobs, emit } = options;
   const { config } = loaded;
-  const compactor = createCompactor({ loaded, store, generate: models.summary, jobs, emit });
+  const compactor = createCompactor({
+    loaded,
+    store,
+    generate: models.summary,
+    windowTokens: models.summaryWindowTokens,
+    jobs,
+    emit,
+  });
   const generate = models.expansion ?? models.summary;
   jobs.repeat(() => expireGrants(store));
   const budgetFor = (session: Session, facts: TurnFacts) =>

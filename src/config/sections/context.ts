@@ -107,7 +107,7 @@ export const contextSection = z.strictObject({
     .min(2_000)
     .optional()
     .describe(
-      "The context window of the summary model, in tokens; larger inputs are split, summarised in parts and merged.",
+      "The context window of the summary model, in tokens; larger inputs are split, summarised in parts and merged. Default: the model's own window, from models.windows or the catalogue.",
     ),
   summaryTimeoutMs: milliseconds.min(1).default(60_000).describe("The time limit of one model call, in milliseconds."),
   summaryMaxCallsPerWindow: z

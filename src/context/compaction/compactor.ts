@@ -73,6 +73,8 @@ export interface CompactorOptions {
   store: Store;
   /** Writes summaries; the built-in summariser does it without a model. */
   generate?: Generate;
+  /** The context window of that model, when it is known. */
+  windowTokens?: number;
   jobs: JobQueue;
   emit(event: EngineEvent): void;
 }
@@ -125,7 +127,14 @@ interface SweepPlan {
 }
 
 /** Decides what is compacted and when, and registers the background jobs that do it. */
-export function createCompactor({ loaded, store, generate, jobs, emit }: CompactorOptions): Compactor {
+export function createCompactor({
+  loaded,
+  store,
+  generate,
+  windowTokens: ownWindow,
+  jobs,
+  emit,
+}: CompactorOptions): Compactor {
   const { config } = loaded;
 
   const { timezone: timeZone } = config;
@@ -318,7 +327,7 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
       leafTargetTokens: settings.leafTargetTokens,
       condensedTargetTokens: settings.condensedTargetTokens,
       overageFactor: settings.summaryMaxOverageFactor,
-      windowTokens: settings.summaryWindowTokens,
+      windowTokens: settings.summaryWindowTokens ?? ownWindow,
     });
 
   /** Memories are extracted before their messages leave the context; imported ones wait for their next turn. */
