@@ -70,6 +70,14 @@ const tunable = {
     .boolean()
     .default(true)
     .describe("Whether older messages that match the prompt are added back to the context."),
+  summariser: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      "The id of a summariser that the program registered with openVarve; it is asked before the model and the built-in summariser.",
+    ),
   customInstructions: z.string().max(4_000).default("").describe("Additional instructions for every summariser."),
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LoadedConfig } from "../../config/index.ts";
-import { type Clock, type EngineEvent, type Random, VarveError } from "../../domain/index.ts";
+import { type Clock, type EngineEvent, type Random, VarveError, type Wait } from "../../domain/index.ts";
 import { createJob, type JobHandler, type JobQueue } from "../../jobs/index.ts";
 import { canExtract, createExtractionJob, hasUnreadMessages } from "../../memory/index.ts";
 import type { Generate } from "../../models/index.ts";
@@ -19,11 +19,13 @@ import {
 import { loadFrontier } from "../frontier.ts";
 import { afterBoundary, measureContext } from "../measure.ts";
 import { isRetained, type SessionBoundary, toBoundary } from "../session-boundary.ts";
+import { checkSummariserIds, type Summarisers, withRegisteredSummariser } from "../summary/registered-summariser.ts";
 import { createSummariser } from "../summary/summarise-with-fallback.ts";
 import type { Summarise } from "../summary/summary-request.ts";
 import { messageShare } from "../view/message-groups.ts";
 import { systemPromptAddition } from "../view/render-summaries.ts";
 import { rawTokens } from "../window.ts";
+import { type BeforeCompactHook, type SweepReason, withCompactionHook } from "./before-compact.ts";
 import { canContinue, checkReached, joinResults, nothingToDo } from "./compact-results.ts";
 import { findCompactionTrigger } from "./compaction-trigger.ts";
 import { type CompactionPolicy, manualPolicy } from "./policy.ts";
@@ -53,8 +55,6 @@ export interface TurnFacts {
   model?: string;
 }
 
-/** Why a sweep runs. */
-type SweepReason = "manual" | "leaf" | "threshold" | "budget" | "overflow" | "new" | "import";
 type JobReason = "turn" | "new" | "import";
 
 export interface Compactor {
@@ -75,6 +75,11 @@ export interface CompactorOptions {
   generate?: Generate;
   /** The context window of that model, when it is known. */
   windowTokens?: number;
+  /** The summarisers of the program, by id. */
+  summarisers: Summarisers;
+  /** Is asked before each summary. */
+  beforeCompact?: BeforeCompactHook;
+  wait: Wait;
   jobs: JobQueue;
   emit(event: EngineEvent): void;
 }
@@ -127,15 +132,10 @@ interface SweepPlan {
 }
 
 /** Decides what is compacted and when, and registers the background jobs that do it. */
-export function createCompactor({
-  loaded,
-  store,
-  generate,
-  windowTokens: ownWindow,
-  jobs,
-  emit,
-}: CompactorOptions): Compactor {
+export function createCompactor(options: CompactorOptions): Compactor {
+  const { loaded, store, generate, jobs, emit } = options;
   const { config } = loaded;
+  checkSummariserIds(loaded, options.summarisers);
 
   const { timezone: timeZone } = config;
   const readBoundary = async (session: Session): Promise<SessionBoundary | undefined> =>
@@ -281,13 +281,17 @@ export function createCompactor({
       });
     const builtIn = () => summariserFor(settings, undefined);
     const { given } = plan;
+    const notes = new Set<string>();
+    const summarise = plan.builtInOnly ? builtIn() : registeredFor(settings, summariserFor(settings, generate));
+    const asked = { session, reason, notes, timeZone, ...targetsOf(settings) };
     let result = await run(
-      given !== undefined ? repeatText(given) : plan.builtInOnly ? builtIn() : summariserFor(settings, generate),
+      given !== undefined ? repeatText(given) : withCompactionHook(summarise, options.beforeCompact, asked),
     );
     const isStuck = result.failure !== undefined || (result.status === "stopped" && targetTokens !== undefined);
     if (plan.mustProgress && isStuck && result.tokensAfter > (targetTokens ?? 0)) {
       result = joinResults(result, await run(builtIn()));
     }
+    if (notes.size > 0) result.notes = [...notes];
     if (result.leafPasses + result.condensedPasses > 0) await recordCompaction(session, result);
     const { status, tokensBefore, tokensAfter, leafPasses, condensedPasses, calls, because } = result;
     emit({
@@ -324,11 +328,18 @@ export function createCompactor({
       timeZone: config.timezone,
       generate: model,
       isFatal: (error) => error instanceof VarveError && fatalCodes.has(error.code),
-      leafTargetTokens: settings.leafTargetTokens,
-      condensedTargetTokens: settings.condensedTargetTokens,
+      ...targetsOf(settings),
       overageFactor: settings.summaryMaxOverageFactor,
-      windowTokens: settings.summaryWindowTokens ?? ownWindow,
+      windowTokens: settings.summaryWindowTokens ?? options.windowTokens,
     });
+
+  /** The summariser that the settings name is asked before the model and the built-in one. */
+  const registeredFor = (settings: ContextSettings, fallback: Summarise): Summarise => {
+    const { summariser: id, summaryTimeoutMs: timeoutMs } = settings;
+    if (id === undefined) return fallback;
+    const { summarisers: registered, wait } = options;
+    return withRegisteredSummariser(fallback, { id, registered, timeoutMs, wait, timeZone, ...targetsOf(settings) });
+  };
 
   /** Memories are extracted before their messages leave the context; imported ones wait for their next turn. */
   const extractBefore = async (session: Session): Promise<void> => {
@@ -413,6 +424,10 @@ function keepRecent({ config, sources }: LoadedConfig, requested: number | true 
   if (typeof requested === "number") return requested;
   const isSet = sources.get("context.keepRecentTokens")?.kind !== "default";
   return requested === true || isSet ? config.context.keepRecentTokens : undefined;
+}
+
+function targetsOf({ leafTargetTokens, condensedTargetTokens }: ContextSettings) {
+  return { leafTargetTokens, condensedTargetTokens };
 }
 
 function repeatText(content: string): Summarise {

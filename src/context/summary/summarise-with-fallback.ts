@@ -148,7 +148,7 @@ async function tryLevels(
 }
 
 /** A request with its text and the work log that was read from it. */
-function prepareRequest(input: SummaryRequest, promptDepth: number, timeZone?: string): PreparedRequest {
+export function prepareRequest(input: SummaryRequest, promptDepth: number, timeZone?: string): PreparedRequest {
   const text = turnsText(input.turns, timeZone);
   const workLog = readRequestLog(input, timeZone);
   return { ...input, promptDepth, text, inputTokens: estimateTokens(text), workLog, isWork: workLog !== undefined };
@@ -169,7 +169,7 @@ function extract(input: SummaryRequest, run: Run): Written {
 }
 
 /** The configured length of a summary of this depth. */
-function mostTokens(
+export function mostTokens(
   depth: number,
   options: Pick<SummariserOptions, "leafTargetTokens" | "condensedTargetTokens">,
 ): number {
