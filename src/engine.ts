@@ -6,8 +6,10 @@ import {
   createGrantService,
   createParentViewReader,
   type GrantService,
+  type Summarisers,
 } from "./context/index.ts";
 import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
+import { createHooks, type HookOptions, type HookService } from "./hooks.ts";
 import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
@@ -56,6 +58,10 @@ export interface OpenOptions {
   clock?: Clock;
   random?: Random;
   models?: Models;
+  /** Functions that write summaries, by id. The setting `context.summariser` names the one that is used. */
+  summarisers?: Summarisers;
+  /** The time limit of the handlers that are added with `varve.hooks.on`. */
+  hooks?: HookOptions;
   /**
    * Whether background jobs, such as compaction, run in this process; true when absent. Without it they wait for another
    * process or for `jobs.drain()`.
@@ -78,6 +84,8 @@ export interface Varve {
   readonly turns: TurnService;
   /** What sub-agents of a host may read. */
   readonly grants: GrantService;
+  /** Functions of the program that are called before a reset, before a compaction and after a turn. */
+  readonly hooks: HookService;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal is aborted. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
@@ -150,6 +158,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
   const emit = (event: EngineEvent) => {
     for (const listener of listeners) listener(event);
   };
+  const hooks = createHooks(options.hooks ?? {}, emit);
   const jobs = createJobService({
     store,
     agent: config.agent,
@@ -162,7 +171,11 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
   const models = createModels(loaded, store, options.models ?? {});
   const usage = createUsageRecorder(store, createChainLimits(config));
   const previousEmbedders = new PreviousEmbedders({ loaded, clock, random }, options.models?.earlierEmbedders);
-  const sessions = createSessionService(store, config, { readParentView: createParentViewReader(store, config), emit });
+  const sessions = createSessionService(store, config, {
+    readParentView: createParentViewReader(store, config),
+    beforeReset: hooks.beforeReset,
+    emit,
+  });
   const transcripts = createTranscriptService({
     store,
     jobs,
@@ -186,7 +199,12 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     jobs,
     emit,
   });
-  const context = createContextService({ loaded, store, transcripts, sessions, search, memory, models, jobs, emit });
+  const context = createContextService({
+    ...{ loaded, store, transcripts, sessions, search, memory, models, jobs, emit },
+    summarisers: options.summarisers,
+    beforeCompact: hooks.beforeCompact,
+    wait: options.hooks?.wait,
+  });
   const turns = createTurnService({
     config,
     home,
@@ -199,6 +217,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     usage,
     mcpProgram: join(packageFolder, "bin", "varve.js"),
     background,
+    afterTurn: hooks.afterTurn,
     emit,
   });
   let closing: Promise<void> | undefined;
@@ -210,6 +229,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     search,
     memory,
     turns,
+    hooks: hooks.service,
     grants: createGrantService({ store, config, sessions }),
     jobs,
     import: (paths, request) => importEverything({ store, config, home }, paths, request),
@@ -226,6 +246,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     close() {
       closing ??= (async () => {
         await turns.stop();
+        await hooks.settle();
         await usage.flush();
         await jobs.stop();
         await search.close();

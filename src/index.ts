@@ -10,6 +10,8 @@ export type {
   Answer,
   AssembleRequest,
   CommittedTurn,
+  CompactionDecision,
+  CompactionPlan,
   CompactRequest,
   CompactResult,
   ContextOverview,
@@ -28,13 +30,15 @@ export type {
   HistoryReader,
   QuestionRequest,
   SearchScope,
+  Summariser,
+  SummariserRequest,
   SummaryPrefix,
   TraceItem,
   TreeNode,
   TurnFacts,
 } from "./context/index.ts";
 export { extractiveSummary } from "./context/index.ts";
-export type { EngineEvent } from "./domain/index.ts";
+export type { EngineEvent, HookCall } from "./domain/index.ts";
 export {
   type Clock,
   type Entry,
@@ -55,6 +59,7 @@ export {
   wireFormats,
 } from "./domain/index.ts";
 export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine.ts";
+export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
 export type { Status } from "./maintenance/index.ts";
 export {
@@ -86,6 +91,7 @@ export {
 } from "./search/index.ts";
 export type {
   Address,
+  EndingSession,
   Forked,
   ImportRequest,
   ListedSession,
@@ -124,6 +130,7 @@ export {
 export type {
   Accepted,
   Attachment,
+  EndedTurn,
   Inbound,
   MessageState,
   TurnEvent,

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from "../config/index.ts";
-import type { EngineEvent, Message } from "../domain/index.ts";
+import { type EngineEvent, type Message, systemWait, type Wait } from "../domain/index.ts";
 import type { JobQueue } from "../jobs/index.ts";
 import {
   canExtract,
@@ -16,6 +16,7 @@ import { readSessionStart, type Session, type SessionService, sessionStartQuery 
 import { type AppendResult, type AttachedStatement, prepareQuery, type Store } from "../store/index.ts";
 import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
 import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
+import type { BeforeCompactHook } from "./compaction/before-compact.ts";
 import { activeBytes } from "./compaction/compaction-trigger.ts";
 import { type CompactRequest, compactionJob, createCompactor, type TurnFacts } from "./compaction/compactor.ts";
 import { type CompactResult, summaryTokens } from "./compaction/sweep.ts";
@@ -27,6 +28,7 @@ import { expireGrants } from "./history/grants.ts";
 import { type Handover, readHandover } from "./history/handover.ts";
 import { createHistoryReader, type HistoryReader } from "./history/history-reader.ts";
 import { toBoundary } from "./session-boundary.ts";
+import type { Summarisers } from "./summary/registered-summariser.ts";
 import { computeRatio, ratioQuery, readTokenRatio, recordTokens, roundRatioForBudget } from "./token-ratio.ts";
 import { assemble } from "./view/assemble.ts";
 import { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
@@ -124,7 +126,12 @@ export interface ContextServiceOptions {
   sessions: SessionService;
   search: SearchService;
   memory: MemoryService & MemoryIndex;
-  models: Pick<Models, "summary" | "expansion">;
+  models: Pick<Models, "summary" | "summaryWindowTokens" | "expansion">;
+  /** The summarisers of the program, by id; `context.summariser` names one. */
+  summarisers?: Summarisers;
+  beforeCompact?: BeforeCompactHook;
+  /** The timer of the time limits for functions of the program. */
+  wait?: Wait;
   jobs: JobQueue;
   emit(event: EngineEvent): void;
 }
@@ -132,7 +139,17 @@ export interface ContextServiceOptions {
 export function createContextService(options: ContextServiceOptions): TurnContext {
   const { loaded, store, transcripts, sessions, search, models, jobs, emit } = options;
   const { config } = loaded;
-  const compactor = createCompactor({ loaded, store, generate: models.summary, jobs, emit });
+  const compactor = createCompactor({
+    loaded,
+    store,
+    generate: models.summary,
+    windowTokens: models.summaryWindowTokens,
+    summarisers: options.summarisers ?? {},
+    beforeCompact: options.beforeCompact,
+    wait: options.wait ?? systemWait,
+    jobs,
+    emit,
+  });
   const generate = models.expansion ?? models.summary;
   jobs.repeat(() => expireGrants(store));
   const budgetFor = (session: Session, facts: TurnFacts) =>

@@ -1,5 +1,6 @@
 export { checkDag } from "./check-dag.ts";
 export { type CommittedTurn, createTitleUpdate } from "./commit-turn.ts";
+export type { CompactionDecision, CompactionPlan } from "./compaction/before-compact.ts";
 export type { CompactRequest, TurnFacts } from "./compaction/compactor.ts";
 export { type CompactionPolicy, defaultPolicy } from "./compaction/policy.ts";
 export type { CompactResult } from "./compaction/sweep.ts";
@@ -25,6 +26,7 @@ export type { SearchScope } from "./history/search-scope.ts";
 export { importSummaries } from "./import-summaries.ts";
 export type { TraceItem } from "./items.ts";
 export { extractiveSummary } from "./summary/extractive.ts";
+export type { Summariser, SummariserRequest, Summarisers } from "./summary/registered-summariser.ts";
 export { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
 export type { SummaryPrefix } from "./view/summary-prefix.ts";
 export type { ConversationSnapshot } from "./view/view-snapshot.ts";

@@ -3,6 +3,7 @@ export type EngineEvent =
   | SessionEvent
   | CompactionEvent
   | JobFailedEvent
+  | HookFailedEvent
   | MemoriesEvent
   | TurnEndedEvent
   | TurnFailedEvent;
@@ -41,6 +42,15 @@ export interface JobFailedEvent {
   /** What the job is for, most often a session's key. */
   key: string;
   data: { kind: string; error: string; attempts: number };
+}
+
+/** A handler of a hook threw or took too long; the work that it was called for went on. */
+export interface HookFailedEvent {
+  type: "hook.failed";
+  agent: string;
+  key: string;
+  sessionId?: string;
+  data: { hook: string; error: string };
 }
 
 /** Memories were extracted from a conversation. */

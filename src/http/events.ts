@@ -9,6 +9,7 @@ export type GatewayEventType =
   | "session.deleted"
   | "compaction"
   | "job.failed"
+  | "hook.failed"
   | "memories"
   | "turn.ended"
   | "turn.failed";

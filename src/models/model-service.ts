@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "../config/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import { type ConfiguredOptions, openConfiguredModel } from "./configured.ts";
+import { findModelWindow } from "./chat/catalogue.ts";
+import { type ConfiguredOptions, listModelNames, openConfiguredModel } from "./configured.ts";
 import type { Embedder } from "./embed/port.ts";
 import type { Generate, GeneratePurpose } from "./generate.ts";
 import { type ChainLimits, defaultChainLimits } from "./model-state.ts";
@@ -10,6 +11,8 @@ import { createStoredLedger, toDay } from "./stored-ledger.ts";
 
 /** The models that a program provides, by purpose. The settings name those that are missing. */
 export type Models = { [Purpose in GeneratePurpose]?: Generate } & {
+  /** The context window of `summary`, in tokens: larger inputs are summarised in parts. */
+  summaryWindowTokens?: number;
   /** Embeds texts, in place of the model that comes with the package. */
   embedder?: Embedder;
   /** Embedders that were used before: their vectors are searched until the current one has embedded as much. */
@@ -40,8 +43,11 @@ export function createModels({ config, home }: LoadedConfig, store: Store, provi
     };
   };
   const { embedder, earlierEmbedders, reranker } = provided;
+  const summaryWindowTokens =
+    provided.summary === undefined ? findChainWindow(config.models, "summary") : provided.summaryWindowTokens;
   return {
     summary: model("summary"),
+    ...(summaryWindowTokens === undefined ? {} : { summaryWindowTokens }),
     largeFile: model("largeFile"),
     expansion: model("expansion"),
     ...(embedder === undefined ? {} : { embedder }),
@@ -49,6 +55,12 @@ export function createModels({ config, home }: LoadedConfig, store: Store, provi
     memory: model("memory"),
     ...(reranker === undefined ? {} : { reranker }),
   };
+}
+
+/** The smallest known window of the models for a purpose, so that each of them can take what the first one was sent. */
+function findChainWindow(settings: LoadedConfig["config"]["models"], purpose: GeneratePurpose): number | undefined {
+  const windows = listModelNames(settings, purpose).flatMap((name) => findModelWindow(settings, name) ?? []);
+  return windows.length === 0 ? undefined : Math.min(...windows);
 }
 
 /** Purposes that a daily token cap may hold back. Questions to the history and replies are never held back. */

@@ -1,5 +1,6 @@
 import { parseSessionKey, printSessionKey, type SessionKey } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, StoreTransaction } from "../store/index.ts";
+import type { MayEnd, ResetAnnouncer } from "./announce-reset.ts";
 import { renewSession } from "./renew.ts";
 import { createSession, findSessionRow, lockName } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
@@ -18,14 +19,21 @@ const clearedForRun = {
 const clearedMetadata = ["routing", "queuePolicy", "runtime"];
 
 /** The session of a scheduled job, renewed for a forced run. */
-export async function beginCronRun(store: Store, agent: string, jobId: string): Promise<Session> {
+export async function beginCronRun(
+  store: Store,
+  agent: string,
+  jobId: string,
+  announcer: ResetAnnouncer,
+): Promise<Session> {
   const key: SessionKey = parseSessionKey(printSessionKey({ kind: "cron", jobId }));
   const keyText = printSessionKey(key);
-  return store.transaction(async (tx) => {
+  const begin = async (tx: StoreTransaction, mayEnd: MayEnd): Promise<Session> => {
     await tx.lock(lockName(agent, keyText));
     const found = await findSessionRow(tx.db, agent, keyText);
     if (!found) return sessionFromRow(await createSession(tx, { agent, key, keyText }));
-    const renewed = await renewSession(tx, sessionFromRow(found), "reset", "cron run");
+    const previous = sessionFromRow(found);
+    mayEnd({ session: previous, kind: "reset", reason: "cron" });
+    const renewed = await renewSession(tx, previous, "reset", "cron run");
     const metadata = Object.fromEntries(
       Object.entries(renewed.metadata).filter(([name]) => !clearedMetadata.includes(name)),
     );
@@ -37,7 +45,8 @@ export async function beginCronRun(store: Store, agent: string, jobId: string): 
       .execute();
     const row = await findSessionRow(tx.db, agent, keyText);
     return row ? sessionFromRow(row) : renewed;
-  });
+  };
+  return announcer.renew((mayEnd) => store.transaction((tx) => begin(tx, mayEnd)));
 }
 
 export interface RunLogLimits {

@@ -1,3 +1,4 @@
+export type { EndingSession, ResetReason } from "./announce-reset.ts";
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
 export type { ReadableSession } from "./earlier.ts";
 export type { Forked, ForkOptions, ReadParentView } from "./fork.ts";

@@ -1,6 +1,7 @@
 import { newId, type ResetKind, VarveError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { enqueueJob, type NewJob, type StoreTransaction } from "../store/index.ts";
+import type { ResetAnnouncer } from "./announce-reset.ts";
 import { findSessionRow, lockName, newConversation, openTranscript } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
 
@@ -235,9 +236,18 @@ async function swapArchive(
 }
 
 /** Renews a session outside of a turn: `varve sessions new` and `reset`. */
-export async function renewNow(store: Store, session: Session, kind: ResetKind, reason: string): Promise<Session> {
-  return store.transaction(async (tx) => {
-    await tx.lock(lockName(session.agent, session.key));
-    return renewSession(tx, await readBack(tx, session.agent, session.key), kind, reason);
-  });
+export async function renewNow(
+  store: Store,
+  session: Session,
+  { kind, reason }: { kind: ResetKind; reason: "trigger" | "request" },
+  announcer: ResetAnnouncer,
+): Promise<Session> {
+  return announcer.renew((mayEnd) =>
+    store.transaction(async (tx) => {
+      await tx.lock(lockName(session.agent, session.key));
+      const current = await readBack(tx, session.agent, session.key);
+      mayEnd({ session: current, kind, reason });
+      return renewSession(tx, current, kind, reason === "request" ? "asked for" : reason);
+    }),
+  );
 }

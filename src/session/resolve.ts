@@ -1,5 +1,6 @@
 import { getResetType, printStoredKey } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, StoreTransaction } from "../store/index.ts";
+import type { MayEnd, ResetAnnouncer } from "./announce-reset.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
@@ -39,7 +40,8 @@ export async function resolveSession(
   store: Store,
   settings: SessionSettings,
   address: Address,
-  options: ResolveOptions = {},
+  options: ResolveOptions,
+  announcer: ResetAnnouncer,
 ): Promise<Resolved> {
   const key = routeAddress(address, settings);
   const agent = resolveAgent(key, address.agent ?? settings.agent);
@@ -58,7 +60,7 @@ export async function resolveSession(
   }
   // The next append makes it durable; after a power failure an empty session is created again.
   const how = { sync: false };
-  return store.transaction(async (tx) => {
+  const resolve = async (tx: StoreTransaction, mayEnd: MayEnd): Promise<Resolved> => {
     await tx.lock(lockName(agent, keyText));
     const now = store.clock.now();
     const found = await findSessionRow(tx.db, agent, keyText);
@@ -70,6 +72,7 @@ export async function resolveSession(
     if (!interaction) return { session: sessionFromRow(found), created: false };
     const session = sessionFromRow(found);
     const because = expired(session, now);
+    if (because) mayEnd({ session, kind: "new", reason: because });
     const current = because ? await renewSession(tx, session, "new", because) : session;
     await tx.db
       .updateTable("sessions")
@@ -78,7 +81,8 @@ export async function resolveSession(
       .where("key", "=", keyText)
       .execute();
     return { session: { ...current, lastInteractionAt: now, updatedAt: now }, created: false, expired: because };
-  }, how);
+  };
+  return announcer.renew((mayEnd) => store.transaction((tx) => resolve(tx, mayEnd), how));
 }
 
 /** Whether an address is a chat's, not the bare name of a session. */
@@ -102,15 +106,16 @@ export async function receiveText(
   settings: SessionSettings,
   address: Address,
   text: string,
-  options: Omit<ResolveOptions, "interaction"> = {},
+  options: Omit<ResolveOptions, "interaction">,
+  announcer: ResetAnnouncer,
 ): Promise<Received> {
-  const resolved = await resolveSession(store, settings, address, options);
+  const resolved = await resolveSession(store, settings, address, options, announcer);
   const trigger = findTrigger(text, settings.resetTriggers);
   if (!trigger) return { ...resolved, text };
   // A session that this message has just opened is not renewed again.
   const session =
     resolved.created || resolved.expired
       ? resolved.session
-      : await renewNow(store, resolved.session, trigger.kind, "trigger");
+      : await renewNow(store, resolved.session, { kind: trigger.kind, reason: "trigger" }, announcer);
   return { ...resolved, session, text: trigger.rest, reset: trigger.kind };
 }

@@ -1,6 +1,7 @@
 import type { Config } from "../config/index.ts";
 import { type EngineEvent, printSessionKey, printStoredKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
+import { type BeforeResetHook, ResetAnnouncer } from "./announce-reset.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
 import { findReadable, type ReadableSession } from "./earlier.ts";
 import { type Forked, type ForkOptions, forkSession, type ReadParentView } from "./fork.ts";
@@ -54,16 +55,20 @@ export interface SessionService {
 export interface SessionServiceOptions {
   /** How a fork sees its parent. The context module, which knows views, is above this one. */
   readParentView: ReadParentView;
+  /** Is told about sessions before they end. */
+  beforeReset?: BeforeResetHook;
   emit?(event: EngineEvent): void;
 }
 
 export function createSessionService(
   store: Store,
   config: Config,
-  { readParentView, emit = () => undefined }: SessionServiceOptions,
+  { readParentView, beforeReset, emit = () => undefined }: SessionServiceOptions,
 ): SessionService {
   const settings = sessionSettings(config);
-  const open: SessionService["open"] = (address, options) => resolveSession(store, settings, address, options);
+  const announcer = new ResetAnnouncer(beforeReset);
+  const open: SessionService["open"] = (address, options = {}) =>
+    resolveSession(store, settings, address, options, announcer);
   return {
     resolveKey(address) {
       const key = routeAddress(address, settings);
@@ -71,8 +76,8 @@ export function createSessionService(
     },
     open,
     resolve: async (address, options) => (await open(address, options)).session,
-    async receive(address, text, options) {
-      const received = await receiveText(store, settings, address, text, options);
+    async receive(address, text, options = {}) {
+      const received = await receiveText(store, settings, address, text, options, announcer);
       const event = describeOpening(received);
       if (event) emit(event);
       return received;
@@ -81,7 +86,7 @@ export function createSessionService(
     find: (name, agent) => findReadable(store, expandShortName(name, settings), agent ?? config.agent),
     list: (options) => listSessions(store, { ...options, agent: options?.agent ?? config.agent }),
     history: (session) => sessionHistory(store, session.agent, session.key),
-    renew: (session, kind) => renewNow(store, session, kind, "asked for"),
+    renew: (session, kind) => renewNow(store, session, { kind, reason: "request" }, announcer),
     restore: (session, toSessionId) => restoreSession(store, session, toSessionId),
     fork: (session, options) =>
       forkSession(
@@ -95,7 +100,7 @@ export function createSessionService(
     maySend: (session, from) => maySend(config.sendPolicy, session, from),
     addNotice: (session, text, audience) => addNotice(store, session, text, audience),
     takeNotices: (session, audience) => takeNotices(store, session, audience),
-    beginCronRun: (jobId, agent) => beginCronRun(store, agent ?? config.agent, jobId),
+    beginCronRun: (jobId, agent) => beginCronRun(store, agent ?? config.agent, jobId, announcer),
     logCronRun: ({ agent, ...run }) =>
       logCronRun(
         store,

@@ -80,7 +80,7 @@ async function askRunner(
         facts = { ...facts, windowTokens: smaller };
         const room = { ...facts, windowTokens: Math.max(windowTokensMin, smaller - (plan.overheadTokens ?? 0)) };
         const result = await services.context.recoverFromOverflow(turn.session, error, { ...room, signal });
-        notes.push(`The prompt was too long for ${name}; ${shrunk(result)}.`);
+        notes.push(`The prompt was too long for ${name}; ${shrunk(result)}.`, ...(result?.notes ?? []));
         runtime.emit({ type: "restarted", because: "The prompt was too long and was compacted." });
         continue;
       }

@@ -65,6 +65,7 @@ async function compact(
 ): Promise<string> {
   const result = await services.context.compact(session, { ...(instructions === "" ? {} : { instructions }), signal });
   if (result.status === "nothing") return "There is nothing to compact yet.";
+  if (result.status === "cancelled") return `The compaction was cancelled: ${result.because ?? "no reason is given"}.`;
   const because = result.because === undefined ? "" : ` (${result.because})`;
   return `Compacted: ${result.tokensBefore} → ${result.tokensAfter} tokens, ${result.leafPasses + result.condensedPasses} summaries${because}.`;
 }

@@ -1,4 +1,5 @@
 import { type EngineEvent, VarveError } from "../domain/index.ts";
+import { findSessionIfAny, type Session } from "../session/index.ts";
 import type { TurnEvent, TurnResult } from "./events.ts";
 import type { Inbound } from "./inbound.ts";
 import { type Accepted, type MessageState, TurnQueue } from "./queue.ts";
@@ -25,18 +26,41 @@ export interface TurnService {
 export interface TurnServiceOptions extends TurnServices {
   /** Whether messages that are accepted here are answered here. */
   background: boolean;
+  afterTurn?: AfterTurnHook;
   emit(event: EngineEvent): void;
 }
 
-export function createTurnService({ background, emit, ...services }: TurnServiceOptions): TurnService {
+/** A turn that ended in this process. */
+export interface EndedTurn {
+  agent: string;
+  /** The session as it is after the turn; absent when the turn failed before it had one. */
+  session?: Session;
+  result: TurnResult;
+}
+
+/** Is told about ended turns. Nothing waits for it but the end of the engine; it never fails. */
+export interface AfterTurnHook {
+  readonly isActive: boolean;
+  run(readTurn: () => Promise<EndedTurn>, about: { agent: string; key: string }): void;
+}
+
+export function createTurnService({ background, afterTurn, emit, ...services }: TurnServiceOptions): TurnService {
   const { agent: defaultAgent } = services.config;
   const queue = new TurnQueue(services, {
     onError(error) {
       const text = error instanceof Error ? error.message : String(error);
       emit({ type: "turn.failed", agent: defaultAgent, key: "", data: { error: text } });
     },
-    onEnded(agent, { key, sessionId, turn, messages, status, reply }) {
+    onEnded(agent, result) {
+      const { key, sessionId, turn, messages, status, reply } = result;
       emit({ type: "turn.ended", agent, key, sessionId, data: { turn, messages, status, reply } });
+      if (!afterTurn?.isActive) return;
+      const readTurn = async (): Promise<EndedTurn> => {
+        const session = await findSessionIfAny(services.store, key, agent);
+        // Followers get the same result: a handler that changes its copy changes nothing else.
+        return { agent, ...(session ? { session } : {}), result: structuredClone(result) };
+      };
+      afterTurn.run(readTurn, { agent, key });
     },
   });
   let runs = background;

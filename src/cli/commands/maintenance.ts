@@ -132,6 +132,8 @@ function describeEvent(event: EngineEvent): string {
       return `${event.data.status}, ${number(event.data.tokensBefore)} → ${number(event.data.tokensAfter)} tokens`;
     case "job.failed":
       return `${event.data.kind} failed: ${event.data.error}`;
+    case "hook.failed":
+      return `the hook ${event.data.hook} failed: ${event.data.error}`;
     case "memories": {
       const decisions = Object.entries(event.data.decisions).map(([decision, count]) => `${count} ${decision}`);
       return `memories extracted from ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;

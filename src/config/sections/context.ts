@@ -70,6 +70,14 @@ const tunable = {
     .boolean()
     .default(true)
     .describe("Whether older messages that match the prompt are added back to the context."),
+  summariser: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      "The id of a summariser that the program registered with openVarve; it is asked before the model and the built-in summariser.",
+    ),
   customInstructions: z.string().max(4_000).default("").describe("Additional instructions for every summariser."),
 };
 
@@ -107,7 +115,7 @@ export const contextSection = z.strictObject({
     .min(2_000)
     .optional()
     .describe(
-      "The context window of the summary model, in tokens; larger inputs are split, summarised in parts and merged.",
+      "The context window of the summary model, in tokens; larger inputs are split, summarised in parts and merged. Default: the model's own window, from models.windows or the catalogue.",
     ),
   summaryTimeoutMs: milliseconds.min(1).default(60_000).describe("The time limit of one model call, in milliseconds."),
   summaryMaxCallsPerWindow: z

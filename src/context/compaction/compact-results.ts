@@ -3,7 +3,7 @@ import type { CompactResult } from "./sweep.ts";
 
 /** A compaction that did not get below its budget says what is in the way, and what would help. */
 export function checkReached(result: CompactResult, budgetTokens: number): CompactResult {
-  if (result.tokensAfter <= budgetTokens || result.status === "busy") return result;
+  if (result.tokensAfter <= budgetTokens || result.status === "busy" || result.status === "cancelled") return result;
   const because = [
     result.because,
     `the newest messages and what cannot be shortened still take ${result.tokensAfter} of ${budgetTokens} tokens`,
@@ -23,6 +23,7 @@ export function canContinue(result: CompactResult): boolean {
   if (result.failure !== undefined || result.status === "busy") {
     throw new VarveError(result.failure ?? "CONFLICT", result.because ?? "The compaction did not end.");
   }
+  if (result.status === "cancelled") return false;
   return result.status !== "nothing" && result.tokensAfter < result.tokensBefore;
 }
 

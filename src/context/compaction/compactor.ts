@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { LoadedConfig } from "../../config/index.ts";
-import { type Clock, type EngineEvent, type Random, VarveError } from "../../domain/index.ts";
+import type { Clock, EngineEvent, Random } from "../../domain/index.ts";
 import { createJob, type JobHandler, type JobQueue } from "../../jobs/index.ts";
 import { canExtract, createExtractionJob, hasUnreadMessages } from "../../memory/index.ts";
-import type { Generate } from "../../models/index.ts";
 import { addNotice, findSessionIfAny, readSessionStart, type Session } from "../../session/index.ts";
 import { enqueueJob, type NewJob, type Store } from "../../store/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
@@ -19,11 +18,13 @@ import {
 import { loadFrontier } from "../frontier.ts";
 import { afterBoundary, measureContext } from "../measure.ts";
 import { isRetained, type SessionBoundary, toBoundary } from "../session-boundary.ts";
-import { createSummariser } from "../summary/summarise-with-fallback.ts";
+import { checkSummariserIds } from "../summary/registered-summariser.ts";
 import type { Summarise } from "../summary/summary-request.ts";
 import { messageShare } from "../view/message-groups.ts";
 import { systemPromptAddition } from "../view/render-summaries.ts";
 import { rawTokens } from "../window.ts";
+import { type BeforeCompactHook, type SweepReason, withCompactionHook } from "./before-compact.ts";
+import { chooseSummariser, createBuiltIn, getTargets, type SummaryWriters } from "./choose-summariser.ts";
 import { canContinue, checkReached, joinResults, nothingToDo } from "./compact-results.ts";
 import { findCompactionTrigger } from "./compaction-trigger.ts";
 import { type CompactionPolicy, manualPolicy } from "./policy.ts";
@@ -53,8 +54,6 @@ export interface TurnFacts {
   model?: string;
 }
 
-/** Why a sweep runs. */
-type SweepReason = "manual" | "leaf" | "threshold" | "budget" | "overflow" | "new" | "import";
 type JobReason = "turn" | "new" | "import";
 
 export interface Compactor {
@@ -68,11 +67,11 @@ export interface Compactor {
   ): Promise<CompactResult>;
 }
 
-export interface CompactorOptions {
+export interface CompactorOptions extends SummaryWriters {
   loaded: LoadedConfig;
   store: Store;
-  /** Writes summaries; the built-in summariser does it without a model. */
-  generate?: Generate;
+  /** Is asked before each summary. */
+  beforeCompact?: BeforeCompactHook;
   jobs: JobQueue;
   emit(event: EngineEvent): void;
 }
@@ -98,8 +97,6 @@ const busyWaitMs = 30_000;
 const busyPollMs = 100;
 /** How often one job continues a sweep that was cut short. */
 const roundsMax = 100;
-/** Errors after which no simpler summary is written: they are about the model, not about the text. */
-const fatalCodes = new Set(["MODEL_KEY_REFUSED", "MODEL_PAUSED", "MODEL_TIMEOUT"]);
 
 const jobPayload = z.object({
   because: z.enum(["turn", "new", "import"]),
@@ -125,8 +122,10 @@ interface SweepPlan {
 }
 
 /** Decides what is compacted and when, and registers the background jobs that do it. */
-export function createCompactor({ loaded, store, generate, jobs, emit }: CompactorOptions): Compactor {
+export function createCompactor(options: CompactorOptions): Compactor {
+  const { loaded, store, jobs, emit } = options;
   const { config } = loaded;
+  checkSummariserIds(loaded, options.summarisers);
 
   const { timezone: timeZone } = config;
   const readBoundary = async (session: Session): Promise<SessionBoundary | undefined> =>
@@ -270,15 +269,19 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
         instructions: [settings.customInstructions, plan.request.instructions].filter(Boolean).join("\n") || undefined,
         signal: plan.request.signal,
       });
-    const builtIn = () => summariserFor(settings, undefined);
+    const builtIn = createBuiltIn(settings, timeZone);
     const { given } = plan;
+    const notes = new Set<string>();
+    const summarise = plan.builtInOnly ? builtIn : chooseSummariser(settings, options, timeZone);
+    const asked = { session, reason, notes, timeZone, ...getTargets(settings) };
     let result = await run(
-      given !== undefined ? repeatText(given) : plan.builtInOnly ? builtIn() : summariserFor(settings, generate),
+      given !== undefined ? repeatText(given) : withCompactionHook(summarise, options.beforeCompact, asked),
     );
     const isStuck = result.failure !== undefined || (result.status === "stopped" && targetTokens !== undefined);
     if (plan.mustProgress && isStuck && result.tokensAfter > (targetTokens ?? 0)) {
-      result = joinResults(result, await run(builtIn()));
+      result = joinResults(result, await run(builtIn));
     }
+    if (notes.size > 0) result.notes = [...notes];
     if (result.leafPasses + result.condensedPasses > 0) await recordCompaction(session, result);
     const { status, tokensBefore, tokensAfter, leafPasses, condensedPasses, calls, because } = result;
     emit({
@@ -309,17 +312,6 @@ export function createCompactor({ loaded, store, generate, jobs, emit }: Compact
     const retained = frontier.summaries.filter((one) => isRetained(one, boundary));
     return tokens + estimateTokens(systemPromptAddition(retained, { budgetTokens }) ?? "");
   };
-
-  const summariserFor = (settings: ContextSettings, model: Generate | undefined): Summarise =>
-    createSummariser({
-      timeZone: config.timezone,
-      generate: model,
-      isFatal: (error) => error instanceof VarveError && fatalCodes.has(error.code),
-      leafTargetTokens: settings.leafTargetTokens,
-      condensedTargetTokens: settings.condensedTargetTokens,
-      overageFactor: settings.summaryMaxOverageFactor,
-      windowTokens: settings.summaryWindowTokens,
-    });
 
   /** Memories are extracted before their messages leave the context; imported ones wait for their next turn. */
   const extractBefore = async (session: Session): Promise<void> => {

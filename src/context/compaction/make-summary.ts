@@ -53,6 +53,11 @@ export async function leafNode(
     previousSummary: previous?.content,
     latestUserRequest: request,
     instructions: options.instructions,
+    range: {
+      firstSeq: messages[0]?.entry.seq ?? 0,
+      lastSeq: messages.at(-1)?.entry.seq ?? 0,
+      messageCount: messages.length,
+    },
     signal: options.signal,
   });
   const sources: SummarySource[] = messages.map(({ entry }) => ({ entrySeq: entry.seq }));
@@ -115,6 +120,11 @@ export async function condensedNode(
     sourceTokens: children.reduce((sum, child) => sum + child.sourceMessageTokens, 0),
     previousSummary: previous?.content,
     instructions: options.instructions,
+    range: {
+      firstSeq: children[0]?.firstSeq ?? 0,
+      lastSeq: children.at(-1)?.lastSeq ?? 0,
+      messageCount: children.reduce((total, child) => total + child.sourceMessageCount, 0),
+    },
     signal: options.signal,
   });
   const sum = (pick: (child: StoredSummary) => number) => children.reduce((total, child) => total + pick(child), 0);

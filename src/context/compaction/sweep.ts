@@ -8,6 +8,7 @@ import { isRetained, type SessionBoundary } from "../session-boundary.ts";
 import type { Summarise } from "../summary/summary-request.ts";
 import { prunableUpTo } from "../view/prune.ts";
 import { type MessageEntry, newestRaw } from "../window.ts";
+import { CompactionCancelled } from "./before-compact.ts";
 import { condensedNode, leafNode, type MadeSummary } from "./make-summary.ts";
 import { planCondensedPass, planLeafPass, type Run } from "./plan.ts";
 import type { CompactionPolicy } from "./policy.ts";
@@ -38,7 +39,8 @@ export interface SweepOptions {
 }
 
 export interface CompactResult {
-  status: "done" | "nothing" | "busy" | "stopped";
+  /** `cancelled`: a hook cancelled it; the summaries that were published before stay. */
+  status: "done" | "nothing" | "busy" | "stopped" | "cancelled";
   tokensBefore: number;
   tokensAfter: number;
   leafPasses: number;
@@ -51,6 +53,8 @@ export interface CompactResult {
   faults: string[];
   /** Why it stopped before it reached its target. */
   because?: string;
+  /** What else the caller must know, such as a hook's cancellation that had no effect. */
+  notes?: string[];
   /** The error that stopped it: a refused key, a paused model, a timeout. */
   failure?: ErrorCode;
 }
@@ -164,6 +168,11 @@ async function nextPass(
     const pass: Pass = { store, ref, options, result, buffer, frontier, skipped };
     return (await leafPass(pass)) ?? (await condensedPass(pass));
   } catch (error) {
+    if (error instanceof CompactionCancelled) {
+      result.status = "cancelled";
+      result.because = error.message;
+      return "failed";
+    }
     if (!(error instanceof VarveError) || !modelIsDown.has(error.code)) throw error;
     stopEarly(result, error.message);
     result.failure = error.code;

@@ -154,6 +154,18 @@ describe("an input larger than the window", () => {
     expect(asked.some((request) => request.user.includes("too large to be summarised"))).toBe(true);
   });
 
+  it("leaves the previous summary out where the window holds the input, but not both", async () => {
+    const { asked, generate } = model(good);
+    const previousSummary = "The cargo was counted before. ".repeat(400);
+    const done = await summariseWithFallback({ ...talk(300), previousSummary }, { generate, windowTokens: 4_000 });
+    expect(done).toMatchObject({ content: good, level: "normal" });
+    expect(done.faults).toContain("The previous summary did not fit the summariser's window and was left out.");
+    for (const { system, user } of asked) expect(estimateTokens(system) + estimateTokens(user)).toBeLessThan(4_000);
+    const roomy = model(good);
+    await summariseWithFallback({ ...talk(60), previousSummary }, { generate: roomy.generate, windowTokens: 16_000 });
+    expect(roomy.asked[0]?.user).toContain("The cargo was counted before.");
+  });
+
   it("is split by share at the boundaries of turns, in smaller parts when messages are large", () => {
     const parts = splitTurns(talk(500).turns, 4_000);
     expect(parts.flat()).toEqual(talk(500).turns);

@@ -4,7 +4,7 @@ import { timeRange, timeWriter } from "../summary-text.ts";
 import { readRequestLog, writeBuiltIn } from "./built-in.ts";
 import { promptVersion } from "./prompts.ts";
 import { attemptSummary, normalTarget, type SummaryAttempt, throwIfAborted } from "./summary-attempt.ts";
-import type { Summarise, SummaryRequest, SummaryTurn, WrittenSummary } from "./summary-request.ts";
+import type { PreparedRequest, Summarise, SummaryRequest, SummaryTurn, WrittenSummary } from "./summary-request.ts";
 
 export interface SummariserOptions {
   timeZone?: string;
@@ -66,7 +66,9 @@ async function write(
 ): Promise<Written | undefined> {
   const { generate, windowTokens } = run.options;
   if (generate === undefined) return undefined;
-  if (windowTokens === undefined || fits(input, windowTokens, run)) return tryLevels(input, promptDepth, run, generate);
+  if (windowTokens === undefined) return tryLevels(input, promptDepth, run, generate);
+  const whole = fitPrevious(input, windowTokens, run);
+  if (fits(whole, windowTokens, run)) return tryLevels(whole, promptDepth, run, generate);
   if (round >= roundsMax) {
     run.faults.push(`The input did not fit the summariser's window after ${roundsMax} rounds of splitting.`);
     return undefined;
@@ -74,7 +76,7 @@ async function write(
   const named = nameLargeTurns(input.turns, windowTokens);
   const large = named.filter((turn, index) => turn !== input.turns[index]).length;
   if (large > 0) run.faults.push(`${large} messages above half of the summariser's window were named, not summarised.`);
-  const shorter = { ...input, turns: named };
+  const shorter = fitPrevious({ ...input, turns: named }, windowTokens, run);
   if (fits(shorter, windowTokens, run)) return tryLevels(shorter, promptDepth, run, generate);
   const parts = splitTurns(named, windowTokens);
   // The window is too small for the prompt itself.
@@ -92,14 +94,15 @@ async function summariseParts(
   promptDepth: number,
   run: Run,
 ): Promise<SummaryTurn[] | undefined> {
-  const { generate } = run.options;
-  if (generate === undefined) return undefined;
+  const { generate, windowTokens } = run.options;
+  if (generate === undefined || windowTokens === undefined) return undefined;
   const merged: SummaryTurn[] = [];
   for (let first = 0; first < parts.length; first += partsAtOnce) {
     const group = parts.slice(first, first + partsAtOnce);
     const summaries = await settleAll(
       group.map(async (turns): Promise<SummaryTurn> => {
-        const part: SummaryRequest = { ...input, turns, latestUserRequest: undefined, sourceTokens: undefined };
+        const own: SummaryRequest = { ...input, turns, latestUserRequest: undefined, sourceTokens: undefined };
+        const part = fitPrevious(own, windowTokens, run);
         const { content } = (await tryLevels(part, promptDepth, run, generate)) ?? extract(part, run);
         const [start, end] = [turns[0], turns.at(-1)];
         return { time: start?.time ?? 0, until: end?.until ?? end?.time ?? 0, text: content };
@@ -124,16 +127,7 @@ async function tryLevels(
   generate: Generate,
 ): Promise<Written | undefined> {
   const { options } = run;
-  const text = turnsText(input.turns, run.options.timeZone);
-  const workLog = readRequestLog(input, run.options.timeZone);
-  const subject = {
-    ...input,
-    promptDepth,
-    text,
-    inputTokens: estimateTokens(text),
-    workLog,
-    isWork: workLog !== undefined,
-  };
+  const subject = prepareRequest(input, promptDepth, options.timeZone);
   const attempt = async (level: "normal" | "aggressive", faults?: readonly string[]): Promise<SummaryAttempt> => {
     if (run.calls >= (options.maxCalls ?? callsMax)) {
       return { faults: ["The model was asked as often as is allowed."], canRetry: false };
@@ -153,6 +147,13 @@ async function tryLevels(
   return third.written;
 }
 
+/** A request with its text and the work log that was read from it. */
+export function prepareRequest(input: SummaryRequest, promptDepth: number, timeZone?: string): PreparedRequest {
+  const text = turnsText(input.turns, timeZone);
+  const workLog = readRequestLog(input, timeZone);
+  return { ...input, promptDepth, text, inputTokens: estimateTokens(text), workLog, isWork: workLog !== undefined };
+}
+
 /** The built-in summariser: the normal one without a model, and the last fallback with one. It cannot fail. */
 function extract(input: SummaryRequest, run: Run): Written {
   const { timeZone } = run.options;
@@ -167,7 +168,11 @@ function extract(input: SummaryRequest, run: Run): Written {
   return { content: text, level: "extractive" };
 }
 
-function mostTokens(depth: number, options: SummariserOptions): number {
+/** The configured length of a summary of this depth. */
+export function mostTokens(
+  depth: number,
+  options: Pick<SummariserOptions, "leafTargetTokens" | "condensedTargetTokens">,
+): number {
   return depth === 0 ? (options.leafTargetTokens ?? 2_400) : (options.condensedTargetTokens ?? 2_000);
 }
 
@@ -180,6 +185,16 @@ function fits(input: SummaryRequest, windowTokens: number, run: Run): boolean {
   const answer = normalTarget(tokens, mostTokens(input.depth, run.options));
   const overhead = promptTokens + estimateTokens(input.previousSummary ?? "") + answer;
   return safetyMargin * tokens + overhead <= windowTokens;
+}
+
+/** The summary before this one is context only: it is left out where the window holds the input, but not both. */
+function fitPrevious(input: SummaryRequest, windowTokens: number, run: Run): SummaryRequest {
+  if (input.previousSummary === undefined || fits(input, windowTokens, run)) return input;
+  const alone = { ...input, previousSummary: undefined };
+  if (!fits(alone, windowTokens, run)) return input;
+  const fault = "The previous summary did not fit the summariser's window and was left out.";
+  if (!run.faults.includes(fault)) run.faults.push(fault);
+  return alone;
 }
 
 /** Turns as a model reads them: each with its time and speaker; a summary under a heading with its time range. */

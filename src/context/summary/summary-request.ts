@@ -28,7 +28,15 @@ export interface SummaryRequest {
   /** The tokens of the messages that the summary stands for. */
   sourceTokens?: number;
   instructions?: string;
+  /** The entries from the first to the last message that the summary covers, and the number of messages. */
+  range?: SummaryRange;
   signal?: AbortSignal;
+}
+
+export interface SummaryRange {
+  firstSeq: number;
+  lastSeq: number;
+  messageCount: number;
 }
 
 export interface WrittenSummary {

@@ -95,13 +95,14 @@ const assemble = createRoute({
 });
 
 const resultSchema = z.object({
-  status: z.enum(["done", "nothing", "busy", "stopped"]),
+  status: z.enum(["done", "nothing", "busy", "stopped", "cancelled"]),
   tokensBefore: z.number(),
   tokensAfter: z.number(),
   leafPasses: z.number(),
   condensedPasses: z.number(),
   calls: z.number(),
   because: z.string().optional(),
+  notes: z.array(z.string()).optional(),
   failure: z.string().optional(),
 });
 const compact = createRoute({

@@ -16,7 +16,7 @@ const events = createRoute({
   summary: "Stream the changes that are made through this gateway",
   description:
     "Server-sent events: ready, messages.appended, session.created, session.updated, session.renewed, " +
-    "session.restored, session.deleted, compaction, memories, job.failed, turn.ended, turn.failed. A client that reconnects with Last-Event-ID gets the events it missed. If some of them " +
+    "session.restored, session.deleted, compaction, memories, job.failed, hook.failed, turn.ended, turn.failed. A client that reconnects with Last-Event-ID gets the events it missed. If some of them " +
     "are no longer kept, an event `dropped` has their count, or null when it is unknown.",
   responses: {
     200: { description: "The stream.", content: { "text/event-stream": { schema: z.string() } } },

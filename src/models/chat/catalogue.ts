@@ -24,6 +24,14 @@ export function findKnownWindow(model: string): number | undefined {
   return windows.find(([pattern]) => pattern.test(model))?.[1];
 }
 
+/** The window of a model: from `models.windows`, else the catalogue. */
+export function findModelWindow(
+  { windows: set }: Pick<Config["models"], "windows">,
+  model: string,
+): number | undefined {
+  return (Object.hasOwn(set, model) ? set[model] : undefined) ?? findKnownWindow(model);
+}
+
 /** The default model of each provider, for users with a key but without settings. */
 const defaultModels: readonly (readonly [provider: string, model: string])[] = [
   ["anthropic", "anthropic/claude-sonnet-4-5"],
