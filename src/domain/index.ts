@@ -24,6 +24,7 @@ export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
 export type * from "./message.ts";
 export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
+export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedField } from "./message-blocks.ts";
 export { matchesPattern } from "./name-pattern.ts";
 export { redactSecrets } from "./redact.ts";
 export {
