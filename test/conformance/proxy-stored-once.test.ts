@@ -26,6 +26,9 @@ function nextNumber(): number {
 function say(body: Json): Said {
   const last = JSON.stringify((body.messages as Json[]).at(-1));
   const prompt = /(?:Question|Task) [\w-]+/.exec(last)?.[0];
+  if (last.includes("Summarise this")) {
+    return { text: `<summary>\nThe questions were answered, as number ${nextNumber()} of many says.\n</summary>` };
+  }
   if (prompt === undefined) return { text: `Done ${nextNumber()}.` };
   if (!prompt.startsWith("Task")) return { thinking: "hm", text: `Answer to ${prompt}.` };
   const ids = [`toolu_${nextNumber()}`, `toolu_${nextNumber()}`];
@@ -227,6 +230,58 @@ onEveryEngine("one conversation on several ways", (get) => {
       expect(blocks).toHaveLength(9);
       expect(new Set(blocks).size).toBe(9);
     }
+  });
+
+  /** Counts the messages of all branches with a text. */
+  const count = async (stage: Stage, texts: readonly string[]): Promise<number[]> => {
+    const [session, ...others] = (await list(stage)).filter(({ messageCount }) => messageCount > 0);
+    expect(others).toEqual([]);
+    let exported = "";
+    if (session) for await (const text of stage.varve.transcripts.export(session, "jsonl")) exported += text;
+    const lines = exported.split("\n").filter((line) => line.includes('"type":"message"'));
+    return texts.map((text) => lines.filter((line) => line.includes(JSON.stringify(text))).length);
+  };
+
+  test.each(["the proxy", "the file"])("a history that the client compacts, with %s first", async (first) => {
+    const stage = await open();
+    const client = stage.client();
+    if (first === "the file") client.baseUrl = stage.server.url;
+    const texts = ["Question one", "Task two", "Question three", "Task four", "Question five"];
+    await client.prompt("Question one");
+    await client.prompt("Task two");
+    await importFile(stage, client);
+    client.baseUrl = stage.proxy;
+    await client.prompt("Question three");
+    await client.compact();
+    await client.prompt("Task four");
+    await importFile(stage, client);
+    await stage.restart();
+    client.baseUrl = stage.proxy;
+    await client.prompt("Question five");
+    await importFile(stage, client);
+    expect(await count(stage, texts)).toEqual(texts.map(() => 1));
+    expect(stage.log.filter(({ event }) => event === "error")).toEqual([]);
+  });
+
+  test.each(["the proxy", "the file"])("a prompt that is taken back, with %s first", async (first) => {
+    const stage = await open();
+    const client = stage.client();
+    if (first === "the file") client.baseUrl = stage.server.url;
+    const texts = ["Question one", "Task two", "Question three", "Task four"];
+    await client.prompt("Question one");
+    await client.prompt("Task two");
+    await importFile(stage, client);
+    client.baseUrl = stage.proxy;
+    client.rewind(2);
+    await client.prompt("Question three");
+    await importFile(stage, client);
+    await client.prompt("Task four");
+    await importFile(stage, client);
+    expect(await count(stage, texts)).toEqual(texts.map(() => 1));
+    const [session] = await list(stage);
+    const found = session && (await stage.varve.transcripts.read(session, { limit: 100 })).entries;
+    expect(JSON.stringify(found)).not.toContain("Task two");
+    expect(JSON.stringify(found)).toContain("Task four");
   });
 
   test("an imported history is summarised when the request no longer fits", async () => {

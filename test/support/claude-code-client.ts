@@ -25,6 +25,8 @@ export class ClaudeCodeClient {
   messages: Anthropic.MessageParam[] = [];
   readonly #subagent: string | undefined;
   #parent: string | null = null;
+  /** The last line of each message. */
+  readonly #parents: (string | null)[] = [];
 
   constructor({ folder, sessionId, baseUrl, apiKey = "sk-client", subagent }: ClaudeCodeOptions) {
     const project = join(folder, "projects", "-work");
@@ -45,19 +47,42 @@ export class ClaudeCodeClient {
     const reminder: Block = { type: "text", text: "<system-reminder>\nToday is Monday.\n</system-reminder>" };
     const isFirst = this.messages.length === 0;
     this.messages.push({ role: "user", content: [...(isFirst ? [reminder] : []), { type: "text", text }] });
+    this.#keepParent();
     for (;;) {
       const reply = await this.#ask();
       const calls = reply.content.filter((block) => block.type === "tool_use");
       this.messages.push({ role: "assistant", content: reply.content });
       const { content, ...rest } = reply;
       for (const block of content) this.#write({ type: "assistant", message: { ...rest, content: [block] } });
+      this.#keepParent();
       if (calls.length === 0) return;
       const results = calls.map(
         ({ id }): Block => ({ type: "tool_result", tool_use_id: id, content: `result of ${id}` }),
       );
       this.messages.push({ role: "user", content: results });
       for (const result of results) this.#write({ type: "user", message: { role: "user", content: [result] } });
+      this.#keepParent();
     }
+  }
+
+  /** Asks the model for a summary, writes it to the file and continues from it. */
+  async compact(): Promise<void> {
+    const history = this.messages;
+    this.messages = [...history, { role: "user", content: "Summarise this conversation." }];
+    const { content } = await this.#ask();
+    const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+    const summary = `This session is being continued. ${/<summary>([\s\S]*)<\/summary>/.exec(text)?.[1] ?? text}`;
+    const logicalParentUuid = this.#parent;
+    this.#parent = null;
+    this.#write({ type: "system", subtype: "compact_boundary", logicalParentUuid, compactMetadata: {} });
+    this.#write({ type: "user", isCompactSummary: true, message: { role: "user", content: summary } });
+    this.messages = [{ role: "user", content: summary }];
+  }
+
+  /** Takes the last prompts back, with what followed them. */
+  rewind(messages: number): void {
+    this.messages = this.messages.slice(0, messages);
+    this.#parent = this.#parents[messages - 1] ?? null;
   }
 
   /** A line that no request contains. */
@@ -75,6 +100,10 @@ export class ClaudeCodeClient {
     const tools: Anthropic.Tool[] = [{ name: "shell", input_schema: { type: "object" } }];
     const request = { model: "claude-local", max_tokens: 200, messages: this.messages, tools };
     return client.messages.stream(request).finalMessage();
+  }
+
+  #keepParent(): void {
+    this.#parents[this.messages.length - 1] = this.#parent;
   }
 
   #write(row: Record<string, unknown>): void {
