@@ -26,6 +26,7 @@ export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json
 export { findShapeFault } from "./json-shape.ts";
 export type * from "./message.ts";
 export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
+export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedField } from "./message-blocks.ts";
 export { matchesPattern } from "./name-pattern.ts";
 export { redactSecrets } from "./redact.ts";
 export {

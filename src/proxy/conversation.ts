@@ -1,7 +1,18 @@
-import { type JsonObject, type Message, VarveError } from "../domain/index.ts";
+import {
+  getParts,
+  identifyBlocks,
+  identifyParts,
+  type JsonObject,
+  type Message,
+  recordedField,
+  VarveError,
+} from "../domain/index.ts";
 import type { Session, Varve } from "../index.ts";
-import { chainId, emptyHistory, estimateUnitTokens, type KnownHistory, type Link } from "./history.ts";
+import { alignTranscript, type ComparedUnit, type Place } from "./alignment.ts";
+import { findClientTranscript } from "./client-transcript.ts";
+import { chainId, emptyHistory, estimateUnitTokens, type KnownHistory, type Link, parseEntryId } from "./history.ts";
 import { readObject, readObjects } from "./json.ts";
+import type { ClientSession } from "./session-name.ts";
 import type { Insertion, View } from "./view.ts";
 import { createCachedEstimate } from "./window.ts";
 import type { Format, Unit } from "./wire.ts";
@@ -9,8 +20,25 @@ import type { Format, Unit } from "./wire.ts";
 /** The messages of one append, which holds the store's write lock. */
 const batchMessages = 2_000;
 const tailEntries = 200;
+/** How many of the last entries tell whether others wrote to the transcript. */
+const newestEntries = 50;
 /** The metadata field with the key of the conversation that a session continues. */
 const continuesField = "continues";
+
+export interface ConversationOptions {
+  agent: string | undefined;
+  key: string | undefined;
+  /** The client's own session, whose transcript may also be imported. */
+  client: ClientSession | undefined;
+  /** Names a new session for people. */
+  title(): string;
+}
+
+/** The messages of a request. */
+export interface SentUnits {
+  links: readonly Pick<Link, "id">[];
+  units: readonly Unit[];
+}
 
 /** A conversation that passes through the proxy: its last known history, and the session that it is recorded in. */
 export class Conversation {
@@ -21,23 +49,26 @@ export class Conversation {
   readonly insertions = new Map<string, Insertion>();
   readonly estimateFixed = createCachedEstimate();
   readonly #varve: Varve;
-  readonly #agent: string | undefined;
-  readonly #title: () => string;
+  readonly #options: ConversationOptions;
   #key: string | undefined;
   #session: Session | undefined;
   /** Ids that are known to be in the transcript. */
   #stored = new Set<string>();
+  /** The entries of units that others stored, and what is stored of units that are incomplete. */
+  #entryIds = new Map<string, string>();
+  #partial: ReadonlyMap<string, { blocks: ReadonlySet<string>; entryId: string }> = new Map();
+  #places: ReadonlyMap<string, Place> = new Map();
+  /** The entries that were compared with requests or written by this object. */
+  #seen = new Set<string>();
   /** The last message of the transcript's active branch. */
   #head: string | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #planning: Promise<unknown> = Promise.resolve();
 
-  /** `title` names a new session for people. */
-  constructor(varve: Varve, agent: string | undefined, key: string | undefined, title: () => string) {
+  constructor(varve: Varve, options: ConversationOptions) {
     this.#varve = varve;
-    this.#agent = agent;
-    this.#key = key;
-    this.#title = title;
+    this.#options = options;
+    this.#key = options.key;
   }
 
   get key(): string | undefined {
@@ -52,15 +83,18 @@ export class Conversation {
   /** Makes another session key refer to this conversation, durably. */
   alias(key: string): Promise<void> {
     return this.#enqueueWrite(async () => {
+      // The client's own session id leads to the conversation.
+      if (this.#session && this.#session.sessionId === this.#options.client?.id) return;
       const { session, created } = await this.#varve.sessions.open(this.#address(key), { interaction: false });
-      if (created) await this.#varve.sessions.update(session, { metadata: { [continuesField]: this.#key ?? "" } });
+      const continues = this.#session?.key ?? this.#key ?? "";
+      if (created) await this.#varve.sessions.update(session, { metadata: { [continuesField]: continues } });
     });
   }
 
   /** Writes the messages that the transcript does not have yet. Writes of one conversation run one after another. */
   sync(format: Format, links: readonly Link[], units: readonly Unit[]): Promise<Session> {
     return this.#enqueueWrite(async () => {
-      const session = await this.#open(format, links);
+      const session = await this.#open(format, { links, units });
       // An id covers everything before it, so all messages after the last known one are new.
       const from = links.findLastIndex((link) => this.#stored.has(link.id)) + 1;
       if (from < links.length) await this.#append(session, format, links, units, from);
@@ -71,7 +105,8 @@ export class Conversation {
   /** Makes the last message of a request the end of the active branch, so that compaction works on its history. */
   focus(links: readonly Link[]): Promise<void> {
     return this.#enqueue(async () => {
-      const last = links.at(-1)?.id;
+      const lastId = links.at(-1)?.id;
+      const last = lastId === undefined ? undefined : this.#getEntryId(lastId);
       const session = this.#session;
       if (last === undefined || session === undefined || last === this.#head) return;
       await this.#varve.transcripts.moveHead(session, last);
@@ -80,18 +115,23 @@ export class Conversation {
   }
 
   /** Writes a reply after the request that it answers; returns its id. */
-  store(format: Format, links: readonly Link[], unit: Unit, facts: Partial<Message>): Promise<string> {
+  store(format: Format, { links, units }: SentUnits, unit: Unit, facts: Partial<Message>): Promise<string> {
     return this.#enqueueWrite(async () => {
-      const session = await this.#open(format, links);
       const previous = links.at(-1)?.id ?? "";
       const id = chainId(previous, format.identity(unit));
+      const session = await this.#open(format, { links: [...links, { id }], units: [...units, unit] });
       if (!this.#stored.has(id)) {
-        const messages = createMessages(format, unit, id);
+        const messages = this.#createMissing(format, unit, id);
         const last = messages.pop();
         if (last) await this.#write(session, [...messages, { ...last, ...facts }], previous, [id]);
       }
       return id;
     });
+  }
+
+  /** Finds an entry of the transcript in the history of the last request. */
+  locate(entryId: string): Place {
+    return this.#places.get(entryId) ?? parseEntryId(entryId);
   }
 
   /** Runs planning one at a time: of two concurrent requests, the second may reuse the first one's view. */
@@ -120,27 +160,76 @@ export class Conversation {
     return run;
   }
 
-  async #open(format: Format, links: readonly Link[]): Promise<Session> {
-    if (this.#session) return this.#session;
+  async #open(format: Format, sent: SentUnits): Promise<Session> {
+    if (this.#session) return this.#options.client ? this.#readChanges(this.#session, format, sent) : this.#session;
     if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no session key yet.");
-    const title = this.#title();
-    const options = { interaction: false, ...(title === "" ? {} : { displayName: title }) };
-    let { session, created } = await this.#varve.sessions.open(this.#address(this.#key), options);
-    const continues = session.metadata[continuesField];
-    if (typeof continues === "string" && continues !== this.#key) {
-      ({ session, created } = await this.#varve.sessions.open(this.#address(continues), { interaction: false }));
+    const compared = createCompared(format, sent);
+    const { client } = this.#options;
+    const joined = client && (await findClientTranscript(this.#varve, client, this.#address(this.#key), compared));
+    const { session, created } = joined
+      ? { session: joined, created: false }
+      : await this.#openOwn(this.#key, client, compared);
+    if (!created) {
+      await this.#findStored(session, sent.links, format);
+      if (client) await this.#align(session, compared);
     }
-    if (!created) await this.#findStored(session, links, format);
     this.#session = session;
     return session;
   }
 
+  async #openOwn(
+    key: string,
+    client: ClientSession | undefined,
+    compared: readonly ComparedUnit[],
+  ): Promise<{ session: Session; created: boolean }> {
+    const title = this.#options.title();
+    const start = compared.flatMap(({ messages }) => messages.flatMap(identifyBlocks))[0];
+    const opened = await this.#varve.sessions.open(this.#address(key), {
+      interaction: false,
+      ...(title === "" ? {} : { displayName: title }),
+      ...(client === undefined || start === undefined ? {} : { recorded: { sessionId: client.id, start } }),
+    });
+    const { session, created } = opened;
+    if (created && client) {
+      const metadata = { ...session.metadata, [recordedField]: client.owner };
+      return { session: await this.#varve.sessions.update(session, { metadata }), created };
+    }
+    const continues = session.metadata[continuesField];
+    if (typeof continues !== "string" || continues === key) return opened;
+    return this.#varve.sessions.open(this.#address(continues), { interaction: false });
+  }
+
+  /** Compares the transcript with the request again when others wrote to it. */
+  async #readChanges(session: Session, format: Format, sent: SentUnits): Promise<Session> {
+    const { entries } = await this.#varve.transcripts.read(session, { limit: newestEntries });
+    if (entries.every((entry) => entry.type !== "message" || this.#seen.has(entry.id))) return session;
+    await this.#align(session, createCompared(format, sent));
+    return session;
+  }
+
+  async #align(session: Session, compared: readonly ComparedUnit[]): Promise<void> {
+    const { entryIds, partial, places, seen, head } = await alignTranscript(this.#varve, session, compared);
+    for (const [id, entryId] of entryIds) {
+      this.#stored.add(id);
+      this.#entryIds.set(id, entryId);
+    }
+    this.#partial = partial;
+    this.#places = places;
+    this.#seen = seen;
+    this.#head = head;
+  }
+
+  #getEntryId(id: string): string {
+    return this.#entryIds.get(id) ?? id;
+  }
+
   #address(key: string): { key: string; agent?: string } {
-    return { key, ...(this.#agent === undefined ? {} : { agent: this.#agent }) };
+    const { agent } = this.#options;
+    return { key, ...(agent === undefined ? {} : { agent }) };
   }
 
   /** Finds how much of a history is stored. An id covers everything before it, so a binary search finds the last one. */
-  async #findStored(session: Session, links: readonly Link[], format: Format): Promise<void> {
+  async #findStored(session: Session, links: SentUnits["links"], format: Format): Promise<void> {
     const tail = await this.#varve.transcripts.read(session, { limit: tailEntries });
     this.#head = tail.entries.findLast((entry) => entry.type === "message")?.id ?? "";
     for (const entry of tail.entries) {
@@ -176,7 +265,7 @@ export class Conversation {
     for (let start = from; start < links.length; start += batchMessages) {
       const batch = links.slice(start, start + batchMessages);
       const messages = batch.flatMap(({ id }, index) =>
-        createMessages(format, units[start + index] ?? { wires: [] }, id),
+        this.#createMissing(format, units[start + index] ?? { wires: [] }, id),
       );
       const ids = batch.map(({ id }) => id);
       await this.#write(session, messages, links[start - 1]?.id ?? "", ids);
@@ -185,11 +274,29 @@ export class Conversation {
 
   /** Appends at the end when `parent` is the last message, since the engine may have added entries after it. */
   async #write(session: Session, messages: Message[], parent: string, ids: string[]): Promise<void> {
-    const continues = this.#head === undefined || this.#head === parent;
-    await this.#varve.context.ingest(session, messages, continues ? {} : { after: parent === "" ? null : parent });
+    const parentId = this.#partial.get(ids[0] ?? "")?.entryId ?? this.#getEntryId(parent);
+    const continues = this.#head === undefined || this.#head === parentId;
+    await this.#varve.context.ingest(session, messages, continues ? {} : { after: parentId === "" ? null : parentId });
     this.#head = ids.at(-1) ?? this.#head;
     for (const id of ids) this.#stored.add(id);
+    for (const { id } of messages) if (id !== undefined) this.#seen.add(id);
   }
+
+  /** Creates the messages of a unit without the parts that others stored. */
+  #createMissing(format: Format, unit: Unit, id: string): Message[] {
+    const messages = createMessages(format, unit, id);
+    const blocks = this.#partial.get(id)?.blocks;
+    if (blocks === undefined) return messages;
+    return messages.map((message) => {
+      const identities = identifyParts(message);
+      const content = getParts(message).filter((_, index) => !blocks.has(identities[index] ?? ""));
+      return { ...message, content };
+    });
+  }
+}
+
+function createCompared(format: Format, { links, units }: SentUnits): ComparedUnit[] {
+  return links.map(({ id }, index) => ({ id, messages: format.messages(units[index] ?? { wires: [] }) }));
 }
 
 function createMessages(format: Format, unit: Unit, id: string): Message[] {

@@ -1,6 +1,7 @@
 import type { Principal } from "../authorization/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { estimateTokens, type Session, type Varve } from "../index.ts";
+import type { Place } from "./alignment.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ProxyCounters } from "./counters.ts";
 import type { Link } from "./history.ts";
@@ -155,7 +156,8 @@ export class Planner {
     const isFirst = conversation.view === undefined;
     const sent = { links, units: opened.units, insertions: isFirst ? conversation.insertions : kept };
     const focus = (): Promise<void> => conversation.focus(links);
-    const view = await findView({ varve: this.#varve, session, focus }, sent, {
+    const locate = (entryId: string): Place => conversation.locate(entryId);
+    const view = await findView({ varve: this.#varve, session, focus, locate }, sent, {
       tokens,
       model: turn.model,
       signal,

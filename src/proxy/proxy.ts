@@ -14,7 +14,7 @@ import { Planner, type Turn } from "./planner.ts";
 import { type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
 
 import { errorFormat, type Provider, type Route, resolveRoute } from "./routes.ts";
-import { deriveSessionKey, findClientScope, type NameSources } from "./session-name.ts";
+import { deriveSessionKey, findClientScope, findClientSession, type NameSources } from "./session-name.ts";
 import { TranscriptRecorder } from "./transcript-recorder.ts";
 import { copyAnswerHeaders, copyRequestHeaders, readAll, UpstreamClient } from "./upstream-client.ts";
 import { ModelWindows } from "./window.ts";
@@ -125,7 +125,12 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
     const key = deriveSessionKey(names, format, opened.units);
     const conversation =
       (key === undefined ? undefined : (conversations.get(key) ?? findContinued(names, key, format, opened.units))) ??
-      new Conversation(varve, agent, key, () => createTitle(format, opened.units));
+      new Conversation(varve, {
+        agent,
+        key,
+        client: findClientSession(names),
+        title: () => createTitle(format, opened.units),
+      });
     if (key !== undefined) conversations.set(key, conversation);
     const history = readHistory(format, opened.units, conversation.known);
     const { links } = history;

@@ -33,7 +33,10 @@ describe("the name of a conversation", () => {
 
   it("comes from the client's own header, and from how the conversation begins", () => {
     const claude = { "x-claude-code-session-id": "b1d2" };
-    expect(key(claude, {}, said("hi"))).toBe(key(claude, { credential: "sk-2" }, said("hi", "hello", "more")));
+    expect(key(claude, {}, said("hi"))).toBe(key(claude, {}, said("hi", "hello", "more")));
+    expect(key(claude, {}, said("hi"))).not.toBe(key(claude, { credential: "sk-2" }, said("hi")));
+    const renewed = ["Bearer sk-ant-oat01-a", "Bearer sk-ant-oat01-b"].map((credential) => key(claude, { credential }));
+    expect(renewed[0]).toBe(renewed[1]);
     expect(key(claude, {}, said("hi"))).not.toBe(key(claude, {}, said("make a title")));
     expect(key({ session_id: "1" })).not.toBe(key({ session_id: "1" }, { credential: "sk-2" }));
   });

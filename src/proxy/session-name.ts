@@ -17,6 +17,8 @@ export interface NameSources {
 
 const plain = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 const nameLengthMax = 512;
+/** A session id of Varve is made from it. */
+const clientIdLengthMax = 200;
 /** Headers in which clients send the id of a conversation, and whether the id is unguessable. */
 const clientHeaders: readonly (readonly [name: string, isSecret: boolean])[] = [
   ["x-claude-code-session-id", true],
@@ -40,9 +42,10 @@ export function deriveSessionKey(sources: NameSources, format: Format, units: re
     // Clients use one id for several conversations, such as titles and sub-agents; their first messages differ.
     const start = hashStart(format, units, 1) ?? "";
     const name = `${header.replace(/^x-/, "")}\n${id}\n${start}`;
+    const isShared = own || (isSecret && !hasStableCredential(sources));
     return printDirectKey(
       agent,
-      isSecret || own ? digest(sources.secret, name) : digest(sources.secret, getNamespace(sources), name),
+      isShared ? digest(sources.secret, name) : digest(sources.secret, getNamespace(sources), name),
     );
   }
   const answered = units.findIndex((unit) => unit.wires.some((wire) => wire.role === "assistant" || isCall(wire)));
@@ -52,14 +55,37 @@ export function deriveSessionKey(sources: NameSources, format: Format, units: re
 }
 
 /** Returns the client's session, which may have several conversations; undefined when the client sends no id. */
-export function findClientScope({ headers, secret, agent }: NameSources): string | undefined {
+export function findClientScope(sources: NameSources): string | undefined {
+  const client = findClientSession(sources);
+  return client && digest(sources.secret, sources.agent, client.id, client.owner);
+}
+
+/** The session of a client whose own transcripts may be imported. */
+export interface ClientSession {
+  id: string;
+  /** Who sent it, as a hash. */
+  owner: string;
+  /** Whether the caller may read the sessions of every client. */
+  readsAll: boolean;
+}
+
+export function findClientSession(sources: NameSources): ClientSession | undefined {
+  const { headers, principal, secret } = sources;
   if (headers.has("x-varve-session")) return undefined;
   for (const [header, isSecret] of clientHeaders) {
     const id = headers.get(header)?.trim();
     // Only an unguessable id may join two conversations.
-    if (id && isSecret) return digest(secret, agent, header, id);
+    if (!id || !isSecret || id.length > clientIdLengthMax) continue;
+    const readsAll = principal !== undefined && hasRight(principal, "read");
+    const who = readsAll ? "reader" : hasStableCredential(sources) ? getNamespace(sources) : "signed in";
+    return { id, owner: digest(secret, "owner", who), readsAll };
   }
   return undefined;
+}
+
+/** A key stays the same; the token of a person who signed in to Claude Code is renewed every few hours. */
+function hasStableCredential({ credential, principal }: NameSources): boolean {
+  return principal !== undefined || !/^(?:Bearer +)?sk-ant-oat/i.test(credential);
 }
 
 function isCall(wire: Unit["wires"][number]): boolean {

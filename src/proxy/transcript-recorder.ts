@@ -77,7 +77,7 @@ export class TranscriptRecorder {
     const provider = model.slice(0, model.indexOf("/"));
     const inner = insertion && plan.view ? { ...insertion, coveredId: plan.view.coveredId } : undefined;
     const facts = { ...createReplyFields(provider, merged, inner), ...(isWhole ? {} : { stopReason: "aborted" }) };
-    const id = await conversation.store(format, links, reply.unit, facts);
+    const id = await conversation.store(format, { links, units: opened.units }, reply.unit, facts);
     if (inner) conversation.insertions.set(id, inner);
     const scope = findClientScope(turn.names);
     if (scope !== undefined && conversation.key !== undefined) {

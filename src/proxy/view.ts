@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/index.ts";
 import { estimateTokens, type Session, type SummaryPrefix, type Varve } from "../index.ts";
-import { findCleanStart, type Link, parseEntryId } from "./history.ts";
+import type { Place } from "./alignment.ts";
+import { findCleanStart, type Link } from "./history.ts";
 import type { Format, Unit } from "./wire.ts";
 
 /** The units that replace a reply whose recall calls the client has not seen. */
@@ -107,12 +108,21 @@ const fitShare = 0.97;
 /** The share of the budget for restated units. */
 const restatedShare = 0.2;
 
+export interface ViewSource {
+  varve: Varve;
+  session: Session;
+  /** Makes the history of the request the active branch. */
+  focus(): Promise<void>;
+  /** Finds an entry of the transcript in the history of the request. */
+  locate(entryId: string): Place;
+}
+
 /**
  * Finds a view that fits the budget: with the existing summaries, else after a compaction, else with truncated texts.
  * Undefined when even that does not fit.
  */
 export async function findView(
-  { varve, session, focus }: { varve: Varve; session: Session; focus: () => Promise<void> },
+  { varve, session, focus, locate }: ViewSource,
   sent: SentHistory,
   budget: ViewBudget,
 ): Promise<View | undefined> {
@@ -120,14 +130,14 @@ export async function findView(
   // A concurrent request of the same conversation may have moved the end of the active branch.
   const look = async (): Promise<View | undefined> => {
     await focus();
-    const coarse = createView(await varve.context.summaryPrefix(session), links, budget);
+    const coarse = createView(await varve.context.summaryPrefix(session), links, budget, locate);
     const view = coarse && cutLargeUnits(coarse, links, budget);
     if (view === undefined) return undefined;
     // What the newer messages leave is used by more detailed summaries of the same messages.
     const room = Math.floor(budget.tokens * filledShare) - (estimateViewTokens(view, sent) - view.summaryTokens);
     if (room <= view.summaryTokens) return view;
     const prefix = await varve.context.summaryPrefix(session, { budgetTokens: room });
-    const detailed = createView(prefix, links, budget);
+    const detailed = createView(prefix, links, budget, locate);
     return detailed?.from === view.from && detailed.coveredId === view.coveredId
       ? cutLargeUnits(detailed, links, budget)
       : view;
@@ -157,9 +167,14 @@ export async function findView(
 /** Without any summary, for a history of one message that is too long. */
 const bareView: View = { from: 0, coveredId: "", summary: "", restated: [], tokens: 0, summaryTokens: 0 };
 
-function createView(prefix: SummaryPrefix, links: readonly Link[], budget: ViewBudget): View | undefined {
+function createView(
+  prefix: SummaryPrefix,
+  links: readonly Link[],
+  budget: ViewBudget,
+  locate: ViewSource["locate"],
+): View | undefined {
   if (prefix.coveredId === undefined) return undefined;
-  const { id, isLast } = parseEntryId(prefix.coveredId);
+  const { id, isLast } = locate(prefix.coveredId);
   const covered = links.findIndex((link) => link.id === id);
   if (covered === -1) return undefined;
   const from = findCleanStart(links, isLast ? covered + 1 : covered);

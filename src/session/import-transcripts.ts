@@ -21,7 +21,8 @@ import {
 import { copyNotes } from "./import-notes.ts";
 import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
 import { nameImportedSession } from "./name-imported.ts";
-import { createSession, findSessionRow, openTranscript, resolveAgent } from "./rows.ts";
+import { adoptRecorded } from "./recorded-conversation.ts";
+import { createSession, findKeyOf, findSessionRow, openTranscript, resolveAgent } from "./rows.ts";
 
 /** Most of a file is imported by then; later messages are compacted after their turns. */
 const compactionDelayMs = 60_000;
@@ -82,6 +83,9 @@ async function openImportedSession(
   const sibling = known ?? (own ? await openExportedSibling(tx, found, agent) : await openNextPart(tx, found, agent));
   const statesInteraction = typeof legacy?.fields.lastInteractionAt === "number";
   if (sibling) return { ...sibling, statesInteraction };
+  const parentKey = await findKeyOf(tx, agent, found.parentSessionId);
+  const adopted = await adoptRecorded(tx, found, agent, parentKey);
+  if (adopted) return { ...adopted, statesInteraction };
   const transcript = {
     sessionId: found.sessionId,
     parentSession: found.parentSessionId,

@@ -1,6 +1,7 @@
 import { getResetType, printStoredKey } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import type { MayEnd, ResetAnnouncer } from "./announce-reset.ts";
+import { chooseSessionId, type RecordedConversation } from "./recorded-conversation.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
@@ -24,6 +25,8 @@ export interface ResolveOptions {
   touchedByAppend?: boolean;
   displayName?: string;
   cwd?: string;
+  /** The client's own conversation that a new session records, so that an import of it is recognised. */
+  recorded?: RecordedConversation;
 }
 
 export interface Resolved {
@@ -65,7 +68,7 @@ export async function resolveSession(
     const now = store.clock.now();
     const found = await findSessionRow(tx.db, agent, keyText);
     if (!found) {
-      const transcript = { cwd: options.cwd };
+      const transcript = { cwd: options.cwd, sessionId: await chooseSessionId(tx, agent, options.recorded) };
       const row = await createSession(tx, { agent, key, keyText, transcript, displayName: options.displayName });
       return { session: sessionFromRow(row), created: true, hasNotices: false };
     }

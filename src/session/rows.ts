@@ -147,7 +147,11 @@ export interface CreateSession {
 }
 
 /** The key of the conversation that has a session id. */
-async function findKeyOf(tx: StoreTransaction, agent: string, sessionId: string | undefined): Promise<string | null> {
+export async function findKeyOf(
+  tx: StoreTransaction,
+  agent: string,
+  sessionId: string | undefined,
+): Promise<string | null> {
   if (sessionId === undefined) return null;
   const row = await tx.db
     .selectFrom("transcripts")

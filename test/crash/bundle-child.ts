@@ -17,7 +17,7 @@ export async function bundleChild(): Promise<string> {
     cwd: root,
     input: { child: "test/crash/child.ts", worker: "src/store/sqlite/worker.ts" },
     platform: "node",
-    external: ["better-sqlite3", "pg", "pino", "chokidar", "rolldown"],
+    external: ["better-sqlite3", "pg", "pino", "chokidar", "jsonc-parser", "rolldown"],
     logLevel: "silent",
   });
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });

@@ -23,6 +23,8 @@ export interface ClaudeStage {
   /** One prompt in a session of its own, or in one that goes on; gives the session's id. */
   prompt(text: string, resume?: string, flags?: string[]): Promise<string>;
   claude(...args: string[]): Promise<Ran>;
+  /** Sends later requests to another model server. */
+  useModel(url: string): void;
   /** Gives the gateway's URL. */
   startGateway(): Promise<string>;
   end(): Promise<void>;
@@ -61,6 +63,9 @@ export function setClaudeStage(claude: string, modelUrl: string): ClaudeStage {
     project,
     varve: (...args) => run(process.execPath, [program, ...args]),
     claude: (...args) => run(claude, args),
+    useModel: (url) => {
+      env.ANTHROPIC_BASE_URL = url;
+    },
     async prompt(text, resume, flags = []) {
       const rest = resume === undefined ? [] : ["--resume", resume];
       const ran = await stage.claude("-p", text, "--output-format", "json", ...rest, ...flags);

@@ -21,6 +21,7 @@ export const claudeCode: SourceFormat = {
   detect: (path, firstRecords) =>
     /[\\/]\.claude[\\/]projects[\\/].*\.jsonl$/.test(path) || firstRecords.map(parseLeniently).some(isClaudeCode),
   open: (context) => new ClaudeCodeReader(context),
+  mayBeRecorded: true,
 };
 
 function isClaudeCode(record: JsonObject): boolean {

@@ -7,6 +7,7 @@ import { findLegacySessions, type LegacySession } from "./legacy.ts";
 import type { PendingTitle } from "./pending-titles.ts";
 import { KnownSession, type PlacedDraft, type Tip } from "./place-entries.ts";
 import type { ImportedSession, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
+import { collectStart, isRecorded, RecordedSession } from "./recorded-session.ts";
 import type { FileRecord } from "./records.ts";
 import type { TranscriptSource } from "./transcript-source.ts";
 import { getQuarantineId, type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
@@ -47,6 +48,8 @@ export class FileImporter {
   private tips = new Map<string, Tip>();
   /** The sessions that had entries before this file was read from its start. */
   private readonly known = new Map<string, KnownSession>();
+  /** Those of them that have messages from the program's requests. */
+  private readonly recorded = new Map<string, RecordedSession>();
   /** Where the file ended when it was last read, when it is now read from its start. */
   private previousTips: Record<string, Tip> = {};
   private pending: (PlacedDraft & { sessionId: string; ref: OpenedSession })[] = [];
@@ -98,7 +101,9 @@ export class FileImporter {
       return;
     }
     const state = known?.state ? (JSON.parse(known.state) as FileState) : undefined;
-    const resumed = state?.reader !== undefined && known && this.isContinuation(known, stat.size) ? known : undefined;
+    const isContinued = state?.reader !== undefined && known && this.isContinuation(known, stat.size);
+    // Lines that were recorded from requests are known by what precedes them.
+    const resumed = isContinued && !(await this.areRecorded(Object.keys(state.tips))) ? known : undefined;
     if (resumed && state) {
       this.tips = new Map(Object.entries(state.tips));
       this.resumed = true;
@@ -127,6 +132,21 @@ export class FileImporter {
     await this.openEmptySession();
     await this.flush(stat, true);
     await this.moveHeads();
+  }
+
+  private async areRecorded(sessionIds: readonly string[]): Promise<boolean> {
+    return this.format.mayBeRecorded === true && isRecorded(this.target.store, this.options.agent, sessionIds);
+  }
+
+  /** The first texts of a session, by which its requests are known. */
+  private async readStarts(sessionId: string): Promise<string[]> {
+    const reader = this.format.open({ path: this.file, name: this.name, fileTime: 0 });
+    const starts: string[] = [];
+    for await (const record of this.source.read({ record: 0, end: 0 }, this.options.signal)) {
+      const events = record.text === undefined ? [] : reader.read(record.text, record.number);
+      if (events.some((event) => collectStart(starts, event, sessionId))) break;
+    }
+    return starts;
   }
 
   /** A session of a store without a message still has its settings. */
@@ -256,7 +276,9 @@ export class FileImporter {
       await this.open(announced.continues.sessionId);
       await this.flush(this.source.measure());
     }
-    const ref = await this.target.openSession(announced, this.options.agent, this.legacy.get(getFirstId(announced)));
+    const starts = this.format.mayBeRecorded && !this.resumed ? { starts: await this.readStarts(sessionId) } : {};
+    const found = { ...announced, ...starts };
+    const ref = await this.target.openSession(found, this.options.agent, this.legacy.get(getFirstId(announced)));
     this.opened.set(sessionId, ref);
     if (announced.continues !== undefined && ref.empty) {
       this.tips.set(sessionId, { said: announced.continues.resetId, last: sessionId });
@@ -265,6 +287,8 @@ export class FileImporter {
       const previous = this.previousTips[sessionId];
       const lookAhead = () => this.hasKnownLine(sessionId, ref);
       this.known.set(sessionId, await KnownSession.open(this.target.store, ref, sessionId, previous, lookAhead));
+      if (await this.areRecorded([sessionId]))
+        this.recorded.set(sessionId, await RecordedSession.open(this.target.store, ref));
     }
     return ref;
   }
@@ -291,7 +315,9 @@ export class FileImporter {
     for (const [sessionId, known] of this.known) {
       const own = this.pending.flatMap((one, index) => (one.sessionId === sessionId ? [{ ...one, index }] : []));
       if (own.length === 0) continue;
-      for (const [at, draft] of (await known.place(own)).entries()) {
+      const resolved = this.recorded.get(sessionId)?.resolve(own.map(({ draft }) => draft));
+      const drafts = resolved ? own.map((one, at) => ({ ...one, draft: resolved[at] ?? one.draft })) : own;
+      for (const [at, draft] of (await known.place(drafts)).entries()) {
         const { ref, index } = own[at] as (typeof own)[number];
         placed[index] = { ref, draft };
         this.resolvePlace(sessionId, ref, draft);

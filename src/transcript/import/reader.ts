@@ -30,6 +30,8 @@ export interface ImportedSession {
   head?: string;
   /** Stored unchanged on the session. */
   meta?: JsonObject;
+  /** The identities of its first texts: one of them begins the requests of the program, which may be recorded already. */
+  starts?: readonly string[];
 }
 
 /** The content of one record. Every record yields at least one event: nothing is dropped silently. */
@@ -81,4 +83,6 @@ export interface SourceFormat {
   /** Whether a file has this format, judged by its path and its first records (up to 20, each up to 64 KiB). */
   detect(path: string, firstRecords: string[]): boolean;
   open(context: ReaderContext): RecordReader;
+  /** Whether the program's requests may be recorded too, under its session id. */
+  mayBeRecorded?: true;
 }
