@@ -1,4 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -66,6 +77,29 @@ describe("the transcript", () => {
     }
     const elsewhere = first.path.replace("-work", "-work/..");
     await expect(hook("Stop", { sessionId: "session-1", path: elsewhere })).rejects.toMatchObject({ code: "REFUSED" });
+  });
+});
+
+describe("a file with the name of a transcript", () => {
+  test.skipIf(process.platform === "win32")("that is a link or a pipe is refused, and never waited for", async () => {
+    const projects = join(folder, "projects", "p");
+    mkdirSync(projects, { recursive: true });
+    const secret = join(folder, "secret.jsonl");
+    writeFileSync(secret, readFileSync(first.path));
+    const link = join(projects, "linked.jsonl");
+    symlinkSync(secret, link);
+    await expect(hook("Stop", { sessionId: "linked", path: link })).rejects.toMatchObject({ code: "REFUSED" });
+    const elsewhere = join(folder, "elsewhere");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "deep.jsonl"), readFileSync(first.path));
+    symlinkSync(elsewhere, join(folder, "projects", "q"));
+    const through = join(folder, "projects", "q", "deep.jsonl");
+    await expect(hook("Stop", { sessionId: "deep", path: through })).rejects.toMatchObject({ code: "REFUSED" });
+    const pipe = join(projects, "pipe.jsonl");
+    execFileSync("mkfifo", [pipe]);
+    await expect(hook("Stop", { sessionId: "pipe", path: pipe })).rejects.toMatchObject({ code: "REFUSED" });
+    await expect(varve.import([pipe])).rejects.toMatchObject({ code: "BAD_FILE" });
+    expect((await varve.sessions.list({})).sessions).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { VarveError } from "../../domain/index.ts";
 import type { Session, Varve } from "../../index.ts";
@@ -12,13 +12,15 @@ export async function importTranscripts(varve: Varve, input: HookInput, agent: s
   let imported = 0;
   for (const path of [input.transcript_path, input.agent_transcript_path]) {
     if (path === undefined) continue;
-    if (!isTranscript(path, input.session_id)) {
+    const stat = isTranscript(path, input.session_id) ? lstatSync(path, { throwIfNoEntry: false }) : "elsewhere";
+    // A sub-agent that compacts has no file, and a new session has none yet.
+    if (stat === undefined) continue;
+    // A link or a pipe with the right name could make the gateway read another file, or wait for ever.
+    if (stat === "elsewhere" || !stat.isFile() || !isTranscript(realpathSync(path), input.session_id)) {
       throw new VarveError("REFUSED", `${path} is not a transcript of this session.`, {
-        remedy: "Hooks read only the transcripts that Claude Code keeps for their session.",
+        remedy: "Hooks read only the transcripts that Claude Code keeps for their session, and follow no links.",
       });
     }
-    // A sub-agent that compacts has no file, and a new session has none yet.
-    if (!existsSync(path)) continue;
     const report = await runInTurn(path, () => varve.import([path], { source: "claude-code", agent }));
     imported += report.imported;
   }

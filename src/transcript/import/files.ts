@@ -16,7 +16,11 @@ export function findFiles(paths: string[]): string[] {
       });
     }
     if (stat.isDirectory()) walk(path, 0, found);
-    else found.add(realpathSync(path));
+    else if (stat.isFile()) found.add(realpathSync(path));
+    else {
+      // Reading a pipe or a device could block for ever.
+      throw new VarveError("BAD_FILE", `${path} is not a regular file.`, { remedy: "Name a file or a folder." });
+    }
   }
   return [...found].sort();
 }
