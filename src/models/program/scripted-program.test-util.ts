@@ -58,8 +58,9 @@ process.stdin.setEncoding("utf8").on("data", (text) => { input += text; }).on("e
     readCalls: () =>
       existsSync(log)
         ? readFileSync(log, "utf8")
-            .trimEnd()
             .split("\n")
+            // The last line may still be written.
+            .slice(0, -1)
             .map((line) => JSON.parse(line) as ScriptedCall)
         : [],
     remove: () => rmSync(folder, { recursive: true, force: true }),
