@@ -35,6 +35,11 @@ describe("relative dates", () => {
     expect(resolveDates(text, said, "UTC")).toBe(wanted);
   });
 
+  it("are resolved for the first ones only in a text that consists of them", () => {
+    const resolved = resolveDates("昨天".repeat(10_000), said, "UTC");
+    expect(resolved.match(/2026-05-12/g)).toHaveLength(6);
+  });
+
   it("are those of the time zone of the person", () => {
     const late = Date.UTC(2026, 4, 13, 23, 30);
     expect(resolveDates("I saw Ann yesterday.", late, "Asia/Tokyo")).toContain("2026-05-13");

@@ -90,6 +90,7 @@ function format({ from, unit }: { from: number; unit: RelativeSpan["unit"] }): s
     : `${iso.slice(0, 10)} to ${new Date(from + days * dayMs).toISOString().slice(0, 10)}`;
 }
 
+/** A text with more relative dates than this is no fact; the others stay as they are. */
 const spansMax = 6;
 /** A date or a bracket that follows says already when it is. */
 const isDated = /^\s*[,(]?\s*(?:\d{4}-\d\d|\(\d)/;
@@ -104,12 +105,12 @@ export function resolveDates(text: string, statedAt: number, timeZone: string): 
   const found: { start: number; end: number; date: string }[] = [];
   for (const { form, read } of matchers) {
     for (const match of text.matchAll(form)) {
+      if (found.length >= spansMax) break;
       const [start, end] = [match.index, match.index + match[0].length];
       if (found.some((one) => start < one.end && one.start < end) || isDated.test(text.slice(end))) continue;
       const span = read(match.groups ?? {}, today);
       if (span) found.push({ start, end, date: format(span) });
     }
-    if (found.length >= spansMax) break;
   }
   let resolved = text;
   for (const { end, date } of found.sort((a, b) => b.end - a.end)) {
