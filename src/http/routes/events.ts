@@ -68,7 +68,9 @@ async function streamEvents(
   let written = performance.now();
   while (!bus.closed && !disconnected.signal.aborted && !hasExpired(principal, clock.now())) {
     const batch = bus.readSince(position);
-    const visible = batch.events.map((event) => selectEventFor(principal, event)).filter((event) => event !== undefined);
+    const visible = batch.events
+      .map((event) => selectEventFor(principal, event))
+      .filter((event) => event !== undefined);
     if (batch.dropped > 0) await writeDropped(stream, batch.dropped);
     for (const event of visible) await writeEvent(stream, event);
     position = batch.position;
