@@ -11,6 +11,7 @@ import { tentativeMemories } from "./009-tentative-memories.ts";
 import { sessions } from "./010-sessions.ts";
 import { imports } from "./011-imports.ts";
 import { audience } from "./012-audience.ts";
+import { rowSecurity } from "./013-row-security.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   sessions,
   imports,
   audience,
+  rowSecurity,
 ];
