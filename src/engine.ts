@@ -15,6 +15,8 @@ import { createJobService, type JobService } from "./jobs/index.ts";
 import {
   type BackupInfo,
   type BackupOptions,
+  checkDatabase,
+  type DatabaseCheck,
   type DoctorOptions,
   type DoctorReport,
   type RestoreResult,
@@ -91,6 +93,8 @@ export interface Varve {
   watch(paths: string[], request: WatchRequest): Promise<void>;
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
+  /** Checks whether the database keeps tenants apart by itself. */
+  checkDatabase(): Promise<DatabaseCheck>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   /**
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
@@ -236,6 +240,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
+    checkDatabase: () => checkDatabase(store),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.
     tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,

@@ -61,7 +61,7 @@ export {
 export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine.ts";
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
-export type { Status } from "./maintenance/index.ts";
+export type { DatabaseCheck, Status } from "./maintenance/index.ts";
 export {
   type Category,
   categoryNames,
@@ -106,6 +106,7 @@ export type {
   TranscriptInfo,
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
+export { listRoleGrants } from "./store/index.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {

@@ -5,5 +5,6 @@ export {
   restoreBackup,
   takeBackup,
 } from "./backup.ts";
+export { checkDatabase, type DatabaseCheck } from "./check-database.ts";
 export { type DoctorOptions, type DoctorReport, runDoctor } from "./doctor.ts";
 export { readStatus, type Status } from "./status.ts";

@@ -48,10 +48,20 @@ export interface Store {
   dump(file: string): Promise<BackupResult>;
   /** Reports the damage that the engine itself can detect; an empty list means none. */
   checkIntegrity(): Promise<string[]>;
+  /** Checks whether the database itself keeps tenants apart. */
+  checkTenancy(): Promise<TenancyCheck>;
   /** Drops the text index and rebuilds it from the log. */
   rebuildText(extractWords: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
+}
+
+/** How the database keeps tenants apart. */
+export interface TenancyCheck {
+  /** The role of the connection; undefined for a database that has none. */
+  role?: string;
+  /** What keeps row-level security from protecting the data; empty when it does, and for a database without it. */
+  faults: string[];
 }
 
 export interface TransactionOptions {

@@ -20,7 +20,7 @@ import {
   matchNearDuplicates,
   removeMemoryText,
 } from "./memory-text.ts";
-import { isBoundByPolicies, nameTenant } from "./row-security.ts";
+import { findPolicyFaults, isBoundByPolicies, nameTenant } from "./row-security.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
@@ -152,6 +152,10 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const count = missing.rows[0]?.missing ?? 0;
       const dangling = count === 0 ? [] : [`full-text index: ${count} rows refer to missing entries`];
       return [...dangling, ...(await unfinishedRebuild(db))];
+    },
+    async checkTenancy() {
+      const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
+      return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
     },
     async rebuildText(extractWords) {
       await runTransaction(async (tx) => {
