@@ -20,8 +20,10 @@ import {
   type DoctorOptions,
   type DoctorReport,
   type RestoreResult,
+  type RewriteOptions,
   readStatus,
   restoreBackup as restoreInto,
+  rewriteDatabase,
   runDoctor,
   type Status,
   takeBackup,
@@ -44,7 +46,7 @@ import {
   type WatchRequest,
   watchTranscripts,
 } from "./session/index.ts";
-import { openStore, type Store, type StoreTap } from "./store/index.ts";
+import { loadKeys, openStore, type Store, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import { createTranscriptService, type ImportReport, type TranscriptService } from "./transcript/index.ts";
 import { createTurnService, type TurnService } from "./turn/index.ts";
@@ -95,6 +97,8 @@ export interface Varve {
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   /** Checks whether the database keeps tenants apart by itself. */
   checkDatabase(): Promise<DatabaseCheck>;
+  /** Encrypts what was written before `encryption.key` was set or with an earlier key, or decrypts everything. */
+  rewriteDatabase(options?: RewriteOptions): Promise<{ rows: number }>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   /**
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
@@ -135,6 +139,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     ...config.store,
     backupFolder: backupFolder(home),
     tap: options.tap,
+    keys: loadKeys(config.encryption, { home, env: process.env }),
   });
   try {
     return wire(options, { loaded, store, embedder, ownEmbedder });
@@ -241,6 +246,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     checkDatabase: () => checkDatabase(store),
+    rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.
     tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,

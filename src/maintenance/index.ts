@@ -7,4 +7,5 @@ export {
 } from "./backup.ts";
 export { checkDatabase, type DatabaseCheck } from "./check-database.ts";
 export { type DoctorOptions, type DoctorReport, runDoctor } from "./doctor.ts";
+export { type RewriteOptions, rewriteDatabase } from "./rewrite-database.ts";
 export { readStatus, type Status } from "./status.ts";
