@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
+import { backupFolder, type Config, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import {
   type ContextService,
   createContextService,
@@ -8,7 +8,7 @@ import {
   type GrantService,
   type Summarisers,
 } from "./context/index.ts";
-import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
+import { type Clock, type EngineEvent, type Random, systemClock, systemRandom, VarveError } from "./domain/index.ts";
 import { createHooks, type HookOptions, type HookService } from "./hooks.ts";
 import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
@@ -48,7 +48,13 @@ import {
 } from "./session/index.ts";
 import { loadKeys, openStore, type Store, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
-import { createTranscriptService, type ImportReport, type TranscriptService } from "./transcript/index.ts";
+import {
+  createSecretService,
+  createTranscriptService,
+  type ImportReport,
+  type SecretService,
+  type TranscriptService,
+} from "./transcript/index.ts";
 import { createTurnService, type TurnService } from "./turn/index.ts";
 import { packageFolder, version } from "./version.ts";
 
@@ -99,6 +105,8 @@ export interface Varve {
   checkDatabase(): Promise<DatabaseCheck>;
   /** Encrypts what was written before `encryption.key` was set or with an earlier key, or decrypts everything. */
   rewriteDatabase(options?: RewriteOptions): Promise<{ rows: number }>;
+  /** The credentials that were taken out of messages. */
+  readonly secrets: SecretService;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   /**
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
@@ -132,6 +140,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const ownEmbedder = provided.embedder ? undefined : createEmbedder({ loaded, clock, random });
   const embedder = provided.embedder ?? ownEmbedder;
   if (options.willSearch !== undefined) warmUp(embedder, options.willSearch);
+  const keys = loadKeys(config.encryption, { home, env: process.env });
   const store = await openStore({
     database: config.database,
     clock,
@@ -139,7 +148,8 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     ...config.store,
     backupFolder: backupFolder(home),
     tap: options.tap,
-    keys: loadKeys(config.encryption, { home, env: process.env }),
+    keys,
+    ...chooseCapture(config, keys !== undefined),
   });
   try {
     return wire(options, { loaded, store, embedder, ownEmbedder });
@@ -148,6 +158,17 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     await store.close();
     throw error;
   }
+}
+
+/** What happens to credentials in messages, by the settings. */
+function chooseCapture({ redact }: Config, hasKey: boolean): { captureSecrets?: "seal" | "drop" } {
+  const mode = redact.capture ?? (hasKey ? "seal" : "off");
+  if (mode === "seal" && !hasKey) {
+    throw new VarveError("BAD_CONFIG", "redact.capture is seal, but there is no encryption key.", {
+      remedy: "Set encryption.key (`varve db keygen` prints a key), or set redact.capture to drop or off.",
+    });
+  }
+  return mode === "off" ? {} : { captureSecrets: mode };
 }
 
 interface Opened {
@@ -190,7 +211,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     jobs,
     largeContentTokens: config.context.largeFileTokenThreshold,
     describeFile: models.largeFile,
-    redact: config.redact,
+    redact: config.redact.exports,
   });
   const search: SearchService & SearchIndex = createSearchService({
     loaded,
@@ -246,6 +267,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     checkDatabase: () => checkDatabase(store),
+    secrets: createSecretService(store, config.agent),
     rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.

@@ -86,6 +86,7 @@ export {
   walkConversation,
 } from "./read.ts";
 export { type ScannedMessage, scanMessages } from "./scan-messages.ts";
+export { captureInText, createSecretService, type KeptSecret, type SecretService } from "./secret-service.ts";
 export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";
 export { makeTitle } from "./title.ts";
 export {
