@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type AccessTokenService, createAccessTokenService } from "./access/index.ts";
 import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import {
   type ContextService,
@@ -84,6 +85,8 @@ export interface Varve {
   readonly turns: TurnService;
   /** What sub-agents of a host may read. */
   readonly grants: GrantService;
+  /** The access tokens of the gateway that are kept in the database. */
+  readonly accessTokens: AccessTokenService;
   /** Functions of the program that are called before a reset, before a compaction and after a turn. */
   readonly hooks: HookService;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
@@ -231,6 +234,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     turns,
     hooks: hooks.service,
     grants: createGrantService({ store, config, sessions }),
+    accessTokens: createAccessTokenService(store),
     jobs,
     import: (paths, request) => importEverything({ store, config, home }, paths, request),
     watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),

@@ -1,5 +1,6 @@
 /** The public names of the package, listed once. Programs and the surfaces import them from here. */
 
+export type { AccessToken, AccessTokenService, IssuedToken, NewAccessToken } from "./access/index.ts";
 export {
   owner,
   type Principal,

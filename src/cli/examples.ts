@@ -40,6 +40,13 @@ export const examples: Record<string, string[]> = {
   "grants create": ["varve grants create agent:main:jsonl:direct:notes --tokens 4000 --minutes 10"],
   "grants list": ["varve grants list"],
   "grants revoke": ["varve grants revoke --all"],
+  "tokens create": [
+    "varve tokens create laptop --rights read,write",
+    "varve tokens create ci --agent main --expires 30d",
+  ],
+  "tokens list": ["varve tokens list"],
+  "tokens rotate": ["varve tokens rotate laptop --grace 1h"],
+  "tokens revoke": ["varve tokens revoke ci"],
   "sessions new": ["varve sessions new agent:main:jsonl:direct:notes"],
   "sessions restore": ["varve sessions restore agent:main:jsonl:direct:notes"],
   "sessions reset": ["varve sessions reset agent:main:jsonl:direct:notes"],

@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from "commander";
 import { exportFormats, profiles, sourceNames, version } from "../index.ts";
+import { addAccessCommands } from "./access-program.ts";
 import { examples } from "./examples.ts";
 import { addIntegrationCommands } from "./integrations-program.ts";
 import { addMemoryCommands } from "./memory-program.ts";
@@ -23,6 +24,7 @@ export function buildProgram(): Command {
   addMaintenanceCommands(program);
   addConfigCommands(program);
   addIntegrationCommands(program);
+  addAccessCommands(program);
   addChatCommand(program);
   addBenchCommand(program);
   addDemoCommand(program);

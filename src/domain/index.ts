@@ -9,6 +9,7 @@ export {
   systemRandom,
   toWallClock,
 } from "./clock.ts";
+export { durationForm, parseDuration } from "./duration.ts";
 export type { EngineEvent } from "./engine-event.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {

@@ -24,6 +24,7 @@ import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
 import { addSessionLifecycleRoutes } from "./routes/session-lifecycle.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
+import { addTokenRoutes } from "./routes/tokens.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { refuseInvalid } from "./schemas.ts";
 
@@ -64,6 +65,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addMemoryRoutes(app, gateway);
   addTurnRoutes(app, gateway);
   addGrantRoutes(app, gateway);
+  addTokenRoutes(app, gateway);
   addJobRoutes(app, gateway);
   addHookRoutes(app, gateway);
   addExportRoute(app, gateway);

@@ -14,6 +14,7 @@ import { createMetrics } from "./metrics.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { closeServer, createHttpServer, listen } from "./server.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
+import { createTokenRegistry } from "./token-registry.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
 
 export interface GatewayOptions {
@@ -55,7 +56,8 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const port = options.port ?? settings.port;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const { tokens, tokenFile } = loadTokens(varve, bindHost, random);
+  const log = options.log ?? (() => undefined);
+  const { tokens, tokenFile } = await loadTokens(varve, bindHost, random);
   const ownAddress: GatewayAddress = { ...settings, host: bindHost, port };
   const gateway: GatewayContext = {
     varve,
@@ -63,13 +65,18 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     clock,
     deadlines: { ...defaultDeadlines, ...options.deadlines },
     address: ownAddress,
-    tokens,
+    tokens: createTokenRegistry({
+      fixed: tokens,
+      stored: varve.accessTokens,
+      clock,
+      onFailure: (error) => log({ event: "error", method: "", path: "the last use of an access token", error }),
+    }),
     logins: createLogins(clock, random),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
     bus: createEventBus(clock, random),
     metrics: createMetrics(),
     closers: [],
-    log: options.log ?? (() => undefined),
+    log,
   };
   const unsubscribe = varve.onEvent((event) => {
     gateway.metrics.event(event);
@@ -103,6 +110,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
         unsubscribe();
         gateway.bus.close();
         gateway.metrics.close();
+        gateway.closers.push(gateway.tokens.close);
         await Promise.all([closeServer(server, gateway.deadlines.drainMs), ...gateway.closers.map((close) => close())]);
       })();
       return closing;
@@ -110,16 +118,22 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   };
 }
 
-/** Loads the access tokens. Without any in the settings, the gateway listens on loopback only, with the token file. */
-function loadTokens(
+/**
+ * Loads the access tokens that do not change while the gateway runs. Without any in the settings or the database, it
+ * listens on loopback only, with the token file.
+ */
+async function loadTokens(
   varve: Varve,
   bindHost: string,
   random: Random,
-): { tokens: Token[]; tokenFile: string | undefined } {
+): Promise<{ tokens: Token[]; tokenFile: string | undefined }> {
   const { home, config } = varve.settings;
   const tokens = configuredTokens(config.gateway.tokens, process.env);
   if (tokens.length > 0) return { tokens, tokenFile: undefined };
-  if (!isLoopback(bindHost)) throw createPublicBindError(bindHost);
+  if (!isLoopback(bindHost)) {
+    if (bindHost !== "" && (await varve.accessTokens.countActive()) > 0) return { tokens: [], tokenFile: undefined };
+    throw createPublicBindError(bindHost);
+  }
   const tokenFile = tokenFilePath(home);
   const hash = hashSecret(readOrCreateToken(tokenFile, random));
   return { tokens: [{ name: "token file", hash, rights: allRights }], tokenFile };
@@ -131,8 +145,9 @@ function createPublicBindError(bindHost: string): VarveError {
     `The gateway cannot listen on ${JSON.stringify(bindHost)} without access tokens, because other machines could reach it.`,
     {
       remedy:
-        "Define access tokens under gateway.tokens in config.yaml, for example " +
-        '[{name: laptop, token: "env:VARVE_LAPTOP_TOKEN", rights: [read, write]}], or listen on 127.0.0.1.',
+        "Create an access token with `varve tokens create NAME --rights read,write`, or define some under " +
+        'gateway.tokens in config.yaml, for example [{name: laptop, token: "env:VARVE_LAPTOP_TOKEN", rights: ' +
+        "[read, write]}]; or listen on 127.0.0.1.",
     },
   );
 }

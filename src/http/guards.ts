@@ -5,7 +5,7 @@ import { hasRight, type Right } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { classifyOrigin, isOwnHost } from "./addresses.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
-import { boundAgent, identify, type TokenPrincipal } from "./tokens.ts";
+import { boundAgent, describeTokenFault, type TokenPrincipal } from "./tokens.ts";
 
 type Guard = MiddlewareHandler<GatewayEnv>;
 
@@ -84,7 +84,7 @@ export function checkOrigin(gateway: GatewayContext): Guard {
  */
 export function authenticate(gateway: GatewayContext, right?: Right): Guard {
   return async (c, next) => {
-    const principal = authenticateRequest(gateway, c);
+    const principal = await authenticateRequest(gateway, c);
     if (!principal) throw createUnauthorizedError(gateway, c, "The request has no access token.", false);
     takeRequest(gateway, `token ${principal.name}`);
     c.set("principal", principal);
@@ -96,20 +96,15 @@ export function authenticate(gateway: GatewayContext, right?: Right): Guard {
 type Request = Parameters<Guard>[0];
 
 /** Returns the principal of a request; undefined when it has neither a token nor a login cookie. */
-export function authenticateRequest(gateway: GatewayContext, c: Request): TokenPrincipal | undefined {
+export async function authenticateRequest(gateway: GatewayContext, c: Request): Promise<TokenPrincipal | undefined> {
   const header = c.req.header("authorization");
   if (header !== undefined) {
     const secret = bearer.exec(header)?.[1];
     if (secret === undefined)
       throw createUnauthorizedError(gateway, c, "The Authorization header is not a bearer token.", true);
-    const found = identify(gateway.tokens, secret, gateway.clock.now());
+    const found = await gateway.tokens.identify(secret);
     if ("principal" in found) return found.principal;
-    throw createUnauthorizedError(
-      gateway,
-      c,
-      found.fault === "expired" ? "The access token has expired." : "The access token is unknown.",
-      true,
-    );
+    throw createUnauthorizedError(gateway, c, describeTokenFault(found.fault), true);
   }
   const cookie = getCookie(c, cookieName);
   if (cookie === undefined) return undefined;
@@ -161,7 +156,7 @@ function requireRight(principal: TokenPrincipal, right: Right): void {
     "FORBIDDEN",
     `The access token ${JSON.stringify(principal.name)} does not have the right ${right}.`,
     {
-      remedy: `Use another token, or add ${right} to the rights of this one in gateway.tokens.`,
+      remedy: `Use another token, or create one with the right ${right} by \`varve tokens create\`.`,
     },
   );
 }

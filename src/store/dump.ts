@@ -42,6 +42,7 @@ export const dumpedTables = [
   "memory_files",
   "memory_accesses",
   "memory_spend",
+  "tokens",
 ] as const satisfies readonly (keyof Schema)[];
 
 const pageRows = 1000;

@@ -8,6 +8,7 @@ export { migrations } from "./migrations/index.ts";
 export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
 export type {
+  AccessTokenTable,
   BranchTable,
   ConversationTable,
   Db,

@@ -62,6 +62,7 @@ export interface Schema {
   corpus_files: CorpusFileTable;
   corpus_chunks: CorpusChunkTable;
   corpus_states: CorpusStateTable;
+  tokens: AccessTokenTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -520,4 +521,23 @@ export interface CorpusStateTable {
   agent: string;
   revision: number;
   updated_at: number;
+}
+
+/** An access token of the gateway, known by the hash of its secret. */
+export interface AccessTokenTable {
+  id: string;
+  name: string;
+  /** SHA-256 of the secret, in hex. */
+  hash: string;
+  agent: string | null;
+  /** A JSON list; null for the scopes that the settings open. */
+  scopes: string | null;
+  /** A JSON list of `read`, `write` and `admin`. */
+  rights: string;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  /** When it stops to be accepted; in the future during the grace period of a rotation. */
+  revoked_at: number | null;
+  rotated_from: string | null;
 }

@@ -10,6 +10,7 @@ import { turns } from "./008-turns.ts";
 import { tentativeMemories } from "./009-tentative-memories.ts";
 import { sessions } from "./010-sessions.ts";
 import { imports } from "./011-imports.ts";
+import { tokens } from "./012-tokens.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   tentativeMemories,
   sessions,
   imports,
+  tokens,
 ];
