@@ -32,6 +32,8 @@ export interface GatewayContext {
   limiter: RateLimiter;
   bus: EventBus;
   metrics: Metrics;
+  /** The connections of the Unix socket. */
+  localConnections: WeakSet<object>;
   /** Called when the gateway closes. */
   closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;

@@ -38,7 +38,9 @@ export const secureHeaders: Guard = async (c, next) => {
 export function checkHost(gateway: GatewayContext): Guard {
   return async (c, next) => {
     const given = c.req.header("host");
-    if (!isOwnHost(given, gateway.address)) {
+    // No web page can open a Unix socket, so the name of its requests needs no port.
+    const isLocal = given === "localhost" && gateway.localConnections.has(c.env.incoming.socket);
+    if (!isLocal && !isOwnHost(given, gateway.address)) {
       throw new VarveError(
         "FORBIDDEN",
         `The Host header ${JSON.stringify(given?.slice(0, 200))} does not name this gateway.`,

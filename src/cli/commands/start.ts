@@ -24,12 +24,13 @@ export async function startCommand(flags: StartFlags): Promise<void> {
       ["API", `${url}/api/openapi.json`],
       ["MCP", `${url}/mcp`],
       ["proxy", `${url}/proxy/anthropic, ${url}/proxy/openai/v1`],
-      ["token", gateway.tokenFile ?? "the tokens in gateway.tokens"],
+      ...(gateway.socket === undefined ? [] : [["socket", gateway.socket]]),
+      ["token", gateway.tokenFile ?? "the tokens in gateway.tokens, and those of `varve tokens`"],
       ["chat", "varve chat"],
     ];
     const shown = lines.map(([name = "", value]) => `  ${name.padEnd(6)} ${value}`).join("\n");
     output.say(`Varve is running at ${url}\n\n${shown}\n\nPress Ctrl-C to stop.`);
-    output.result({ url: gateway.url, port: gateway.port, tokenFile: gateway.tokenFile });
+    output.result({ url: gateway.url, port: gateway.port, socket: gateway.socket, tokenFile: gateway.tokenFile });
     if (flags.open) openBrowser(link);
     await waitForStop();
     process.stderr.write("\nStopping…\n");

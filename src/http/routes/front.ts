@@ -26,6 +26,7 @@ export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
       setCookie(c, cookieName, login.secret, {
         httpOnly: true,
         sameSite: "Strict",
+        secure: gateway.address.secure === true,
         path: "/",
         maxAge: login.maxAgeSeconds,
       });
