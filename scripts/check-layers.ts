@@ -11,7 +11,7 @@ const steps: readonly (readonly string[])[] = [
   ["authorization"],
   ["config", "tokens"],
   ["store"],
-  ["access"],
+  ["access", "audit"],
   ["models"],
   ["jobs"],
   ["transcript"],

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type AccessTokenService, createAccessTokenService } from "./access/index.ts";
+import { type AuditLog, createAuditLog } from "./audit/index.ts";
 import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import {
   type ContextService,
@@ -87,6 +88,8 @@ export interface Varve {
   readonly grants: GrantService;
   /** The access tokens of the gateway that are kept in the database. */
   readonly accessTokens: AccessTokenService;
+  /** Who read or changed what through the gateway and the command line. */
+  readonly audit: AuditLog;
   /** Functions of the program that are called before a reset, before a compaction and after a turn. */
   readonly hooks: HookService;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
@@ -223,6 +226,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     afterTurn: hooks.afterTurn,
     emit,
   });
+  const audit = createAuditLog(store, config.gateway.audit);
   let closing: Promise<void> | undefined;
   const varve: Varve = {
     settings: loaded,
@@ -235,6 +239,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     hooks: hooks.service,
     grants: createGrantService({ store, config, sessions }),
     accessTokens: createAccessTokenService(store),
+    audit,
     jobs,
     import: (paths, request) => importEverything({ store, config, home }, paths, request),
     watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),
@@ -258,6 +263,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
         await previousEmbedders.close();
         try {
           await memory.close();
+          await audit.close();
         } finally {
           await store.close();
         }

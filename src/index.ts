@@ -1,6 +1,7 @@
 /** The public names of the package, listed once. Programs and the surfaces import them from here. */
 
 export type { AccessToken, AccessTokenService, IssuedToken, NewAccessToken } from "./access/index.ts";
+export type { AuditEvent, AuditLog, AuditQuery, AuditRecord, ChainReport } from "./audit/index.ts";
 export {
   owner,
   type Principal,

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { parseTime, parseWholeNumber } from "./option-parsers.ts";
 
 const rightNames = ["read", "write", "admin"] as const;
 type RightName = (typeof rightNames)[number];
@@ -6,6 +7,24 @@ type RightName = (typeof rightNames)[number];
 /** Defines the commands that decide who may use the gateway. */
 export function addAccessCommands(program: Command): void {
   addTokenCommands(program);
+  addAuditCommands(program);
+}
+
+function addAuditCommands(program: Command): void {
+  const load = () => import("./commands/audit.ts");
+  const audit = program.command("audit").description("Show and check who read or changed what (gateway.audit)");
+  audit
+    .command("list")
+    .description("List records of the audit log, newest first")
+    .option("--since <time>", "only records from this date or time on", parseTime)
+    .option("--principal <name>", "only records of this principal, such as owner or the name of a token")
+    .option("--limit <n>", "the maximum number of records; 50 by default", parseWholeNumber(1))
+    .action(async (flags) => (await load()).listAuditCommand(flags));
+  audit
+    .command("verify")
+    .description("Check that no record of the audit log was changed or removed, and print its head")
+    .option("--expect <head>", "a head that was printed earlier and must still be in the log, as NUM:HASH")
+    .action(async (flags) => (await load()).verifyAuditCommand(flags));
 }
 
 function addTokenCommands(program: Command): void {

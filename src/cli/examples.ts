@@ -47,6 +47,8 @@ export const examples: Record<string, string[]> = {
   "tokens list": ["varve tokens list"],
   "tokens rotate": ["varve tokens rotate laptop --grace 1h"],
   "tokens revoke": ["varve tokens revoke ci"],
+  "audit list": ["varve audit list", "varve audit list --since 2026-01-01 --principal owner"],
+  "audit verify": ["varve audit verify"],
   "sessions new": ["varve sessions new agent:main:jsonl:direct:notes"],
   "sessions restore": ["varve sessions restore agent:main:jsonl:direct:notes"],
   "sessions reset": ["varve sessions reset agent:main:jsonl:direct:notes"],

@@ -2,10 +2,12 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { timeout } from "hono/timeout";
+import { auditRequests } from "./audit-requests.ts";
 import { limitBody, limitShape } from "./body-limit.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "./context.ts";
 import { answerError, answerProxyError, notFound, toPublicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, secureHeaders } from "./guards.ts";
+import { addAuditRoutes } from "./routes/audit.ts";
 import { addContextRoutes } from "./routes/context.ts";
 import { addDocumentRoute } from "./routes/document.ts";
 import { addEventRoute } from "./routes/events.ts";
@@ -39,6 +41,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   });
 
   app.use(logRequests(gateway));
+  app.use(auditRequests(gateway));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }));
   app.use(secureHeaders);
   app.use(checkHost(gateway));
@@ -66,6 +69,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addTurnRoutes(app, gateway);
   addGrantRoutes(app, gateway);
   addTokenRoutes(app, gateway);
+  addAuditRoutes(app, gateway);
   addJobRoutes(app, gateway);
   addHookRoutes(app, gateway);
   addExportRoute(app, gateway);

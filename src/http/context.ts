@@ -43,7 +43,11 @@ export interface GatewayContext {
 
 export interface GatewayEnv {
   Bindings: HttpBindings;
-  Variables: { principal: TokenPrincipal };
+  Variables: {
+    principal: TokenPrincipal;
+    /** Ids for the audit log that are not in the request, such as those of created objects. */
+    auditTargets?: Record<string, string>;
+  };
 }
 
 export type GatewayApp = OpenAPIHono<GatewayEnv>;

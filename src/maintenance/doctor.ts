@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { verifyChain } from "../audit/index.ts";
 import { checkConfig, type LoadedConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
@@ -56,6 +57,7 @@ const names = {
   leases: "no expired lock remains",
   quarantine: "no imported line waits in quarantine",
   config: "the settings are right",
+  audit: "no record of the audit log was changed or removed",
   legacy: "no store of an older program waits to be imported",
 } as const;
 
@@ -93,8 +95,15 @@ async function runChecks(engine: DoctorEngine, options: DoctorOptions): Promise<
       fixable: false,
     },
     { check: names.config, faults: config.map(printFault), checked: 1, fixable: false },
+    await checkAudit(store),
     { check: names.legacy, faults: legacy, checked: legacy.length, fixable: true },
   ];
+}
+
+async function checkAudit(store: Store): Promise<Finding> {
+  const { fault, rows } = await verifyChain(store);
+  const faults = fault === null ? [] : [`record ${fault.num}: ${fault.reason}`];
+  return { check: names.audit, faults, checked: rows, fixable: false };
 }
 
 async function repair(engine: DoctorEngine, finding: Finding, options: DoctorOptions): Promise<string> {

@@ -43,6 +43,8 @@ export const dumpedTables = [
   "memory_accesses",
   "memory_spend",
   "tokens",
+  "audit",
+  "audit_links",
 ] as const satisfies readonly (keyof Schema)[];
 
 const pageRows = 1000;

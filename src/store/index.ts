@@ -9,6 +9,7 @@ export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
 export type {
   AccessTokenTable,
+  AuditTable,
   BranchTable,
   ConversationTable,
   Db,

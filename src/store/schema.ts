@@ -63,6 +63,8 @@ export interface Schema {
   corpus_chunks: CorpusChunkTable;
   corpus_states: CorpusStateTable;
   tokens: AccessTokenTable;
+  audit: AuditTable;
+  audit_links: AuditLinkTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -540,4 +542,26 @@ export interface AccessTokenTable {
   /** When it stops to be accepted; in the future during the grace period of a rotation. */
   revoked_at: number | null;
   rotated_from: string | null;
+}
+
+/** A record of the audit log. */
+export interface AuditTable {
+  /** 1, 2, 3, … without gaps. */
+  num: number;
+  time: number;
+  process: string;
+  principal: string;
+  action: string;
+  /** The ids of the objects, as JSON. */
+  targets: string;
+  status: string;
+  /** A hash of the previous row's hash and of this row. */
+  hash: string;
+}
+
+/** Noted links of the audit log: its head, and the last record that retention removed. */
+export interface AuditLinkTable {
+  name: string;
+  num: number;
+  hash: string;
 }

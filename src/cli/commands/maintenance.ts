@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type EngineEvent, restoreBackup, type Status } from "../../index.ts";
+import { type EngineEvent, loadConfig, restoreBackup, type Status } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
@@ -120,6 +120,8 @@ export async function restoreCommand(file: string, flags: CommonOptions & { yes?
     );
   }
   const result = await restoreBackup(openOptions(flags), file);
+  // The audit log is now that of the backup, so the restore is recorded there.
+  if (loadConfig({ home: flags.home }).config.gateway.audit) await withVarve(flags, async () => undefined);
   const output = outputFor(flags);
   output.say(`Restored ${number(result.messages)} messages from ${result.from}.`);
   if (result.kept) output.say(`The previous database is kept as ${result.kept}.`);

@@ -33,6 +33,10 @@ export const gatewaySection = z.strictObject({
     .default([])
     .describe("Access tokens, each with name, token, rights and optionally agent, scopes and expiresAt to restrict it.")
     .register(secrets, { mask: maskTokens }),
+  audit: z
+    .boolean()
+    .default(false)
+    .describe("Whether the audit log records who read or changed what, through the gateway and the command line."),
   socket: z
     .union([z.boolean(), z.string().min(1)])
     .default(true)

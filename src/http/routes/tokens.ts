@@ -97,12 +97,14 @@ export function addTokenRoutes(app: GatewayApp, { varve, tokens }: GatewayContex
   addRoute(app, list, async (c) => reply(c, tokensSchema, { tokens: await varve.accessTokens.list() }));
   addRoute(app, create, async (c) => {
     const issued = await varve.accessTokens.create(c.req.valid("json"), { principal: c.get("principal") });
+    c.set("auditTargets", { token: issued.token.id });
     tokens.clearCache();
     return reply(c, issuedSchema, issued, 201);
   });
   addRoute(app, rotate, async (c) => {
     const { id } = c.req.valid("param");
     const issued = await varve.accessTokens.rotate(id, { ...c.req.valid("json"), principal: c.get("principal") });
+    c.set("auditTargets", { token: issued.token.id });
     tokens.clearCache();
     return reply(c, issuedSchema, issued, 201);
   });

@@ -11,6 +11,7 @@ import { tentativeMemories } from "./009-tentative-memories.ts";
 import { sessions } from "./010-sessions.ts";
 import { imports } from "./011-imports.ts";
 import { tokens } from "./012-tokens.ts";
+import { audit } from "./013-audit.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   sessions,
   imports,
   tokens,
+  audit,
 ];
