@@ -6,7 +6,7 @@ import { auditRequests } from "./audit-requests.ts";
 import { limitBody, limitShape } from "./body-limit.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "./context.ts";
 import { answerError, answerProxyError, notFound, toPublicError, wrongMethod } from "./errors.ts";
-import { authenticate, checkHost, checkOrigin, logRequests, secureHeaders } from "./guards.ts";
+import { authenticate, checkHost, checkOrigin, logRequests, requireRights, secureHeaders } from "./guards.ts";
 import { addAuditRoutes } from "./routes/audit.ts";
 import { addContextRoutes } from "./routes/context.ts";
 import { addDocumentRoute } from "./routes/document.ts";
@@ -51,9 +51,9 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   app.use(timeout(gateway.settings.requestTimeoutMs, () => new HTTPException(504)));
   app.use("/api/*", authenticate(gateway));
   app.use("/api", authenticate(gateway));
-  // Every MCP message is a POST; a token with the right to read gets only the tools that read.
-  app.use("/mcp", authenticate(gateway, "read"));
-  app.use("/metrics", authenticate(gateway, "read"));
+  // Every tool returns content; those that write need the right write too.
+  app.use("/mcp", authenticate(gateway), requireRights(["read"]));
+  app.use("/metrics", authenticate(gateway), requireRights(["read"]));
   app.use(limitBody(gateway));
   app.use(limitShape);
 

@@ -1,18 +1,38 @@
+import { canUseAgent, hasRight, type Principal, type Right } from "../authorization/index.ts";
 import { type Clock, newId, type Random } from "../domain/index.ts";
 
-export type GatewayEventType =
-  | "messages.appended"
-  | "session.created"
-  | "session.updated"
-  | "session.renewed"
-  | "session.restored"
-  | "session.deleted"
-  | "compaction"
-  | "job.failed"
-  | "hook.failed"
-  | "memories"
-  | "turn.ended"
-  | "turn.failed";
+interface EventRule {
+  /** The right a reader of the event stream needs to get the event. */
+  right: Right;
+  /** Whether its data may contain text of any memory: a reader that is limited to some scopes gets it without data. */
+  mayQuoteMemories: boolean;
+}
+
+/** Every event of the stream, and who gets it. */
+export const eventRules = {
+  "messages.appended": { right: "read", mayQuoteMemories: false },
+  "session.created": { right: "read", mayQuoteMemories: false },
+  "session.updated": { right: "read", mayQuoteMemories: false },
+  "session.renewed": { right: "read", mayQuoteMemories: false },
+  "session.restored": { right: "read", mayQuoteMemories: false },
+  "session.deleted": { right: "read", mayQuoteMemories: false },
+  compaction: { right: "read", mayQuoteMemories: false },
+  "job.failed": { right: "read", mayQuoteMemories: true },
+  "hook.failed": { right: "read", mayQuoteMemories: true },
+  memories: { right: "read", mayQuoteMemories: true },
+  "turn.ended": { right: "read", mayQuoteMemories: true },
+  "turn.failed": { right: "read", mayQuoteMemories: true },
+} satisfies Record<string, EventRule>;
+
+export type GatewayEventType = keyof typeof eventRules;
+
+/** Returns what a principal may see of an event; undefined when it may not know of it. */
+export function selectEventFor<E extends GatewayEvent>(principal: Principal, event: E): E | undefined {
+  const { right, mayQuoteMemories } = eventRules[event.type];
+  if (!hasRight(principal, right) || !canUseAgent(principal, event.agent)) return undefined;
+  if (!mayQuoteMemories || principal.scopes === undefined) return event;
+  return { ...event, data: undefined };
+}
 
 /** A change that was made through this gateway. */
 export interface GatewayEvent {

@@ -80,17 +80,13 @@ export function checkOrigin(gateway: GatewayContext): Guard {
   };
 }
 
-/**
- * Requires a known access token and counts the request against its rate limit. `right` overrides the right that follows
- * from the method: GET and HEAD need read, all others write.
- */
-export function authenticate(gateway: GatewayContext, right?: Right): Guard {
+/** Requires a known access token and counts the request against its rate limit. Each route checks its own rights. */
+export function authenticate(gateway: GatewayContext): Guard {
   return async (c, next) => {
     const principal = await authenticateRequest(gateway, c);
     if (!principal) throw createUnauthorizedError(gateway, c, "The request has no access token.", false);
     takeRequest(gateway, `token ${principal.name}`);
     c.set("principal", principal);
-    requireRight(principal, right ?? (readMethods.has(c.req.method) ? "read" : "write"));
     await next();
   };
 }
@@ -163,18 +159,22 @@ function requireRight(principal: TokenPrincipal, right: Right): void {
   );
 }
 
-/** Admin routes concern all agents, so a token that is bound to one agent is refused. */
-export const requireAdmin: Guard = async (c, next) => {
-  const principal = c.get("principal");
-  requireRight(principal, "admin");
-  if (boundAgent(principal) !== undefined) {
-    throw new VarveError(
-      "FORBIDDEN",
-      `The access token is bound to the agent ${boundAgent(principal)}, but this route concerns all agents.`,
-      {
-        remedy: "Use a token without an agent.",
-      },
-    );
-  }
-  await next();
-};
+/** Refuses a principal without the rights of a route. Admin routes concern all agents, so bound tokens are refused. */
+export function requireRights(rights: readonly Right[]): Guard {
+  return async (c, next) => {
+    const principal = c.get("principal");
+    for (const right of rights) requireRight(principal, right);
+    if (rights.includes("admin")) refuseBoundToken(principal);
+    await next();
+  };
+}
+
+function refuseBoundToken(principal: TokenPrincipal): void {
+  const agent = boundAgent(principal);
+  if (agent === undefined) return;
+  throw new VarveError(
+    "FORBIDDEN",
+    `The access token is bound to the agent ${agent}, but this route concerns all agents.`,
+    { remedy: "Use a token without an agent." },
+  );
+}

@@ -2,12 +2,18 @@
 import { createRoute, type RouteConfig, type RouteHandler, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Right } from "../authorization/index.ts";
 import type { GatewayApp, GatewayEnv } from "./context.ts";
-import { requireAdmin } from "./guards.ts";
+import { requireRights } from "./guards.ts";
 import { errorSchema } from "./schemas.ts";
 
-/** Spread into a route that needs the right admin: adds the guard and the mark in the OpenAPI document. */
-export const adminOnly = { middleware: requireAdmin, "x-varve-right": "admin" } as const;
+/**
+ * Spread into a route: declares the rights it needs, in the OpenAPI document too, and adds their guard. Whatever returns
+ * content needs `read`, also when it writes.
+ */
+export function needs(...rights: [Right, ...Right[]]) {
+  return { middleware: requireRights(rights), "x-varve-right": rights.length === 1 ? rights[0] : rights };
+}
 
 export function jsonContent<S extends z.ZodType>(schema: S, description: string) {
   return { description, content: { "application/json": { schema } } };
@@ -26,7 +32,7 @@ export { createRoute };
  * Adds a route. The library derives the answer's type from `c.json`, which fails for recursive JSON values; `reply`
  * checks the value against the schema's type instead.
  */
-export function addRoute<R extends RouteConfig>(
+export function addRoute<R extends RouteConfig & ReturnType<typeof needs>>(
   app: GatewayApp,
   route: R,
   handler: (c: Parameters<RouteHandler<R, GatewayEnv>>[0]) => Response | Promise<Response>,

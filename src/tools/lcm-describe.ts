@@ -151,6 +151,7 @@ export const lcmDescribe = defineTool({
   input,
   output: described,
   annotations: readOnly,
+  rights: ["read"],
   notIn: {},
   async run(context, asked) {
     const scope = await resolveScope(context, asked);

@@ -58,6 +58,7 @@ export const lcmExpandQuery = defineTool({
     cuts,
   }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: { delegated: "A delegated reader cannot delegate again: use lcm_grep, lcm_describe and lcm_expand." },
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
     const scope = await resolveScope(context, { conversationId: one, allConversations: all });

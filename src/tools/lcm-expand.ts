@@ -66,6 +66,7 @@ export const lcmExpand = defineTool({
   input,
   output: z.object({ note, items: z.array(item), tokens: z.number(), cuts }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: {
     session:
       "Ask lcm_expand_query: a delegated reader opens the summaries and answers, so that they do not fill this conversation.",

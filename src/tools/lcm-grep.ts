@@ -72,6 +72,7 @@ export const lcmGrep = defineTool({
     cuts,
   }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: {},
   async run(context, { conversationId: one, allConversations: all, ...asked }) {
     const scope = await resolveScope(context, { conversationId: one, allConversations: all });

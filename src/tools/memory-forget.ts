@@ -29,6 +29,7 @@ export const memoryForget = defineTool({
     backups: z.array(z.string()).describe("Backups that may still hold what was purged."),
   }),
   annotations: { ...writes, destructiveHint: true },
+  rights: ["read", "write"],
   notIn: notDelegated,
   async run(context, { memoryId: id, query: words = "", scope, purge }) {
     const { principal, agent } = await resolveRequester(context);

@@ -51,6 +51,7 @@ export const memoryGet = defineTool({
     cuts,
   }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: { delegated: "Use lcm_describe: it keeps to what the grant opens." },
   async run(context, asked) {
     const target = asked.path ?? asked.id ?? "";

@@ -29,6 +29,7 @@ export const memoryList = defineTool({
   input: z.strictObject(fields),
   output: z.object({ note, memories: z.array(remembered), total: z.number(), cuts }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: notDelegated,
   async run(context, { scope, ...asked }) {
     const { principal, agent } = await resolveRequester(context);
@@ -76,6 +77,7 @@ export const memoryStats = defineTool({
     cuts,
   }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: notDelegated,
   async run(context, { scope, category: kind, limit, offset }) {
     const { principal, agent } = await resolveRequester(context);

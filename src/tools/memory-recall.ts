@@ -33,6 +33,7 @@ export const memoryRecall = defineTool({
   }),
   output: z.object({ note, memories: z.array(remembered), mode: z.string(), cuts }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: notDelegated,
   async run(context, { scope, ...asked }) {
     const { principal, agent } = await resolveRequester(context);

@@ -61,6 +61,7 @@ export const memorySearch = defineTool({
     cuts,
   }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: { delegated: "Use lcm_grep, lcm_describe and lcm_expand: they keep to what the grant opens." },
   async run(context, { query, maxResults, channel, corpus, minScore, since, before }) {
     const { agent } = await resolvePlace(context);

@@ -43,6 +43,7 @@ export const memoryStore = defineTool({
   }),
   output: z.object({ note, decision: z.string(), memory: remembered }),
   annotations: writes,
+  rights: ["read", "write"],
   notIn: notDelegated,
   async run(context, asked) {
     const { principal, agent, session } = await resolveRequester(context);

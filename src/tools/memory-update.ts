@@ -34,6 +34,7 @@ export const memoryUpdate = defineTool({
     }),
   output: z.object({ note, memory: remembered }),
   annotations: writes,
+  rights: ["read", "write"],
   notIn: notDelegated,
   async run(context, { memoryId: id, ...patch }) {
     const { principal, agent } = await resolveRequester(context);

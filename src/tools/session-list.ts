@@ -45,6 +45,7 @@ export const sessionList = defineTool({
   }),
   output: z.object({ note, sessions: z.array(listedSession), cuts }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: { delegated: "A grant opens conversations, not the list of them: search with lcm_grep." },
   async run(context, asked) {
     const agentNamed = await resolveAgent(context, asked.agent);

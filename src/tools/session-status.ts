@@ -32,6 +32,7 @@ export const sessionStatus = defineTool({
     cuts,
   }),
   annotations: readOnly,
+  rights: ["read"],
   notIn: { delegated: "A grant opens conversations, not their state: search with lcm_grep." },
   async run(context, asked) {
     const session = await meant(context, asked);

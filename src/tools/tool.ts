@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Right } from "../authorization/index.ts";
 import type { ToolContext, ToolSetting } from "./context.ts";
 
 /** The result of a tool: text with citations for a model, and the same as values for a program. */
@@ -23,6 +24,8 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   input: I;
   output: O;
   annotations: ToolAnnotations;
+  /** The rights that a caller needs. Every tool returns content, so every tool needs `read`. */
+  rights: readonly Right[];
   /** The settings where it is not offered, with what to use there instead. */
   notIn: Partial<Record<ToolSetting, string>>;
   run(context: ToolContext, input: z.output<I>): Promise<ToolResult<z.input<O>>>;

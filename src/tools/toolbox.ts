@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hasRight, owner } from "../authorization/index.ts";
 import { toVarveError, VarveError } from "../domain/index.ts";
 import { noSession, resolveSetting, type ToolContext, type ToolOptions, type ToolServices } from "./context.ts";
 import { lcmDescribe } from "./lcm-describe.ts";
@@ -35,7 +36,7 @@ export const allTools: readonly Tool[] = [
 ];
 
 /** A tool bound to its context: it only needs the input of a model. */
-export interface BoundTool extends Omit<Tool, "run" | "notIn"> {
+export interface BoundTool extends Omit<Tool, "run" | "notIn" | "rights"> {
   run(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult>;
 }
 
@@ -64,14 +65,16 @@ export function openToolbox(services: ToolServices, options: ToolOptions = {}): 
 }
 
 /** Why a tool is not offered here, with what to do instead; undefined when it is. */
-function findAlternative({ notIn, annotations }: Tool, options: ToolOptions): string | undefined {
+function findAlternative({ notIn, rights }: Tool, options: ToolOptions): string | undefined {
   const instead = notIn[resolveSetting(options)];
-  if (instead !== undefined || !options.readOnly || annotations.readOnlyHint) return instead;
-  return "Only reading is allowed here.";
+  if (instead !== undefined) return instead;
+  if (options.readOnly && rights.some((right) => right !== "read")) return "Only reading is allowed here.";
+  const missing = rights.find((right) => !hasRight(options.principal ?? owner, right));
+  return missing === undefined ? undefined : `It needs the right ${missing}.`;
 }
 
 function bind(tool: Tool, context: ToolContext): BoundTool {
-  const { run, notIn: _, ...definition } = tool;
+  const { run, notIn: _, rights: _rights, ...definition } = tool;
   const instead = findAlternative(tool, context);
   return {
     ...definition,

@@ -1,7 +1,7 @@
 /** Routes of the audit log. */
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, adminOnly, createRoute, failures, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
 import { fields, limitQuery, text, timeQuery } from "../schemas.ts";
 
 const tags = ["audit"];
@@ -27,7 +27,7 @@ const list = createRoute({
   path: "/api/audit",
   tags,
   summary: "List who read or changed what, newest first",
-  ...adminOnly,
+  ...needs("admin"),
   request: {
     query: fields({
       since: timeQuery,
@@ -55,7 +55,7 @@ const verify = createRoute({
   path: "/api/audit/verification",
   tags,
   summary: "Check that no record of the audit log was changed or removed",
-  ...adminOnly,
+  ...needs("admin"),
   responses: { 200: jsonContent(reportSchema, "The result, with the last link of the chain."), ...failures },
 });
 

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { hasRight } from "../../authorization/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
 import { requireSession } from "../session-access.ts";
 
@@ -42,6 +42,7 @@ const overviewSchema = z.object({
 const overview = createRoute({
   method: "get",
   path: "/api/sessions/{key}/context",
+  ...needs("read"),
   tags,
   summary: "Get the summaries in the context and the size of the messages after them",
   request: { params: sessionParam, query },
@@ -52,6 +53,7 @@ const treeSchema = z.object({ nodes: z.array(z.object({ summary: summarySchema, 
 const tree = createRoute({
   method: "get",
   path: "/api/sessions/{key}/context/tree",
+  ...needs("read"),
   tags,
   summary: "Get the summaries as a tree",
   request: { params: sessionParam, query },
@@ -67,6 +69,7 @@ const viewSchema = z.object({
 const assemble = createRoute({
   method: "get",
   path: "/api/sessions/{key}/context/assembled",
+  ...needs("read"),
   tags,
   summary: "Assemble the messages as a model would get them, with a trace of what was included or omitted and why",
   request: {
@@ -108,6 +111,7 @@ const resultSchema = z.object({
 const compact = createRoute({
   method: "post",
   path: "/api/sessions/{key}/context/compact",
+  ...needs("write"),
   tags,
   summary: "Summarise old messages until the context fits a budget, or all but the recent ones",
   request: {
@@ -134,6 +138,7 @@ const committedSchema = z.object({
 const commit = createRoute({
   method: "post",
   path: "/api/sessions/{key}/turns",
+  ...needs("write"),
   tags,
   summary: "Store all messages of a turn atomically; sent again with the same key, it is stored once",
   request: {

@@ -1,13 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import { version } from "../../version.ts";
 import type { GatewayApp } from "../context.ts";
-import { addRoute, createRoute, failures, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
 
 const documentSchema = z.looseObject({ openapi: z.string() });
 
 const document = createRoute({
   method: "get",
   path: "/api/openapi.json",
+  ...needs("read"),
   tags: ["maintenance"],
   summary: "Get this OpenAPI document",
   responses: { 200: jsonContent(documentSchema, "The OpenAPI document."), ...failures },
@@ -24,8 +25,8 @@ export function addDocumentRoute(app: GatewayApp): void {
         title: "Varve",
         version,
         description:
-          "Requests need an access token: GET with the right read, all others with the right write; operations marked " +
-          "`x-varve-right: admin` need the right admin.",
+          "Requests need an access token with the rights that `x-varve-right` of the operation names. The right admin " +
+          "includes the others.",
       },
       security: [{ token: [] }],
     }) as unknown as Record<string, unknown>;

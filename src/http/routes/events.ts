@@ -2,10 +2,10 @@ import { z } from "@hono/zod-openapi";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { VarveError } from "../../domain/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import type { NumberedEvent } from "../events.ts";
-import { addRoute, createRoute, failures } from "../routing.ts";
+import { eventRules, type NumberedEvent, selectEventFor } from "../events.ts";
+import { addRoute, createRoute, failures, needs } from "../routing.ts";
 import { tokenCacheMs } from "../token-registry.ts";
-import { boundAgent, type TokenPrincipal } from "../tokens.ts";
+import type { TokenPrincipal } from "../tokens.ts";
 
 const heartbeatMs = 15_000;
 const streamsMax = 100;
@@ -13,12 +13,13 @@ const streamsMax = 100;
 const events = createRoute({
   method: "get",
   path: "/api/events",
+  ...needs("read"),
   tags: ["events"],
   summary: "Stream the changes that are made through this gateway",
   description:
-    "Server-sent events: ready, messages.appended, session.created, session.updated, session.renewed, " +
-    "session.restored, session.deleted, compaction, memories, job.failed, hook.failed, turn.ended, turn.failed. A client that reconnects with Last-Event-ID gets the events it missed. If some of them " +
-    "are no longer kept, an event `dropped` has their count, or null when it is unknown.",
+    `Server-sent events: ready, ${Object.keys(eventRules).join(", ")}. A token that is limited to some memory scopes ` +
+    "gets those that may quote a memory without their data. A client that reconnects with Last-Event-ID gets the events " +
+    "it missed. If some of them are no longer kept, an event `dropped` has their count, or null when it is unknown.",
   responses: {
     200: { description: "The stream.", content: { "text/event-stream": { schema: z.string() } } },
     ...failures,
@@ -68,9 +69,9 @@ async function streamEvents(
   let written = performance.now();
   while (!bus.closed && !disconnected.signal.aborted && (await tokens.isAccepted(principal))) {
     const batch = bus.readSince(position);
-    const visible = batch.events.filter(
-      (event) => boundAgent(principal) === undefined || event.agent === boundAgent(principal),
-    );
+    const visible = batch.events
+      .map((event) => selectEventFor(principal, event))
+      .filter((event) => event !== undefined);
     if (batch.dropped > 0) await writeDropped(stream, batch.dropped);
     for (const event of visible) await writeEvent(stream, event);
     position = batch.position;

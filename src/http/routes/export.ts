@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures } from "../routing.ts";
+import { addRoute, createRoute, failures, needs } from "../routing.ts";
 import { agentQuery, fields, sessionParam } from "../schemas.ts";
 import { requireReadableSession } from "../session-access.ts";
 
@@ -16,6 +16,7 @@ const exportPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; fr
 const exportRoute = createRoute({
   method: "get",
   path: "/api/sessions/{key}/export",
+  ...needs("read"),
   tags: ["messages"],
   summary: "Export the conversation as JSON lines (complete), Markdown or HTML",
   request: {

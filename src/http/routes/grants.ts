@@ -1,7 +1,7 @@
 /** Routes for grants: what a sub-agent of a host may read of the history. */
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, errorSchema, fields, limitQuery, text } from "../schemas.ts";
 import { resolveAgent } from "../session-access.ts";
 
@@ -23,6 +23,7 @@ const grantSchema = z
 const create = createRoute({
   method: "post",
   path: "/api/grants",
+  ...needs("read", "write"),
   tags,
   summary: "Let a sub-agent read some conversations, for a number of tokens, until a time",
   request: {
@@ -46,6 +47,7 @@ const grantsSchema = z.object({ grants: z.array(grantSchema) });
 const list = createRoute({
   method: "get",
   path: "/api/grants",
+  ...needs("read"),
   tags,
   summary: "List the grants of an agent, newest first",
   request: {
@@ -61,6 +63,7 @@ const list = createRoute({
 const revoke = createRoute({
   method: "post",
   path: "/api/grants/{id}/revoke",
+  ...needs("write"),
   tags,
   summary: "End a grant at once",
   request: { params: z.object({ id: text(64) }), query: fields({ agent: agentQuery }) },

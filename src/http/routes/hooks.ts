@@ -4,7 +4,7 @@ import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { answerHook, parseHookInput } from "../../plugins/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, jsonObject } from "../schemas.ts";
 import { resolveAgent } from "../session-access.ts";
 
@@ -15,6 +15,7 @@ const answerSchema = z.object({
 const hook = createRoute({
   method: "post",
   path: "/api/hooks/claude-code",
+  ...needs("read", "write"),
   tags: ["plugins"],
   summary: "Handle a hook event of Claude Code: read its transcript and recall what relates to the prompt",
   description:

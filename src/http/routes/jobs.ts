@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery } from "../schemas.ts";
 import { resolveAgent } from "../session-access.ts";
 
@@ -26,6 +26,7 @@ const jobsSchema = z.object({
 const list = createRoute({
   method: "get",
   path: "/api/jobs",
+  ...needs("read"),
   tags: ["maintenance"],
   summary: "List an agent's background jobs: waiting, running or failed; the next one first",
   request: {

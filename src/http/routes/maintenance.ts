@@ -4,7 +4,7 @@ import { hasRight } from "../../authorization/index.ts";
 import { listConfig } from "../../config/index.ts";
 import type { Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, adminOnly, createRoute, failures, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
 import { boundAgent, type TokenPrincipal } from "../tokens.ts";
 
 const tags = ["maintenance"];
@@ -93,6 +93,7 @@ const statusSchema = z
 const status = createRoute({
   method: "get",
   path: "/api/status",
+  ...needs("read"),
   tags,
   summary: "Get storage status: counts, sizes, embedding coverage, jobs and models",
   responses: { 200: jsonContent(statusSchema, "The status."), ...failures },
@@ -110,7 +111,7 @@ const doctor = createRoute({
   path: "/api/doctor",
   tags,
   summary: "Check the database for faults; changes nothing",
-  ...adminOnly,
+  ...needs("admin"),
   responses: { 200: jsonContent(doctorSchema, "The result of each check."), ...failures },
 });
 
@@ -120,7 +121,7 @@ const backup = createRoute({
   path: "/api/backup",
   tags,
   summary: "Back up the database to the backups folder while it is in use",
-  ...adminOnly,
+  ...needs("admin"),
   responses: { 201: jsonContent(backupSchema, "The backup."), ...failures },
 });
 
@@ -142,7 +143,7 @@ const config = createRoute({
   path: "/api/config",
   tags,
   summary: "List every setting with its value and its source; secrets are masked",
-  ...adminOnly,
+  ...needs("admin"),
   responses: { 200: jsonContent(configSchema, "The settings."), ...failures },
 });
 

@@ -1,4 +1,3 @@
-import { hasRight } from "../../authorization/index.ts";
 import { keyLengthMax, VarveError } from "../../domain/index.ts";
 import type { McpEndpoint, McpOptions } from "../../mcp/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
@@ -54,10 +53,6 @@ function resolveOptions(principal: TokenPrincipal, session: string | undefined, 
       },
     );
   }
-  const bound = {
-    principal,
-    agent: boundAgent(principal),
-    ...(hasRight(principal, "write") ? {} : { readOnly: true }),
-  };
+  const bound = { principal, agent: boundAgent(principal) };
   return { ...bound, ...(session === undefined ? {} : { session }), ...(grant === undefined ? {} : { grant }) };
 }

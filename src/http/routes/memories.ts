@@ -4,7 +4,7 @@ import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { categoryNames, type Requester } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, errorSchema, fields, limitQuery, text } from "../schemas.ts";
 import { resolveAgent } from "../session-access.ts";
 import type { TokenPrincipal } from "../tokens.ts";
@@ -32,6 +32,7 @@ const filter = {
 const list = createRoute({
   method: "get",
   path: "/api/memories",
+  ...needs("read"),
   tags,
   summary: "List memories, newest first",
   request: { query: fields({ ...filter, limit: limitQuery, offset: z.coerce.number().int().min(0).optional() }) },
@@ -44,6 +45,7 @@ const list = createRoute({
 const add = createRoute({
   method: "post",
   path: "/api/memories",
+  ...needs("read", "write"),
   tags,
   summary: "Store a fact; a near-duplicate of a known one is not stored again",
   request: {
@@ -65,6 +67,7 @@ const add = createRoute({
 const search = createRoute({
   method: "get",
   path: "/api/memories/search",
+  ...needs("read"),
   tags,
   summary: "Search memories, best first",
   request: {
@@ -93,6 +96,7 @@ const search = createRoute({
 const stats = createRoute({
   method: "get",
   path: "/api/memories/stats",
+  ...needs("read"),
   tags,
   summary: "Count memories by scope, category and tier",
   request: { query: fields({ agent: agentQuery, scope: scope.optional(), category }) },
@@ -102,6 +106,7 @@ const stats = createRoute({
 const reviews = createRoute({
   method: "get",
   path: "/api/memories/review",
+  ...needs("read"),
   tags,
   summary: "List extracted facts that need a person's decision, or that admission refused",
   request: {
@@ -117,6 +122,7 @@ const reviews = createRoute({
 const decide = createRoute({
   method: "post",
   path: "/api/memories/review/{id}",
+  ...needs("write"),
   tags,
   summary: "Accept or reject an extracted fact",
   request: {
@@ -134,6 +140,7 @@ const decide = createRoute({
 const show = createRoute({
   method: "get",
   path: "/api/memories/{id}",
+  ...needs("read"),
   tags,
   summary: "Get a memory with its evidence and its current weight",
   request: { params: idParam, query: fields({ agent: agentQuery }) },
@@ -143,6 +150,7 @@ const show = createRoute({
 const update = createRoute({
   method: "patch",
   path: "/api/memories/{id}",
+  ...needs("read", "write"),
   tags,
   summary: "Change a memory by storing a new version",
   request: {
@@ -165,6 +173,7 @@ const update = createRoute({
 const history = createRoute({
   method: "get",
   path: "/api/memories/{id}/history",
+  ...needs("read"),
   tags,
   summary: "List every version of a memory, oldest first",
   request: { params: idParam, query: fields({ agent: agentQuery }) },
@@ -175,6 +184,7 @@ const forgottenSchema = z.object({ memories: z.array(z.string()), purged: z.bool
 const forget = createRoute({
   method: "post",
   path: "/api/memories/{id}/forget",
+  ...needs("write"),
   tags,
   summary: "Forget a memory; its history is kept unless an administrator purges it",
   request: {

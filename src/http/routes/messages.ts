@@ -3,7 +3,7 @@ import type { Entry } from "../../domain/index.ts";
 import type { Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { messageSchema } from "../message-schema.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
 import { requireReadableSession, requireSession } from "../session-access.ts";
 import { toSessionFields } from "./sessions.ts";
@@ -38,6 +38,7 @@ const pageSchema = z.object({
 const read = createRoute({
   method: "get",
   path: "/api/sessions/{key}/messages",
+  ...needs("read"),
   tags,
   summary: "Get the last messages of the active branch, oldest first",
   request: {
@@ -60,6 +61,7 @@ const appendedSchema = z.object({
 const append = createRoute({
   method: "post",
   path: "/api/sessions/{key}/messages",
+  ...needs("write"),
   tags,
   summary: "Append messages atomically; they are durable when this answers, and known ids are skipped",
   request: {
@@ -73,6 +75,7 @@ const append = createRoute({
 const show = createRoute({
   method: "get",
   path: "/api/sessions/{key}/entries/{id}",
+  ...needs("read"),
   tags,
   summary: "Get one entry by its id or its citation msg#N (with # encoded as %23)",
   request: { params: sessionParam.extend({ id: text(512).openapi({ example: "msg#1" }) }), query },
@@ -93,6 +96,7 @@ const branchesSchema = z.object({
 const branches = createRoute({
   method: "get",
   path: "/api/sessions/{key}/branches",
+  ...needs("read"),
   tags,
   summary: "List the branches of the conversation",
   request: { params: sessionParam, query },

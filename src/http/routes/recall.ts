@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { VarveError } from "../../domain/index.ts";
 import type { SearchScope, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
 import { requireSession, resolveAgent } from "../session-access.ts";
 import type { TokenPrincipal } from "../tokens.ts";
@@ -31,6 +31,7 @@ const grepSchema = z.object({
 const grep = createRoute({
   method: "get",
   path: "/api/grep",
+  ...needs("read"),
   tags,
   summary: "Find every message, summary or large file that matches a pattern",
   request: {
@@ -57,6 +58,7 @@ const describedSchema = z.object({
 const summary = createRoute({
   method: "get",
   path: "/api/summaries/{id}",
+  ...needs("read"),
   tags,
   summary: "Get a summary with its sources and parents",
   request: { params: idParam, query: fields({ agent: agentQuery }) },
@@ -67,6 +69,7 @@ const expansionSchema = z.object({ nodes: z.array(z.unknown()), tokens: z.number
 const expand = createRoute({
   method: "get",
   path: "/api/summaries/{id}/expanded",
+  ...needs("read"),
   tags,
   summary: "Expand a summary into its sources",
   request: {
@@ -107,6 +110,7 @@ const fileSchema = z.object({
 const file = createRoute({
   method: "get",
   path: "/api/files/{id}",
+  ...needs("read"),
   tags,
   summary: "Get a large file's description and lines",
   request: {
@@ -131,6 +135,7 @@ const answerSchema = z.object({
 const ask = createRoute({
   method: "post",
   path: "/api/ask",
+  ...needs("read"),
   tags,
   summary: "Answer a question from the history, with citations; without a model, return the passages found",
   request: {

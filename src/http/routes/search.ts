@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { resultKinds } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
 import { requireSession, resolveAgent } from "../session-access.ts";
 
@@ -30,6 +30,7 @@ const answerSchema = z.object({
 const search = createRoute({
   method: "get",
   path: "/api/search",
+  ...needs("read"),
   tags: ["recall"],
   summary: "Search messages, summaries, memories and files by keywords and meaning, best first",
   request: {

@@ -1,7 +1,7 @@
 /** Routes that renew, reset, restore and fork a session. */
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
 import { refuseForeignKey, requireSession } from "../session-access.ts";
 import { sessionSchema } from "./session-schemas.ts";
@@ -14,6 +14,7 @@ const params = sessionParam;
 const renew = createRoute({
   method: "post",
   path: "/api/sessions/{key}/new",
+  ...needs("read", "write"),
   tags,
   summary: "Start a new session id in the same conversation",
   request: { params, query },
@@ -23,6 +24,7 @@ const renew = createRoute({
 const reset = createRoute({
   method: "post",
   path: "/api/sessions/{key}/reset",
+  ...needs("read", "write"),
   tags,
   summary: "Archive the conversation and start an empty one",
   request: { params, query },
@@ -32,6 +34,7 @@ const reset = createRoute({
 const restore = createRoute({
   method: "post",
   path: "/api/sessions/{key}/restore",
+  ...needs("read", "write"),
   tags,
   summary: "Return to an earlier session id; default: the previous one",
   request: { params, query, body: jsonBody(fields({ sessionId: text(512).optional() }), false) },
@@ -46,6 +49,7 @@ const forkedSchema = z.object({
 const fork = createRoute({
   method: "post",
   path: "/api/sessions/{key}/fork",
+  ...needs("read", "write"),
   tags,
   summary: "Create a child session that shares the history up to an entry, without copying it",
   request: {

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
 import { refuseForeignKey, requireReadableSession, requireSession, resolveAgent } from "../session-access.ts";
 import { addressSchema, patchSchema, sessionSchema, transcriptInfoSchema } from "./session-schemas.ts";
@@ -15,6 +15,7 @@ const pageSchema = z.object({
 const list = createRoute({
   method: "get",
   path: "/api/sessions",
+  ...needs("read"),
   tags,
   summary: "List an agent's sessions, most recently used first",
   request: {
@@ -35,6 +36,7 @@ const list = createRoute({
 const open = createRoute({
   method: "post",
   path: "/api/sessions",
+  ...needs("read", "write"),
   tags,
   summary: "Get or create the session of an address; an expired session is renewed",
   request: { body: jsonBody(addressSchema) },
@@ -48,6 +50,7 @@ const open = createRoute({
 const show = createRoute({
   method: "get",
   path: "/api/sessions/{key}",
+  ...needs("read"),
   tags,
   summary: "Get a session",
   request: { params: sessionParam, query },
@@ -57,6 +60,7 @@ const show = createRoute({
 const patch = createRoute({
   method: "patch",
   path: "/api/sessions/{key}",
+  ...needs("read", "write"),
   tags,
   summary: "Set fields of a session; null clears one",
   request: { params: sessionParam, query, body: jsonBody(patchSchema) },
@@ -67,6 +71,7 @@ const removedSchema = z.object({ conversations: z.number(), entries: z.number() 
 const remove = createRoute({
   method: "delete",
   path: "/api/sessions/{key}",
+  ...needs("write"),
   tags,
   summary: "Delete a session and its messages permanently",
   request: { params: sessionParam, query },
@@ -77,6 +82,7 @@ const historySchema = z.object({ history: z.array(transcriptInfoSchema) });
 const history = createRoute({
   method: "get",
   path: "/api/sessions/{key}/history",
+  ...needs("read"),
   tags,
   summary: "List every session id that the key has had, oldest first",
   request: { params: sessionParam, query },

@@ -1,7 +1,7 @@
 /** Routes for the access tokens in the database. A change takes effect at once here, and within seconds elsewhere. */
 import { z } from "@hono/zod-openapi";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, adminOnly, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { errorSchema, fields, text } from "../schemas.ts";
 
 const tags = ["tokens"];
@@ -38,7 +38,7 @@ const list = createRoute({
   path: "/api/tokens",
   tags,
   summary: "List the access tokens in the database, newest first; without their secrets",
-  ...adminOnly,
+  ...needs("admin"),
   responses: { 200: jsonContent(tokensSchema, "The tokens."), ...failures },
 });
 
@@ -47,7 +47,7 @@ const create = createRoute({
   path: "/api/tokens",
   tags,
   summary: "Create an access token; its secret is shown once",
-  ...adminOnly,
+  ...needs("admin"),
   request: {
     body: jsonBody(
       fields({
@@ -67,7 +67,7 @@ const rotate = createRoute({
   path: "/api/tokens/{id}/rotate",
   tags,
   summary: "Replace an access token by a new one with the same name and rights",
-  ...adminOnly,
+  ...needs("admin"),
   request: {
     params,
     body: jsonBody(
@@ -88,7 +88,7 @@ const revoke = createRoute({
   path: "/api/tokens/{id}/revoke",
   tags,
   summary: "Revoke an access token at once; it stays in the list",
-  ...adminOnly,
+  ...needs("admin"),
   request: { params },
   responses: { 200: jsonContent(tokenSchema, "The token."), ...missing, ...failures },
 });

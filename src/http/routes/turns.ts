@@ -3,7 +3,7 @@ import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { VarveError } from "../../domain/index.ts";
 import type { MessageState, TurnEvent, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonBody, jsonContent, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, text } from "../schemas.ts";
 import { refuseForeignKey, resolveAgent } from "../session-access.ts";
 import type { TokenPrincipal } from "../tokens.ts";
@@ -109,6 +109,7 @@ const turnSchema = z
 const post = createRoute({
   method: "post",
   path: "/api/turns",
+  ...needs("read", "write"),
   tags,
   summary: "Send a message and get the agent's reply",
   description:
@@ -129,6 +130,7 @@ const post = createRoute({
 const get = createRoute({
   method: "get",
   path: "/api/turns/{id}",
+  ...needs("read"),
   tags,
   summary: "Get the state of an accepted message and the outcome of its turn",
   request: {
