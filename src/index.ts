@@ -74,6 +74,7 @@ export {
   type MemoryStats,
   type OpenedMemory,
   type Review,
+  trusts,
 } from "./memory/index.ts";
 export type { Embedded, EmbeddedQuery, Embedder, EmbedText, Models } from "./models/index.ts";
 export { isContextOverflow, openProviderCredential } from "./models/index.ts";

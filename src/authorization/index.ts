@@ -1,11 +1,40 @@
 export {
-  agentScope,
+  canWriteScope,
   checkScope,
   isScope,
   narrowScopes,
-  reflectionScope,
+  requireWritable,
   visibleScopes,
   writeScope,
 } from "./memory-scopes.ts";
-export { allRights, canUseAgent, hasRight, owner, type Principal, type Right } from "./principal.ts";
+export {
+  type Audience,
+  findCanonicalPeer,
+  getAudience,
+  hasOwners,
+  type IdentityLinks,
+  isOwnerPeer,
+  isPerson,
+  listAudiences,
+  type Owners,
+  resolveAudience,
+} from "./people.ts";
+export {
+  allRights,
+  canSeeConversation,
+  canUseAgent,
+  hasRight,
+  owner,
+  type Principal,
+  type Right,
+} from "./principal.ts";
+export {
+  listSharedScopes,
+  narrowPrincipal,
+  type Reach,
+  type RecallVisibility,
+  resolveReach,
+  resolveSpeaker,
+} from "./reach.ts";
+export { agentScope, reflectionScope } from "./scope-names.ts";
 export { foreignAgent, type Requester, resolveVisibility, type Visibility } from "./visibility.ts";

@@ -1,16 +1,9 @@
 import { VarveError } from "../domain/index.ts";
+import { agentScope, reflectionScope } from "./scope-names.ts";
 import type { Visibility } from "./visibility.ts";
 
 const form =
-  /^(?:global|agent:[a-z0-9][a-z0-9_-]*|user:\S{1,200}|project:\S{1,200}|custom:\S{1,200}|reflection:agent:[a-z0-9][a-z0-9_-]*)$/;
-
-export function agentScope(agent: string): string {
-  return `agent:${agent}`;
-}
-
-export function reflectionScope(agent: string): string {
-  return `reflection:agent:${agent}`;
-}
+  /^(?:global|agent:[a-z0-9][a-z0-9_-]*|(?:user|group|project|custom):\S{1,500}|reflection:agent:[a-z0-9][a-z0-9_-]*)$/;
 
 export function isScope(text: string): boolean {
   return form.test(text);
@@ -19,35 +12,57 @@ export function isScope(text: string): boolean {
 export function checkScope(scope: string): string {
   if (isScope(scope)) return scope;
   throw new VarveError("BAD_REQUEST", `${JSON.stringify(scope.slice(0, 200))} is not a scope.`, {
-    remedy: "Write global, agent:<id>, user:<id>, project:<id>, custom:<name> or reflection:agent:<id>.",
+    remedy:
+      "Write global, agent:<id>, user:<id>, group:<channel>:<id>, project:<id>, custom:<name> or reflection:agent:<id>.",
   });
 }
 
 /** The memory scopes that are visible; undefined for all of them. */
 export function visibleScopes({ agent, scopes, system }: Visibility): string[] | undefined {
   if (system) return undefined;
-  if (scopes === undefined) return ["global", agentScope(agent), reflectionScope(agent)];
-  if (scopes.length === 0) return [];
-  return [...new Set([...scopes, reflectionScope(agent)])];
+  return scopes === undefined ? ["global", agentScope(agent), reflectionScope(agent)] : [...scopes];
 }
 
 /** The visible scopes among those that are requested. A scope that is not visible is left out without an error. */
 export function narrowScopes(visibility: Visibility, requested: readonly string[] | undefined): string[] | undefined {
   const seen = visibleScopes(visibility);
   if (requested === undefined) return seen;
-  const checked = requested.map(checkScope);
-  return seen === undefined ? checked : checked.filter((scope) => seen.includes(scope));
+  return requested.map(checkScope).filter((scope) => canReadScope(visibility, scope));
 }
 
-/** The scope to write to: the requested one, else the agent's own, else `global`. Throws `REFUSED` when none is open. */
-export function writeScope(visibility: Visibility, requested?: string): string {
+/** Whether memories of a scope are visible when the scope, or one of them, is named. */
+function canReadScope(visibility: Visibility, scope: string): boolean {
   const seen = visibleScopes(visibility);
-  const isOpen = (scope: string) => seen === undefined || seen.includes(scope);
+  return seen === undefined || seen.includes(scope) || (visibility.mayNameScopes === true && !isAgents(scope));
+}
+
+/** Whether a scope belongs to an agent, so that other agents do not see it. */
+function isAgents(scope: string): boolean {
+  return /^(?:agent|reflection):/.test(scope);
+}
+
+/** Whether a visible memory of this scope may be changed. */
+export function canWriteScope(visibility: Visibility, scope: string): boolean {
+  const { writableScopes } = visibility;
+  return writableScopes === undefined ? canReadScope(visibility, scope) : writableScopes.includes(scope);
+}
+
+/** Throws `REFUSED` when a memory of this scope may be read only. */
+export function requireWritable(visibility: Visibility, scope: string): void {
+  if (!canWriteScope(visibility, scope)) throw refused(`Memories of the scope ${scope} can be read here, not changed.`);
+}
+
+/**
+ * The scope to write to: the requested one, else the first that may be written, else the agent's own, else `global`.
+ * Throws `REFUSED` when none is open.
+ */
+export function writeScope(visibility: Visibility, requested?: string): string {
   if (requested !== undefined) {
-    if (isOpen(checkScope(requested))) return requested;
-    throw refused(`The scope ${requested} is not open to the agent ${visibility.agent}.`);
+    if (canWriteScope(visibility, checkScope(requested))) return requested;
+    throw refused(`The scope ${requested} is not open to the agent ${visibility.agent} for writing.`);
   }
-  const found = [agentScope(visibility.agent), "global"].find(isOpen);
+  const own = [agentScope(visibility.agent), "global"].find((scope) => canWriteScope(visibility, scope));
+  const found = visibility.writableScopes?.[0] ?? own;
   if (found !== undefined) return found;
   throw refused(`No scope is open to the agent ${visibility.agent} for writing.`);
 }

@@ -12,6 +12,10 @@ export interface Principal {
   readonly agents?: readonly string[];
   /** The only memory scopes it may read and write; those the settings open for the agent when absent. */
   readonly scopes?: readonly string[] | "all";
+  /** Memory scopes that it reads in addition to those the settings open for the agent. */
+  readonly addedScopes?: readonly string[];
+  /** The only memory scopes it may write, the default one first; all that it reads when absent. */
+  readonly writableScopes?: readonly string[];
   /** The only conversations it may see; every conversation of its agents when absent. */
   readonly conversations?: readonly number[];
 }
@@ -23,6 +27,10 @@ export const owner: Principal = { name: "owner", rights: allRights };
 
 export function hasRight(principal: Principal, right: Right): boolean {
   return principal.rights.has("admin") || principal.rights.has(right);
+}
+
+export function canSeeConversation({ conversations }: Principal, conversation: number): boolean {
+  return conversations === undefined || conversations.includes(conversation);
 }
 
 export function canUseAgent(principal: Principal, agent: string): boolean {

@@ -1,5 +1,7 @@
 import { VarveError } from "../domain/index.ts";
+import { visibleScopes } from "./memory-scopes.ts";
 import { canUseAgent, owner, type Principal } from "./principal.ts";
+import { agentScope, reflectionScope } from "./scope-names.ts";
 
 /** What one query may see. Every query takes it, so that nothing is filtered after the fact. */
 export interface Visibility {
@@ -7,8 +9,12 @@ export interface Visibility {
   readonly agent: string;
   /** The visible memory scopes; the agent's own, its reflections and `global` when absent. Empty: no memory at all. */
   readonly scopes?: readonly string[];
+  /** The memory scopes that may be written, the default one first; all visible ones when absent. */
+  readonly writableScopes?: readonly string[];
   /** The visible conversations; all of the agent's when absent. */
   readonly conversations?: readonly number[];
+  /** Scopes of people, groups and projects are visible when they are named, although they are not read unasked. */
+  readonly mayNameScopes?: boolean;
   /** Every memory scope is visible. */
   readonly system?: boolean;
 }
@@ -32,13 +38,37 @@ export function resolveVisibility(settings: AccessSettings, { principal = owner,
   const only = principal.agents?.length === 1 ? principal.agents[0] : undefined;
   const chosen = agent ?? only ?? settings.agent;
   if (!canUseAgent(principal, chosen)) throw foreignAgent(principal, chosen);
-  const scopes = principal.scopes ?? settings.memory.agentScopes[chosen];
   const { conversations } = principal;
-  return {
-    agent: chosen,
-    ...(scopes === undefined ? {} : scopes === "all" ? { system: true } : { scopes }),
-    ...(conversations === undefined ? {} : { conversations }),
-  };
+  const seen = { agent: chosen, ...chooseScopes(settings, principal, chosen) };
+  return { ...seen, ...chooseWritable(principal, seen), ...(conversations === undefined ? {} : { conversations }) };
+}
+
+/** A principal's own list is exact; that of the settings is an agent's, whose reflections belong to it. */
+function chooseScopes(
+  settings: AccessSettings,
+  { scopes, addedScopes = [], agents }: Principal,
+  agent: string,
+): Pick<Visibility, "scopes" | "mayNameScopes" | "system"> {
+  if (scopes === "all") return { system: true };
+  if (scopes !== undefined) return { scopes };
+  const open = settings.memory.agentScopes[agent];
+  if (open?.length === 0) return { scopes: [] };
+  if (open === undefined && addedScopes.length === 0) return agents === undefined ? { mayNameScopes: true } : {};
+  const own = open === undefined ? ["global", agentScope(agent)] : open;
+  return { scopes: [...new Set([...own, reflectionScope(agent), ...addedScopes])] };
+}
+
+/** What all agents share is read-only for a principal that is bound to some of them. */
+function chooseWritable({ agents, writableScopes }: Principal, seen: Visibility): Pick<Visibility, "writableScopes"> {
+  if (writableScopes !== undefined) return { writableScopes };
+  const scopes = agents === undefined ? undefined : visibleScopes(seen);
+  return scopes === undefined ? {} : { writableScopes: sortHomeFirst(seen.agent, scopes) };
+}
+
+function sortHomeFirst(agent: string, scopes: readonly string[]): string[] {
+  const home = agentScope(agent);
+  const others = scopes.filter((scope) => scope !== home && scope !== "global");
+  return scopes.includes(home) ? [home, ...others] : others;
 }
 
 export function foreignAgent(principal: Principal, foreign: string): VarveError {

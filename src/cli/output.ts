@@ -1,4 +1,4 @@
-import { formatStamp, toVarveError } from "../domain/index.ts";
+import { escapeJson, formatStamp, showControls, toVarveError } from "../domain/index.ts";
 
 /** Prints a command's output. With `--json`, standard output holds one JSON document and messages go to standard error. */
 export interface Output {
@@ -16,11 +16,11 @@ export function outputFor(options: { json?: boolean }): Output {
   return {
     json,
     result: (value) => {
-      if (json) process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+      if (json) process.stdout.write(`${escapeJson(JSON.stringify(value, null, 2))}\n`);
     },
-    say: (text) => (json ? process.stderr : process.stdout).write(`${text}\n`),
+    say: (text) => (json ? process.stderr : process.stdout).write(`${showControls(text)}\n`),
     show: (text) => {
-      if (!json) process.stdout.write(`${text}\n`);
+      if (!json) process.stdout.write(`${showControls(text)}\n`);
     },
   };
 }
@@ -28,9 +28,9 @@ export function outputFor(options: { json?: boolean }): Output {
 /** Prints an error and returns the exit code for it. */
 export function reportError(error: unknown, json: boolean): number {
   const known = toVarveError(error);
-  if (json) process.stdout.write(`${JSON.stringify(known.toJSON(), null, 2)}\n`);
-  process.stderr.write(`varve: ${known.message}\n`);
-  if (known.remedy) process.stderr.write(`  → ${known.remedy}\n`);
+  if (json) process.stdout.write(`${escapeJson(JSON.stringify(known.toJSON(), null, 2))}\n`);
+  process.stderr.write(`varve: ${showControls(known.message)}\n`);
+  if (known.remedy) process.stderr.write(`  → ${showControls(known.remedy)}\n`);
   if (known.code === "INTERNAL" && process.env.VARVE_LOG_LEVEL === "debug" && known.stack) {
     process.stderr.write(`${known.stack}\n`);
   }

@@ -7,6 +7,7 @@ import { memorySection } from "./sections/memory.ts";
 import { modelsSection } from "./sections/models.ts";
 import { cronSection, importSection, logSection, storeSection } from "./sections/operations.ts";
 import { proxySection } from "./sections/proxy.ts";
+import { recallSection } from "./sections/recall.ts";
 import { searchSection } from "./sections/search.ts";
 import { sendPolicySection, sessionSection } from "./sections/session.ts";
 import { turnSection } from "./sections/turn.ts";
@@ -26,6 +27,7 @@ export const configSchema = z.strictObject({
   proxy: proxySection.prefault({}),
   store: storeSection.prefault({}),
   models: modelsSection.prefault({}),
+  recall: recallSection.prefault({}),
   search: searchSection.prefault({}),
   memory: memorySection.prefault({}),
   import: importSection.prefault({}),

@@ -1,3 +1,4 @@
+import type { Principal } from "../authorization/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import { type EngineEvent, type Message, systemWait, type Wait } from "../domain/index.ts";
 import type { JobQueue } from "../jobs/index.ts";
@@ -57,6 +58,8 @@ export type AssembleRequest = Partial<Pick<AssembleOptions, "budgetTokens">> &
     model?: string;
     /** The model's context window; `context.windowTokens` when absent. */
     windowTokens?: number;
+    /** Who reads the view; the one who acts in the session when absent. */
+    principal?: Principal;
     /** Whether recalled memories are recorded as shown; true when absent, false for a preview. */
     record?: boolean;
   };
@@ -218,7 +221,7 @@ export function createContextService(options: ContextServiceOptions): TurnContex
 }
 
 async function assembleView(
-  { loaded: { config }, store, search, memory }: ContextServiceOptions,
+  { loaded: { config }, store, search, sessions, memory }: ContextServiceOptions,
   session: Session,
   request: AssembleRequest,
 ): Promise<ContextView & { snapshot?: ConversationSnapshot }> {
@@ -228,10 +231,11 @@ async function assembleView(
   const { ratio, start, snapshot, recorded, seen } = await readForView(store, session, model);
   const most = Math.min(asked, settings.maxAssemblyTokenBudget ?? asked);
   const budgetTokens = Math.floor(most / roundRatioForBudget(ratio));
+  const principal = await sessions.resolvePrincipal(session, request.principal);
   const { record, ...memories } = await recallForView(
     { store, config, memory },
     session,
-    { prompt, budgetTokens },
+    { prompt, budgetTokens, principal, isLimited: request.principal?.scopes !== undefined },
     { snapshot, recorded },
   );
   const view = await assemble({ store, search }, session, {

@@ -1,4 +1,4 @@
-import { formatStamp } from "../domain/index.ts";
+import { formatStamp, showControls } from "../domain/index.ts";
 
 /** The fixed lines of every summary; they are recognised by these prefixes when summaries are condensed. */
 export const filesPrefix = "Files: ";
@@ -25,10 +25,10 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 
 /** Escapes text between tags: it can open or close none. Quotes stay, because they are common and cost tokens. */
 export function escapeContent(text: string): string {
-  return text.replace(/[&<]/g, (character) => entities[character] ?? character);
+  return showControls(text).replace(/[&<]/g, (character) => entities[character] ?? character);
 }
 
 /** Escapes text for use inside a tag or an attribute. */
 export function escapeXml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+  return showControls(text).replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

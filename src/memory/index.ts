@@ -8,7 +8,7 @@ export type { FileVersion } from "./files/rows.ts";
 export type { FileCommand } from "./files/run-file-command.ts";
 export { importMemories, isMemoryExport } from "./import/lancedb-pro.ts";
 export type { MemoryMaintenance } from "./maintain-memories.ts";
-export { type Category, categoryNames, type Memory } from "./memory.ts";
+export { type Category, categoryNames, type Memory, trusts } from "./memory.ts";
 export type { MemoryContext } from "./memory-context.ts";
 export {
   createMemoryService,

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Requester, resolveVisibility, type Visibility, writeScope } from "../authorization/index.ts";
+import { owner, type Requester, resolveVisibility, type Visibility, writeScope } from "../authorization/index.ts";
 import { backupFolder, type LoadedConfig } from "../config/index.ts";
 import type { Entry } from "../domain/index.ts";
 import { type EngineEvent, VarveError } from "../domain/index.ts";
@@ -55,6 +55,8 @@ export interface OpenedMemory {
   evidence: Evidence[];
   /** Messages it is based on that were deleted since. */
   missing: string[];
+  /** Messages it is based on that are in conversations the reader may not see. */
+  withheld: string[];
   worth: Worth;
   /** Its worth on the coming days, if it is not used. */
   curve: { day: number; worth: number }[];
@@ -215,7 +217,7 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       const now = store.clock.now();
       return {
         memory,
-        ...(await readEvidence(store, memory)),
+        ...(await readEvidence(store, memory, request?.principal ?? owner)),
         worth: computeWorth(memory, now, context.settings.decay),
         curve: computeDecayCurve(memory, now, { days: curveDays }, context.settings.decay),
       };

@@ -17,8 +17,21 @@ export type Tier = (typeof tiers)[number];
 export const temporalTypes = ["static", "dynamic"] as const;
 export type TemporalType = (typeof temporalTypes)[number];
 
-/** Who said it: the owner, an agent, another person, or the program itself. */
-export const trusts = ["owner", "agent", "untrusted", "system"] as const;
+/**
+ * Where it came from: the owner, an agent, another person, a group, the output of a tool, an imported file, the web, or the
+ * program itself. `untrusted` is what was learned in groups before these were told apart.
+ */
+export const trusts = [
+  "owner",
+  "agent",
+  "person",
+  "group",
+  "tool output",
+  "imported file",
+  "web",
+  "untrusted",
+  "system",
+] as const;
 export type Trust = (typeof trusts)[number];
 
 /** The situation in which a memory holds; `general` is any. */

@@ -1,4 +1,11 @@
-import { narrowScopes, type Visibility, visibleScopes } from "../authorization/index.ts";
+import {
+  canSeeConversation,
+  canUseAgent,
+  narrowScopes,
+  type Principal,
+  type Visibility,
+  visibleScopes,
+} from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { Db, Store, Tx } from "../store/index.ts";
 import { getEntryText, readEntries } from "../transcript/index.ts";
@@ -52,12 +59,25 @@ export function selectMemories(db: Db | Tx, scopes: readonly string[] | undefine
     .where((where) => where.or([where("tentative_until", "is", null), where("tentative_until", ">", now)]));
 }
 
+/** The memories that can be opened by their id. */
+function selectVisible(db: Db | Tx, visibility: Visibility) {
+  const scopes = visibleScopes(visibility);
+  const query = db.selectFrom("memories");
+  if (scopes === undefined) return query;
+  return query.where(({ eb, and, or }) =>
+    or([
+      ...(scopes.length === 0 ? [] : [eb("scope", "in", scopes)]),
+      ...(visibility.mayNameScopes
+        ? [and([eb("scope", "not like", "agent:%"), eb("scope", "not like", "reflection:%")])]
+        : []),
+    ]),
+  );
+}
+
 /** Memories by id, in the order of the ids. Memories that are not visible are left out. */
 export async function readMemories(db: Db | Tx, visibility: Visibility, ids: readonly string[]): Promise<Memory[]> {
-  const scopes = visibleScopes(visibility);
-  if (ids.length === 0 || scopes?.length === 0) return [];
-  let query = db.selectFrom("memories").selectAll().where("id", "in", ids);
-  if (scopes !== undefined) query = query.where("scope", "in", scopes);
+  if (ids.length === 0) return [];
+  const query = selectVisible(db, visibility).selectAll().where("id", "in", ids);
   const found = new Map((await loadMemories(db, await query.execute())).map((memory) => [memory.id, memory]));
   return ids.flatMap((id) => found.get(id) ?? []);
 }
@@ -74,9 +94,7 @@ export async function getMemory(db: Db | Tx, visibility: Visibility, id: string)
 /** All versions of a memory, the oldest first, by the id of any of them. */
 export async function readHistory(db: Db | Tx, visibility: Visibility, id: string): Promise<Memory[]> {
   const { root } = await getMemory(db, visibility, id);
-  const scopes = visibleScopes(visibility);
-  let query = db.selectFrom("memories").selectAll().where("root", "=", root);
-  if (scopes !== undefined) query = query.where("scope", "in", scopes);
+  const query = selectVisible(db, visibility).selectAll().where("root", "=", root);
   return loadMemories(db, await query.orderBy("valid_from").orderBy("version").execute());
 }
 
@@ -92,24 +110,33 @@ export interface Evidence {
   text: string;
 }
 
-/** Reads the evidence of a memory from the log; `missing` lists messages that were deleted. */
+export interface OpenedEvidence {
+  evidence: Evidence[];
+  /** Messages that were deleted. */
+  missing: string[];
+  /** Messages of conversations that the reader may not see. */
+  withheld: string[];
+}
+
+/** Reads the evidence of a memory from the log, as far as the reader may see the conversations it is in. */
 export async function readEvidence(
   store: Store,
   memory: Pick<Memory, "sources">,
-): Promise<{ evidence: Evidence[]; missing: string[] }> {
-  const evidence: Evidence[] = [];
-  const missing: string[] = [];
+  reader: Principal,
+): Promise<OpenedEvidence> {
+  const opened: OpenedEvidence = { evidence: [], missing: [], withheld: [] };
   for (const source of memory.sources) {
-    const found = await openSource(store, source);
-    if (found) evidence.push(found);
-    else missing.push(`msg#${source.seq}`);
+    const found = canUseAgent(reader, source.agent) ? await openSource(store, source, reader) : "withheld";
+    if (typeof found === "object") opened.evidence.push(found);
+    else opened[found].push(`msg#${source.seq}`);
   }
-  return { evidence, missing };
+  return opened;
 }
 
-async function openSource(store: Store, source: Source): Promise<Evidence | undefined> {
+async function openSource(store: Store, source: Source, reader: Principal): Promise<Evidence | "missing" | "withheld"> {
   const [entry] = await readEntries(store, source.agent, [source.seq]);
-  if (!entry) return undefined;
+  if (!entry) return "missing";
+  if (!canSeeConversation(reader, entry.conversation)) return "withheld";
   const text = getEntryText(entry);
   return {
     citation: `msg#${source.seq}`,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { reflectionScope } from "../authorization/index.ts";
 import type { Entry } from "../domain/index.ts";
+import { neutralise } from "../domain/index.ts";
 import { type AppliedDecision, applyDecision, type Decision } from "./decisions.ts";
 import { askForJson } from "./extract/ask.ts";
 import { decideByRules, selectComparable, shownMax } from "./extract/decide.ts";
@@ -47,7 +48,7 @@ export async function reflect(
   if ("at" in left) return { applied: [], because: left.because };
   const utterances = entries.flatMap((entry) => extractUtterance(entry, agent) ?? []);
   if (utterances.length === 0) return { applied: [], because: "the conversation has no messages to reflect on" };
-  const lines = utterances.map((one) => `[msg#${one.seq} ${one.role}] ${joinReadable(one)}`.replaceAll("</", "&lt;/"));
+  const lines = utterances.map((one) => `[msg#${one.seq} ${one.role}] ${neutralise(joinReadable(one))}`);
   const user = `<conversation trust="untrusted">\n${lines.join("\n").slice(-charsMax).toWellFormed()}\n</conversation>`;
   const answer = await askForJson(context.generate, { system, user, maxTokens: answerTokens, schema, signal });
   await recordUsage(context.store, agent, { calls: 1, tokens: answer.tokens }, now);

@@ -1,4 +1,4 @@
-import { type Visibility, writeScope } from "../authorization/index.ts";
+import { requireWritable, type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { NewMemoryRows, Store, StoreTransaction } from "../store/index.ts";
 import { findSlotKey, speaksOfChange } from "./compare/compare-facts.ts";
@@ -245,6 +245,7 @@ export async function forgetMemory(context: MemoryContext, visibility: Visibilit
 
 async function getCurrent(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
   const memory = await getMemory(context.store.db, visibility, id);
+  requireWritable(visibility, memory.scope);
   if (memory.forgottenAt === undefined && !isEmptyVersion(memory)) return memory;
   throw createConflictError(memory);
 }
@@ -292,6 +293,7 @@ const sameFrom = 0.6;
 export async function purgeMemory(store: Store, visibility: Visibility, id: string): Promise<{ versions: string[] }> {
   return store.transaction(async (tx) => {
     const versions = await readHistory(tx.db, visibility, id);
+    for (const { scope } of versions) requireWritable(visibility, scope);
     const ids = versions.map((one) => one.id);
     const rows = await tx.db.selectFrom("memories").select("num").where("id", "in", ids).execute();
     await tx.removeMemoryText(rows.map((row) => row.num));

@@ -1,4 +1,4 @@
-import type { Visibility } from "../authorization/index.ts";
+import { requireWritable, type Visibility } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { StoreTransaction } from "../store/index.ts";
 import type { Admission } from "./admission.ts";
@@ -34,6 +34,7 @@ export async function decideReview(
   const now = context.store.clock.now();
   const review = await getReview(context.store.db, visibility, id, now);
   const { scope, agent, memory, state } = review;
+  requireWritable(visibility, scope);
   const candidate = { draft: review.candidate };
   const isAccepted = verdict === "accepted";
   const similar = isAccepted ? await findComparableMemories(context, scope, candidate, memory) : [];

@@ -32,10 +32,10 @@ export async function findMessages(context: SearchContext, request: MessageSearc
   const { agent, conversations } = visibility;
   const active = await selectActiveSpace(context, agent);
   const scores = new Map<number, number>();
-  for (const conversation of conversations ?? [undefined]) {
+  for (const place of listPlaces(conversations)) {
     const { results } = await find(active.context, prompt, {
       agent,
-      conversation,
+      ...place,
       boundarySeq,
       kinds: ["message"],
       limit,
@@ -47,6 +47,18 @@ export async function findMessages(context: SearchContext, request: MessageSearc
     for (const { seq = 0, score } of results) scores.set(seq, Math.max(score, scores.get(seq) ?? 0));
   }
   return toHits(context.store, agent, scores.size > 0 ? scores : await matchAnyWord(context.store, request), limit);
+}
+
+/** More conversations than this are searched together. */
+const separateMax = 8;
+
+/** A few conversations are searched one by one, with those they were forked from. */
+function listPlaces(
+  conversations: readonly number[] | undefined,
+): { conversation?: number; conversations?: readonly number[] }[] {
+  if (conversations === undefined) return [{}];
+  if (conversations.length > separateMax) return [{ conversations }];
+  return conversations.map((conversation) => ({ conversation }));
 }
 
 /** The fallback when nothing scores well enough: any word of the prompt, by the full-text index alone. */

@@ -234,7 +234,10 @@ function selectCachedDocs(
   const inside = docs.filter(
     ({ doc }) =>
       isInTime(doc.time, options) &&
-      (spans === undefined || spans.some((span) => span.conversation === doc.conversation)),
+      (spans === undefined ||
+        spans.some((span) => span.conversation === doc.conversation) ||
+        // The agent's notes belong to no conversation: whoever may use the agent finds them.
+        (doc.kind === "chunk" && options.conversation === undefined)),
   );
   const scored = inside.map((one) => {
     const words = parsed.terms.reduce(

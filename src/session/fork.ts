@@ -1,3 +1,4 @@
+import { getAudience } from "../authorization/index.ts";
 import { newUuid, parseSessionKey, printStoredKey, type SessionKey, VarveError } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import { listForkSpans } from "../transcript/index.ts";
@@ -68,7 +69,8 @@ export async function forkSession(
         remedy: "Choose another key for the fork.",
       });
     }
-    const conversation = await newConversation(tx, agent, keyText);
+    const audience = getAudience(key) ?? parent.audience;
+    const conversation = await newConversation(tx, agent, keyText, audience ?? null);
     const inherits = at !== undefined && view !== undefined && !isolated;
     if (inherits) {
       await pointInto(tx, agent, conversation, at);
@@ -76,7 +78,7 @@ export async function forkSession(
     }
     const inheritedBeginSeq = inherits ? beginSeq : undefined;
     const transcript = { parentSession: parent.sessionId, cwd: options.cwd, inheritedBeginSeq };
-    return sessionFromRow(await createSession(tx, { agent, key, keyText, conversation, transcript }));
+    return sessionFromRow(await createSession(tx, { agent, key, keyText, conversation, transcript, audience }));
   });
   if (!isolated) return { session, isolated };
   const reason = `the parent's view has more than ${options.maxTokens} tokens (${view.tokens})`;

@@ -1,3 +1,4 @@
+import { getAudience } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import {
   isJsonObject,
@@ -232,6 +233,7 @@ async function openArchived(
       agent,
       id: conversation,
       key,
+      audience: getAudience(parseSessionKey(key)) ?? null,
       created_at: now,
       updated_at: now,
       archived_at: archivedAt ?? now,

@@ -15,6 +15,8 @@ export interface ListOptions {
   match?: string;
   /** Only sessions that were started in this folder. */
   cwd?: string;
+  /** Only sessions of these conversations. */
+  conversations?: readonly number[];
   /** Only the sub-agents of the session with this key. */
   parent?: string;
   /** Whether sub-agents are listed next to the sessions that started them, instead of being counted there. */
@@ -37,6 +39,7 @@ export interface SessionPage {
 export async function listSessions(store: Store, options: ListOptions): Promise<SessionPage> {
   const limit = Math.min(Math.max(options.limit ?? 50, 1), 1000);
   let query = selectSessions(store.db).where("sessions.agent", "=", options.agent);
+  if (options.conversations !== undefined) query = query.where("sessions.conversation", "in", options.conversations);
   if (options.channel !== undefined) query = query.where("sessions.channel", "=", options.channel);
   if (options.chatType !== undefined) query = query.where("sessions.chat_type", "=", options.chatType);
   if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);

@@ -17,7 +17,8 @@ export async function renewSession(
 ): Promise<Session> {
   const { agent, key } = session;
   const now = tx.clock.now();
-  const opensIn = kind === "new" ? session.conversation : await newConversation(tx, agent, key);
+  const opensIn =
+    kind === "new" ? session.conversation : await newConversation(tx, agent, key, session.audience ?? null);
   const place = { agent, conversation: session.conversation };
   const reset = {
     id: newId(tx.clock, tx.random),

@@ -101,6 +101,13 @@ export interface Received extends Resolved {
   /** The message without its trigger; empty when there was only the trigger. */
   text: string;
   reset?: "new" | "reset";
+  /** The trigger that the sender may not use; the session and the text are unchanged. */
+  refused?: "new" | "reset";
+}
+
+export interface ReceiveOptions extends Omit<ResolveOptions, "interaction"> {
+  /** Whether the sender may begin a session anew by a trigger; true when absent. */
+  mayReset?(session: Session, kind: "new" | "reset"): boolean;
 }
 
 /** Finds the session of an inbound text. A trigger opens a new one; the text after it is the first message. */
@@ -109,12 +116,13 @@ export async function receiveText(
   settings: SessionSettings,
   address: Address,
   text: string,
-  options: Omit<ResolveOptions, "interaction">,
+  { mayReset, ...options }: ReceiveOptions,
   announcer: ResetAnnouncer,
 ): Promise<Received> {
   const resolved = await resolveSession(store, settings, address, options, announcer);
   const trigger = findTrigger(text, settings.resetTriggers);
   if (!trigger) return { ...resolved, text };
+  if (mayReset?.(resolved.session, trigger.kind) === false) return { ...resolved, text, refused: trigger.kind };
   // A session that this message has just opened is not renewed again.
   const session =
     resolved.created || resolved.expired

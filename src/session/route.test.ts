@@ -4,7 +4,7 @@ import { type DmScope, routeAddress } from "./route.ts";
 
 const identityLinks = { alice: ["telegram:111", "999"] };
 const route = (dmScope: DmScope, address: Parameters<typeof routeAddress>[0]) =>
-  printSessionKey(routeAddress(address, { agent: "main", dmScope, mainKey: "home", identityLinks }));
+  printSessionKey(routeAddress(address, { agent: "main", dmScope, mainKey: "home", identityLinks, owners: {} }));
 
 describe("a direct chat", () => {
   const address = { channel: "Telegram", account: "Bot1", peer: "111" };

@@ -1,3 +1,4 @@
+import { findCanonicalPeer, hasOwners, isOwnerPeer, type Owners } from "../authorization/index.ts";
 import { parseSessionKey, printSessionKey, type RoomType, type SessionKey, type ThreadRef } from "../domain/index.ts";
 
 export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
@@ -8,6 +9,8 @@ export interface RoutingSettings {
   mainKey: string;
   /** Canonical peer → the peers that are the same person, as `peer` or `channel:peer`. */
   identityLinks: Record<string, string[]>;
+  /** The owner's peers by channel. When there are any, direct chats of others never share the main session. */
+  owners: Owners;
 }
 
 /** Where a message comes from. `key` names the session directly and takes precedence over everything else. */
@@ -38,25 +41,30 @@ export function routeAddress(address: Address, settings: RoutingSettings): Sessi
 
 function directKey(agent: string, from: Address, settings: RoutingSettings): SessionKey {
   const { peer, channel, account, thread } = from;
-  if (settings.dmScope === "main" || peer === undefined) {
+  if (peer === undefined || (settings.dmScope === "main" && isOwners(settings, channel, peer))) {
     return normalise({ kind: "main", agent, name: settings.mainKey, thread });
   }
-  const canonical = canonicalPeer(peer, channel, settings.identityLinks);
+  const canonical = findCanonicalPeer(peer, channel, settings.identityLinks) ?? avoidNames(peer, channel, settings);
   if (settings.dmScope === "per-peer" || channel === undefined) {
     return normalise({ kind: "direct", agent, peer: canonical, thread });
   }
-  if (settings.dmScope === "per-channel-peer" || account === undefined) {
+  if (settings.dmScope !== "per-account-channel-peer" || account === undefined) {
     return normalise({ kind: "direct", agent, channel, peer: canonical, thread });
   }
   return normalise({ kind: "direct", agent, channel, account, peer: canonical, thread });
 }
 
-function canonicalPeer(peer: string, channel: string | undefined, links: Record<string, string[]>): string {
-  const names = new Set([peer.toLowerCase(), `${channel ?? ""}:${peer}`.toLowerCase()]);
-  for (const [canonical, peers] of Object.entries(links)) {
-    if (peers.some((linked) => names.has(linked.toLowerCase()))) return canonical;
-  }
-  return peer;
+/** A peer that merely has the name of a linked person is somebody else, and keeps an id that cannot be that name. */
+function avoidNames(peer: string, channel: string | undefined, { identityLinks }: RoutingSettings): string {
+  const isName = Object.keys(identityLinks).some((name) => name.toLowerCase() === peer.toLowerCase());
+  return isName ? `${channel ?? "local"}:${peer}` : peer;
+}
+
+/** Whether a direct chat belongs to the owner. Without `turn.owners` all of them do. */
+function isOwners({ owners, identityLinks }: RoutingSettings, channel: string | undefined, peer: string): boolean {
+  if (!hasOwners(owners) || isOwnerPeer(owners, channel, peer)) return true;
+  const canonical = findCanonicalPeer(peer, channel, identityLinks);
+  return canonical !== undefined && isOwnerPeer(owners, channel, canonical);
 }
 
 /** Normalises case and checks every part, through the string form of the key. */

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { getAudience } from "../authorization/index.ts";
 import {
   getChannel,
   getChatType,
@@ -110,7 +111,12 @@ export async function openTranscript(
   return { sessionId, transcript: id, startedAt };
 }
 
-export async function newConversation(tx: StoreTransaction, agent: string, key: string): Promise<number> {
+export async function newConversation(
+  tx: StoreTransaction,
+  agent: string,
+  key: string,
+  audience: string | null,
+): Promise<number> {
   const now = tx.clock.now();
   const id = await tx.nextNumber("conversation_id");
   await tx.db
@@ -119,6 +125,7 @@ export async function newConversation(tx: StoreTransaction, agent: string, key: 
       agent,
       id,
       key,
+      audience,
       created_at: now,
       updated_at: now,
       branch_count: 0,
@@ -142,6 +149,8 @@ export interface CreateSession {
   /** When it was last used; now when absent. Imports give the past. */
   lastInteractionAt?: number;
   firstEntry?: boolean;
+  /** The audience that a fork has from its parent. */
+  audience?: string;
   /** The key of the session that started this sub-agent; found by `transcript.parentSession` when absent. */
   parentKey?: string;
 }
@@ -167,14 +176,27 @@ export async function findKeyOf(
   return row?.key ?? null;
 }
 
+/** The audience of the session that started a sub-agent. */
+async function findAudienceOf(tx: StoreTransaction, agent: string, key: string | null): Promise<string | null> {
+  if (key === null) return null;
+  const row = await tx.db
+    .selectFrom("sessions")
+    .select("audience")
+    .where("agent", "=", agent)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  return row?.audience ?? null;
+}
+
 export async function createSession(tx: StoreTransaction, given: CreateSession): Promise<SessionRow> {
   const { agent, key, keyText } = given;
   const now = tx.clock.now();
-  const conversation = given.conversation ?? (await newConversation(tx, agent, keyText));
-  const opened = await openTranscript(tx, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
   const isSubagent = key.kind === "subagent";
   const parentKey =
     given.parentKey ?? (await findKeyOf(tx, agent, isSubagent ? given.transcript?.parentSession : undefined));
+  const audience = getAudience(key) ?? given.audience ?? (await findAudienceOf(tx, agent, parentKey));
+  const conversation = given.conversation ?? (await newConversation(tx, agent, keyText, audience));
+  const opened = await openTranscript(tx, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
   const row = await tx.db
     .insertInto("sessions")
     .values({
@@ -198,6 +220,7 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
       compaction_count: 0,
       metadata: JSON.stringify(given.metadata ?? {}),
       parent_key: isSubagent ? parentKey : null,
+      audience,
     })
     .returningAll()
     .executeTakeFirstOrThrow();

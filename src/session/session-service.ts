@@ -1,3 +1,4 @@
+import type { Principal } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { type EngineEvent, printSessionKey, printStoredKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
@@ -9,6 +10,7 @@ import { type ListOptions, listSessions, type SessionPage, sessionHistory, type 
 import { renewNow, restoreSession } from "./renew.ts";
 import {
   type Received,
+  type ReceiveOptions,
   type Resolved,
   type ResolveOptions,
   receiveText,
@@ -19,6 +21,7 @@ import { type Address, routeAddress } from "./route.ts";
 import { findSession, resolveAgent } from "./rows.ts";
 import { maySend, type SendDecision } from "./send-policy.ts";
 import type { Session, SessionPatch } from "./session.ts";
+import { resolveSessionPrincipal } from "./session-principal.ts";
 import { addNotice, countTokens, deleteSession, type NoticeAudience, takeNotices, updateSession } from "./update.ts";
 
 /** Finds, opens and renews the session a message belongs to. */
@@ -30,7 +33,7 @@ export interface SessionService {
   /** Like `resolve`, and tells whether the session was created or had expired. */
   open(address: Address, options?: ResolveOptions): Promise<Resolved>;
   /** The session of an inbound text; `/new` and `/reset` open a new one. */
-  receive(address: Address, text: string, options?: Omit<ResolveOptions, "interaction">): Promise<Received>;
+  receive(address: Address, text: string, options?: ReceiveOptions): Promise<Received>;
   /** A session by its key, its session id, or the start of one. */
   get(name: string, agent?: string): Promise<Session>;
   /** Like `get`, for reading: a session id stands for its own transcript, also when its key has moved on. */
@@ -45,6 +48,8 @@ export interface SessionService {
   countTokens(session: Session, used: { input: number; output: number; context?: number }): Promise<void>;
   /** Whether a reply may be sent; `channel` is that of the message, which a key of `dmScope: main` does not name. */
   maySend(session: Session, from?: { channel?: string }): SendDecision;
+  /** The principal that acts from within a session: it sees what the person or group of the session may see. */
+  resolvePrincipal(session: Session, principal?: Principal): Promise<Principal>;
   addNotice(session: Session, text: string, audience?: NoticeAudience): Promise<void>;
   takeNotices(session: Session, audience?: NoticeAudience): Promise<{ time: number; text: string }[]>;
   beginCronRun(jobId: string, agent?: string): Promise<Session>;
@@ -98,6 +103,7 @@ export function createSessionService(
     update: (session, patch) => updateSession(store, session, patch),
     countTokens: (session, used) => countTokens(store, session, used),
     maySend: (session, from) => maySend(config.sendPolicy, session, from),
+    resolvePrincipal: (session, principal) => resolveSessionPrincipal(store, config, session, principal),
     addNotice: (session, text, audience) => addNotice(store, session, text, audience),
     takeNotices: (session, audience) => takeNotices(store, session, audience),
     beginCronRun: (jobId, agent) => beginCronRun(store, agent ?? config.agent, jobId, announcer),
@@ -111,13 +117,14 @@ export function createSessionService(
   };
 }
 
-function sessionSettings({ agent, timezone, session }: Config): SessionSettings {
+function sessionSettings({ agent, timezone, session, turn }: Config): SessionSettings {
   return {
     agent,
     timezone,
     dmScope: session.dmScope,
     mainKey: session.mainKey,
     identityLinks: session.identityLinks,
+    owners: turn.owners,
     reset: session.reset,
     resetByType: session.resetByType,
     resetByChannel: session.resetByChannel,

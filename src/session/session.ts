@@ -39,6 +39,8 @@ export interface Session {
   metadata: JsonObject;
   /** For a sub-agent: the key of the session that started it. */
   parentKey?: string;
+  /** The person or group it belongs to: `user:<person>` or `group:<channel>:<id>`; absent for the owner's. */
+  audience?: string;
 }
 
 /** The fields a caller may set; counters and clocks are the engine's own. */
@@ -120,5 +122,6 @@ export function sessionFromRow(row: SessionRow): Session {
     origin: absent(row.origin),
     metadata: JSON.parse(row.metadata) as JsonObject,
     parentKey: absent(row.parent_key),
+    audience: absent(row.audience),
   };
 }

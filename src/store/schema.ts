@@ -80,6 +80,8 @@ export interface ConversationTable {
   agent: string;
   id: number;
   key: string;
+  /** The person or group it belongs to, `user:…` or `group:…`; null for the owner's. */
+  audience: string | null;
   created_at: number;
   updated_at: number;
   archived_at: number | null;
@@ -173,6 +175,8 @@ export interface SessionTable {
   metadata: string;
   /** For a sub-agent: the key of the session that started it. */
   parent_key: string | null;
+  /** The audience of its conversation. */
+  audience: string | null;
 }
 
 /** A message for the next turn of one session id; deleted with it. */

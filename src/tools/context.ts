@@ -43,16 +43,26 @@ export function resolveSetting({ session, grant }: ToolOptions): ToolSetting {
   return session === undefined ? "open" : "session";
 }
 
-/** The agent and the session of a call. Read every time: a session may have been renewed since. */
-export async function resolvePlace(context: ToolContext): Promise<{ agent?: string; session?: Session }> {
+/** Where a call is made, and what it may see there. */
+interface Place {
+  agent?: string;
+  session?: Session;
+  principal: Principal;
+}
+
+/**
+ * The agent and the session of a call, and who asks there. Read every time: a session may have been renewed since.
+ * From within a session no more is seen than its person or group may see.
+ */
+export async function resolvePlace(context: ToolContext): Promise<Place> {
   const { services, agent, session: given, principal = owner } = context;
-  if (given === undefined) return { agent };
+  if (given === undefined) return { agent, principal };
   const session = await services.sessions.get(
     typeof given === "string" ? given : given.key,
     typeof given === "string" ? agent : given.agent,
   );
   if (!canUseAgent(principal, session.agent)) throw noSession(`There is no session ${JSON.stringify(session.key)}.`);
-  return { agent: session.agent, session };
+  return { agent: session.agent, session, principal: await services.sessions.resolvePrincipal(session, principal) };
 }
 
 /** What a call may see. A grant is checked at every call, so that one that ended opens nothing. */
@@ -61,9 +71,8 @@ export async function resolveScope(
   input: { conversationId?: string; allConversations?: boolean },
 ): Promise<SearchScope> {
   context.signal?.throwIfAborted();
-  const { principal } = context;
   const { conversationId, allConversations } = input;
-  const { agent, session } = await resolvePlace(context);
+  const { agent, session, principal } = await resolvePlace(context);
   const grant = context.grant === undefined ? undefined : await context.services.context.grant(context.grant, agent);
   return { principal, agent, session, grant, conversationId, allConversations };
 }

@@ -96,8 +96,7 @@ export function memoryBlock(memory: Memory, more: Finding = {}): Block<Remembere
 /** Who asks: the principal of the tools, for the agent they are bound to. */
 export async function resolveRequester(context: ToolContext): Promise<Requester & { session?: Session }> {
   context.signal?.throwIfAborted();
-  const { principal } = context;
-  const { agent, session } = await resolvePlace(context);
+  const { agent, session, principal } = await resolvePlace(context);
   return { principal, agent, ...(session ? { session } : {}) };
 }
 

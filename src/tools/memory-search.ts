@@ -64,9 +64,9 @@ export const memorySearch = defineTool({
   rights: ["read"],
   notIn: { delegated: "Use lcm_grep, lcm_describe and lcm_expand: they keep to what the grant opens." },
   async run(context, { query, maxResults, channel, corpus, minScore, since, before }) {
-    const { agent } = await resolvePlace(context);
+    const { agent, principal } = await resolvePlace(context);
     const kinds = corpusKinds[corpus];
-    const { signal, principal } = context;
+    const { signal } = context;
     const answer = await context.services.search.find(query, {
       agent,
       kinds,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { canUseAgent, foreignAgent, owner } from "../authorization/index.ts";
+import { canUseAgent, foreignAgent } from "../authorization/index.ts";
 import type { ListedSession } from "../session/index.ts";
 import { resolvePlace, type ToolContext } from "./context.ts";
 import { cuts, note, text } from "./fields.ts";
@@ -49,7 +49,9 @@ export const sessionList = defineTool({
   notIn: { delegated: "A grant opens conversations, not the list of them: search with lcm_grep." },
   async run(context, asked) {
     const agentNamed = await resolveAgent(context, asked.agent);
-    const found = await context.services.sessions.list({ agent: agentNamed, limit: sessionsMax, match: asked.key });
+    const { conversations } = (await resolvePlace(context)).principal;
+    const listed = { agent: agentNamed, limit: sessionsMax, match: asked.key, conversations };
+    const found = await context.services.sessions.list(listed);
     const { kept, rest } = fitting(found.sessions.map(toBlock));
     const more = found.next === undefined ? "" : " and more";
     const cutLines =
@@ -73,9 +75,8 @@ export const sessionList = defineTool({
 
 /** The agent that is asked about. A caller that is bound to one cannot name another. */
 export async function resolveAgent(context: ToolContext, named: string | undefined): Promise<string | undefined> {
-  const { agent: own, session } = await resolvePlace(context);
+  const { agent: own, session, principal } = await resolvePlace(context);
   if (named === undefined || named === own) return own;
-  const { principal = owner } = context;
   const isAllowed = session === undefined && canUseAgent(principal, named);
   if (isAllowed) return named;
   throw foreignAgent({ ...principal, agents: principal.agents ?? (own === undefined ? [] : [own]) }, named);

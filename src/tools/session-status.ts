@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { canUseAgent, owner } from "../authorization/index.ts";
+import { canSeeConversation, canUseAgent } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { Session } from "../session/index.ts";
 import { noSession, resolvePlace, type ToolContext } from "./context.ts";
@@ -59,7 +59,7 @@ export const sessionStatus = defineTool({
 
 async function meant(context: ToolContext, asked: { agent?: string; key?: string }): Promise<Session> {
   const agentNamed = await resolveAgent(context, asked.agent);
-  const { session: own } = await resolvePlace(context);
+  const { session: own, principal } = await resolvePlace(context);
   if (asked.key === undefined) {
     if (own) return own;
     throw new VarveError("BAD_REQUEST", "These tools are not used inside a session, so one has to be named.", {
@@ -67,9 +67,8 @@ async function meant(context: ToolContext, asked: { agent?: string; key?: string
     });
   }
   const session = await context.services.sessions.get(asked.key, agentNamed);
-  const { principal = owner } = context;
   const isForeign = own !== undefined && session.agent !== agentNamed;
-  if (isForeign || !canUseAgent(principal, session.agent))
+  if (isForeign || !canUseAgent(principal, session.agent) || !canSeeConversation(principal, session.conversation))
     throw noSession(`There is no session ${JSON.stringify(asked.key)}.`);
   return session;
 }

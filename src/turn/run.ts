@@ -12,7 +12,8 @@ import { noticesDelete, type Received, readNotices, type Session, tokensUpdate }
 import { attachStatement } from "../store/index.ts";
 import { stripSilentLines } from "../transcript/index.ts";
 import { answerTurn } from "./answer.ts";
-import { findCommand, runCommand } from "./commands.ts";
+import { identifySender, mayUse, refusal, type Sender } from "./command-access.ts";
+import { findCommand, getUsers, resetUsers, runCommand } from "./commands.ts";
 import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
 import { type Inbound, isFromPerson, toAddress, toMessage } from "./inbound.ts";
@@ -42,13 +43,21 @@ export async function runTurn(services: TurnServices, claim: TurnClaim, runtime:
 }
 
 async function runOnce(services: TurnServices, claim: TurnClaim, runtime: TurnRuntime): Promise<TurnResult> {
-  const { turn, reset, hasNotices } = await receive(services, claim);
+  const { turn, reset, refused, hasNotices } = await receive(services, claim);
   const isPerson = claim.messages.every(({ inbound }) => isFromPerson(inbound));
   const policy = services.sessions.maySend(turn.session, { channel: claim.messages[0]?.inbound.channel });
   const held = { status: "held" as const, reply: "", notes: [`No reply: ${policy.because}`] };
-  const command = isPerson ? findCommand(turn.prompt) : undefined;
+  const command = isPerson && !isOverheard(claim) ? findCommand(turn.prompt) : undefined;
+  const sender = identifyClaim(services, turn);
+  if (refused !== undefined || (command && !mayUse(getUsers(command), sender))) {
+    if (!sender.isInGroup)
+      return endWith(services, turn, policy.allowed ? { status: "command", reply: refusal } : held);
+    // In a group it gets no reply; it is kept like any other message.
+    await recordInput(services, turn, hasNotices);
+    return endWith(services, turn, { status: "stored", reply: "" });
+  }
   if (command) {
-    const reply = await runCommand(services, turn.session, command, runtime.signal);
+    const reply = await runCommand(services, turn.session, command, { sender, signal: runtime.signal });
     return endWith(services, turn, policy.allowed ? { status: "command", reply } : held);
   }
   if (reset !== undefined && turn.messages.length === 0) {
@@ -72,18 +81,20 @@ async function runOnce(services: TurnServices, claim: TurnClaim, runtime: TurnRu
 async function receive(
   services: TurnServices,
   claim: TurnClaim,
-): Promise<{ turn: Turn; reset?: "new" | "reset"; hasNotices: boolean }> {
+): Promise<{ turn: Turn; reset?: "new" | "reset"; refused?: "new" | "reset"; hasNotices: boolean }> {
   const [first] = claim.messages;
   if (!first) throw new VarveError("INTERNAL", "A turn without a message was claimed.");
   const { progress } = claim;
   let session: Session;
   let { text, reset } = progress;
   let hasNotices = true;
+  let refused: Received["refused"];
   if (progress.sessionId === undefined) {
     const received = await findReceiver(services, claim, first.inbound);
     session = received.session;
     text = received.text;
     reset = received.reset;
+    refused = received.refused;
     hasNotices = received.hasNotices ?? true;
     // Only the effect of a trigger, or of the start of a run, must not be repeated.
     if (reset !== undefined || first.inbound.kind === "cron")
@@ -95,7 +106,7 @@ async function receive(
     return isEmpty ? [] : [toMessage(inbound, content, { id: row.id, time: row.accepted_at })];
   });
   const prompt = messages.map(getText).filter(Boolean).join("\n\n");
-  return { turn: { claim, session, messages, prompt }, reset, hasNotices };
+  return { turn: { claim, session, messages, prompt }, reset, refused, hasNotices };
 }
 
 /** The session for a message of a person, a heartbeat or a run of a scheduled job. */
@@ -111,6 +122,8 @@ async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: I
     displayName: inbound.chat?.type === "direct" ? inbound.from?.name : undefined,
     // The messages of the turn are appended with their time.
     touchedByAppend: true,
+    mayReset: (session, command) =>
+      !isOverheard(claim) && mayUse(resetUsers[command], identifySender(services.config, session, inbound)),
   });
 }
 
@@ -132,6 +145,12 @@ async function recordInput(
   const isPerson = claim.messages.some(({ inbound }) => isFromPerson(inbound));
   const touch = isPerson ? { interactionAt: session.lastInteractionAt } : {};
   await services.transcripts.write(session, entries, { sync: false, ...touch });
+}
+
+/** The sender of a turn. The messages of a turn have one sender. */
+function identifyClaim({ config }: TurnServices, { claim, session }: Turn): Sender {
+  const [first] = claim.messages;
+  return first ? identifySender(config, session, first.inbound) : { isOwner: false, isInGroup: true };
 }
 
 function isOverheard({ messages }: TurnClaim): boolean {

@@ -313,11 +313,12 @@ onEveryEngine("memory scopes", (get) => {
       { role: "user", name: "Vic", content: "I live in Porto." },
     ]);
     await varve.memory.extract(session);
-    const { memories } = await varve.memory.list({ agent: "crowd", scopes: ["agent:crowd"] });
+    const { memories } = await varve.memory.list({ agent: "crowd", scopes: ["group:chat:friends"] });
     expect(memories.map((one) => [one.content, one.trust, one.version])).toEqual([
-      ["I live in Porto.", "untrusted", 1],
-      ["I live in Berlin.", "untrusted", 1],
+      ["I live in Porto.", "group", 1],
+      ["I live in Berlin.", "group", 1],
     ]);
+    expect((await varve.memory.list({ agent: "crowd", scopes: ["agent:crowd"] })).memories).toEqual([]);
   });
 
   test("what the settings say of a scope is kept to", async () => {

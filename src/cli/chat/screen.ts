@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { showControls } from "../../domain/index.ts";
 import type { TurnEvent, TurnResult } from "../../index.ts";
 import { number } from "../output.ts";
 
@@ -33,7 +34,7 @@ export function terminalScreen(out: NodeJS.WriteStream): Screen {
   };
   const printNote = (text: string): void => {
     clear();
-    out.write(`${shown.endsWith("\n") || shown === "" ? "" : "\n"}${dim(text)}\n`);
+    out.write(`${shown.endsWith("\n") || shown === "" ? "" : "\n"}${dim(showControls(text))}\n`);
     shown = "";
     spin();
   };
@@ -42,7 +43,7 @@ export function terminalScreen(out: NodeJS.WriteStream): Screen {
       if (event.type === "started") spin();
       else if (event.type === "text") {
         clear();
-        out.write(event.text);
+        out.write(showControls(event.text));
         shown += event.text;
       } else if (event.type === "tool-call") {
         const input = JSON.stringify(event.input) ?? "";
@@ -56,13 +57,13 @@ export function terminalScreen(out: NodeJS.WriteStream): Screen {
       const late = result.reply.startsWith(shown.trim())
         ? result.reply.slice(shown.trim().length)
         : `\n${result.reply}`;
-      if (result.status === "command" || shown.trim() === "") out.write(result.reply);
-      else if (late.trim() !== "") out.write(late);
+      if (result.status === "command" || shown.trim() === "") out.write(showControls(result.reply));
+      else if (late.trim() !== "") out.write(showControls(late));
       if (result.reply !== "" || shown !== "") out.write("\n");
       if (result.status === "silent") out.write(`${dim("(no reply)")}\n`);
       if (result.status === "interrupted") out.write(`${dim("(interrupted)")}\n`);
-      if (result.error) out.write(`${styleText("red", formatError(result.error), { stream: out })}\n`);
-      for (const note of result.notes) out.write(`${dim(`· ${note}`)}\n`);
+      if (result.error) out.write(`${styleText("red", showControls(formatError(result.error)), { stream: out })}\n`);
+      for (const note of result.notes) out.write(`${dim(showControls(`· ${note}`))}\n`);
       const line = statusLine(result, seconds);
       if (line !== "") out.write(`${dim(line)}\n`);
       shown = "";
@@ -75,8 +76,8 @@ export function plainScreen(out: NodeJS.WritableStream): Screen {
   return {
     event: () => undefined,
     end: (result) => {
-      if (result.reply !== "") out.write(`${result.reply}\n`);
-      if (result.error) process.stderr.write(`varve: ${formatError(result.error)}\n`);
+      if (result.reply !== "") out.write(`${showControls(result.reply)}\n`);
+      if (result.error) process.stderr.write(`varve: ${showControls(formatError(result.error))}\n`);
     },
   };
 }

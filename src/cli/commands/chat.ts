@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from "node:readline";
 import { styleText } from "node:util";
-import { VarveError } from "../../domain/index.ts";
+import { showControls, VarveError } from "../../domain/index.ts";
 import { openVarve, type TurnResult, type Varve, version } from "../../index.ts";
 import { readHistory, writeHistory } from "../chat/history.ts";
 import { plainScreen, type Screen, terminalScreen } from "../chat/screen.ts";
@@ -100,7 +100,7 @@ async function converse(chat: Chat): Promise<void> {
       await sendMessage(chat, text);
     } catch (error) {
       if (!(error instanceof VarveError)) throw error;
-      process.stdout.write(`${styleText("red", error.message)}\n${error.remedy ?? ""}\n`);
+      process.stdout.write(`${styleText("red", showControls(error.message))}\n${error.remedy ?? ""}\n`);
     }
     isAnswering = false;
   }

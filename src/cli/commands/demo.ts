@@ -28,10 +28,8 @@ export async function demoCommand(flags: DemoFlags): Promise<void> {
   if (flags.keep) output.say(`\nThe folder ${home} is kept. Try: \`varve context tree ${key} --home ${home}\``);
 }
 
-const bold = (text: string) => (process.stdout.isTTY ? `\x1b[1m${text}\x1b[22m` : text);
-
 async function tour(varve: Varve, output: Output, home: string): Promise<unknown> {
-  const step = (title: string, command: string) => output.show(`\n${bold(title)}\n  $ ${command}\n`);
+  const step = (title: string, command: string) => output.show(`\n${title}\n  $ ${command}\n`);
   const messages = createStory();
   const file = join(home, "boat.jsonl");
   writeFileSync(file, messages.map((message) => `${JSON.stringify(message)}\n`).join(""));

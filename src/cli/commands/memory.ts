@@ -138,7 +138,7 @@ export async function showCommand(words: string[], flags: MemoryFlags): Promise<
   await withVarve(flags, async (varve, output) => {
     const id = await varve.memory.named(words.join(" "), requesterFor(flags));
     const opened = await varve.memory.get(id, requesterFor(flags));
-    const { memory, evidence, missing, worth } = opened;
+    const { memory, evidence, missing, withheld, worth } = opened;
     const facts = table(
       [memory.id, `${memory.category}, ${memory.scope}, version ${memory.version}`],
       [
@@ -157,6 +157,7 @@ export async function showCommand(words: string[], flags: MemoryFlags): Promise<
     output.show(`${facts}\n\n${memory.content}\n`);
     for (const one of evidence) output.show(`${one.citation} ${when(one.time)} ${one.role}: “${one.quote}”`);
     for (const citation of missing) output.show(`${citation} was deleted`);
+    for (const citation of withheld) output.show(`${citation} is in a conversation that cannot be seen here`);
     output.result(opened);
   });
 }

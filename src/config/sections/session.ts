@@ -31,7 +31,9 @@ export const sessionSection = z.strictObject({
   identityLinks: z
     .record(name, z.array(name))
     .default({})
-    .describe("Peers that are the same person: the canonical peer and its aliases. No effect when dmScope is main."),
+    .describe(
+      'Peers that are the same person: a name of your choice, and the peers as channel:peer, such as {ann: ["telegram:5054873275", "slack:U1"]}. No effect when dmScope is main.',
+    ),
   reset: z
     .strictObject({
       mode: resetMode

@@ -31,6 +31,16 @@ export const turnSection = z.strictObject({
     .array(z.string().min(1).max(100))
     .default([])
     .describe("The agent's names in groups. A group message that mentions none of them is recorded but not answered."),
+  owners: z
+    .record(z.string().min(1).max(200), z.array(z.string().min(1).max(200)))
+    .default({})
+    .describe(
+      'The owner\'s ids by channel, such as {telegram: ["5054873275"]}. With it, direct messages of others open sessions of their own also when session.dmScope is main, and owners may use every command.',
+    ),
+  commandAllow: z
+    .record(z.string().min(1).max(200), z.array(z.string().min(1).max(200)))
+    .default({})
+    .describe("The ids by channel that may use the commands of owners too, besides turn.owners."),
   groupHistoryLimit: z
     .int()
     .min(0)

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Config } from "../../config/index.ts";
-import { newId, VarveError } from "../../domain/index.ts";
+import { neutralise, newId, VarveError } from "../../domain/index.ts";
 import type { Generate } from "../../models/index.ts";
 import type { SearchService } from "../../search/index.ts";
 import { createGrant, endGrant, holdExpansion, releaseExpansion } from "./grants.ts";
@@ -223,11 +223,10 @@ function createReaderPrompt(maxTokens: number, mayReadOn: boolean): string {
 }
 
 function createQuestion(prompt: string, history: string, offers: readonly SummaryOffer[]): string {
-  const escapeTags = (text: string) => text.replaceAll(/<(?=\/?(?:history|summaries))/gi, "&lt;");
-  const list = offers.map(({ id, snippet }) => `${id}: ${escapeTags(snippet)}`).join("\n");
+  const list = offers.map(({ id, snippet }) => `${id}: ${neutralise(snippet)}`).join("\n");
   return [
     `Question:\n${prompt}`,
-    `<history trust="untrusted">\n${escapeTags(history)}</history>`,
+    `<history trust="untrusted">\n${history}</history>`,
     ...(offers.length === 0 ? [] : [`<summaries trust="untrusted">\n${list}\n</summaries>`]),
   ].join("\n\n");
 }

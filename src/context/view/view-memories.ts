@@ -1,3 +1,4 @@
+import type { Principal } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
 import { getToolCalls } from "../../domain/index.ts";
 import {
@@ -29,6 +30,17 @@ interface ViewMemoriesOptions {
   memory: MemoryService & MemoryIndex;
 }
 
+interface ViewRecallRequest {
+  prompt?: string;
+  budgetTokens: number;
+  /** Who acts in the session. */
+  principal: Principal;
+  /** The reader may see only some memory scopes: it gets no notes of earlier turns, and nothing is recorded for it. */
+  isLimited: boolean;
+}
+
+type RecallRequest = Omit<ViewRecallRequest, "isLimited"> & { prompt: string; shown: ReadonlySet<string> };
+
 /** The largest share of a budget that memories take. */
 const budgetShare = 0.2;
 
@@ -39,7 +51,7 @@ const budgetShare = 0.2;
 export async function recallForView(
   { store, config, memory }: ViewMemoriesOptions,
   session: Session,
-  request: { prompt?: string; budgetTokens: number },
+  request: ViewRecallRequest,
   known: { snapshot: ViewSnapshot; recorded: readonly RecordedRecall[] },
 ): Promise<ViewMemories> {
   if (!config.memory.recall) return {};
@@ -52,6 +64,7 @@ export async function recallForView(
   const notes = async (from: number): Promise<ReadonlyMap<number, Note>> =>
     new Map((await readSince(from)).map(({ seq, block, tokens }) => [seq, { text: block, tokens }]));
   const { prompt } = request;
+  if (request.isLimited) return awaitsResults(tail) ? {} : recallLimited(memory, config, session, request);
   if (prompt === undefined || !wantsRecall(prompt)) return { notes };
   const headSeq = path.at(-1)?.upTo ?? 0;
   const turnStart = (turns: number) => findStartOfTurns(store, session, known.snapshot, turns);
@@ -75,13 +88,26 @@ export async function recallForView(
   return { notes: others, fresh: { text, tokens }, freshTrace: trace, record };
 }
 
+/** The memories for a reader of some scopes only. */
+async function recallLimited(
+  memory: MemoryService,
+  config: Config,
+  session: Session,
+  { prompt, ...request }: ViewRecallRequest,
+): Promise<ViewMemories> {
+  if (prompt === undefined || !wantsRecall(prompt)) return {};
+  const { block, trace } = await recallBlock(memory, config, session, { ...request, prompt, shown: new Set() });
+  return { freshTrace: trace, ...(block ? { fresh: { text: block.text, tokens: block.tokens } } : {}) };
+}
+
 async function recallBlock(
   memory: MemoryService,
   { memory: settings }: Config,
   session: Session,
-  { prompt, budgetTokens, shown }: { prompt: string; budgetTokens: number; shown: ReadonlySet<string> },
+  { prompt, budgetTokens, shown, principal }: RecallRequest,
 ) {
   const recalled = await memory.recallForPrompt({
+    principal,
     agent: session.agent,
     prompt,
     memoriesMax: settings.recallMaxItems,

@@ -180,7 +180,8 @@ export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayContext
   addRoute(app, assemble, async (c) => {
     const { agent, budget, record, ...options } = c.req.valid("query");
     const session = await requireSession(varve, c.get("principal"), c.req.valid("param").key, agent);
-    const seen = { budgetTokens: budget, record: record === "1" && hasRight(c.get("principal"), "write") };
+    const principal = c.get("principal");
+    const seen = { budgetTokens: budget, record: record === "1" && hasRight(principal, "write"), principal };
     return reply(c, viewSchema, await varve.context.assemble(session, { ...options, ...seen }));
   });
   addRoute(app, compact, async (c) => {

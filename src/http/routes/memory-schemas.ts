@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { categoryNames } from "../../index.ts";
+import { categoryNames, trusts } from "../../index.ts";
 
 const counts = z.record(z.string(), z.number());
 
@@ -29,7 +29,7 @@ export const memorySchema = z
     supersedes: z.string().optional(),
     supersededBy: z.string().optional(),
     factKey: z.string().optional(),
-    trust: z.enum(["owner", "agent", "untrusted", "system"]),
+    trust: z.enum(trusts),
     extractor: z.string(),
     fiction: z.boolean(),
     relations: z.array(z.object({ memory: z.string(), kind: z.string(), label: z.string() })),
@@ -74,7 +74,8 @@ export const openedSchema = z.object({
       text: z.string(),
     }),
   ),
-  missing: z.array(z.string()),
+  missing: z.array(z.string()).describe("Messages that were deleted."),
+  withheld: z.array(z.string()).describe("Messages of conversations that this token may not see."),
   worth: z.object({
     recency: z.number(),
     frequency: z.number(),

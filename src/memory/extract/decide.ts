@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { neutralise } from "../../domain/index.ts";
 import type { Generate } from "../../models/index.ts";
 import { compareFacts } from "../compare/compare-facts.ts";
 import { type Decision, decisionKinds } from "../decisions.ts";
@@ -50,8 +51,8 @@ export async function decideByModel(
     ({ memory }, index) => `${index + 1}. [${memory.category}] ${memory.abstract}\n${memory.content}`,
   );
   const user = [
-    `<candidate category="${draft.category}" context="${draft.label}">\n${escapeTags(draft.abstract)}\n${escapeTags(draft.content)}\n</candidate>`,
-    `<memories>\n${escapeTags(shown.join("\n\n"))}\n</memories>`,
+    `<candidate category="${draft.category}" context="${draft.label}">\n${neutralise(draft.abstract)}\n${neutralise(draft.content)}\n</candidate>`,
+    `<memories>\n${neutralise(shown.join("\n\n"))}\n</memories>`,
     ...(hint === undefined ? [] : [`Hint: ${hint}`]),
   ].join("\n");
   const { value, ...answer } = await askForJson(generate, { system, user, maxTokens: answerTokens, schema, signal });
@@ -75,10 +76,6 @@ export async function decideByModel(
     ...answer,
     decision: { kind: value.decision, match: match.id, label, reason, ...(merged ? { merged } : {}) },
   };
-}
-
-function escapeTags(text: string): string {
-  return text.replaceAll(/<(?=\/?(?:candidate|memories))/gi, "&lt;");
 }
 
 export interface RuleOptions {

@@ -1,14 +1,7 @@
 import { z } from "zod";
-import { resolveVisibility, writeScope } from "../../authorization/index.ts";
+import { resolveReach, resolveSpeaker, resolveVisibility, writeScope } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
-import {
-  type Clock,
-  type EngineEvent,
-  getChatType,
-  matchesPattern,
-  parseSessionKey,
-  type Random,
-} from "../../domain/index.ts";
+import { type Clock, type EngineEvent, matchesPattern, type Random } from "../../domain/index.ts";
 import { createJob, type JobHandler, type JobQueue, type Postponed } from "../../jobs/index.ts";
 import { findSessionIfAny } from "../../session/index.ts";
 import type { NewJob, Store } from "../../store/index.ts";
@@ -82,7 +75,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
   const { generate: _generate, ...byRules } = context;
 
   const extract: Extractor["extract"] = async (source, { signal, ...request }) => {
-    const options = resolveExtractOptions(config, source, request);
+    const options = resolveExtractOptions(config, source, await readAudience(store, source), request);
     const batches: Extraction[] = [];
     if (!options) return { batches };
     for (let round = 0; round < batchesMax; round += 1) {
@@ -102,7 +95,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
 
   const preview: Extractor["preview"] = async (source, signal) => {
     const ref = { agent: source.agent, conversation: source.conversation };
-    const options = resolveExtractOptions(config, source, { all: true });
+    const options = resolveExtractOptions(config, source, await readAudience(store, source), { all: true });
     const result: ExtractionPreview = { messages: 0, facts: [] };
     if (!options) return result;
     for (let at: ExtractionCursor | undefined; ; ) {
@@ -256,22 +249,35 @@ export function createExtractionJob(
   return createJob(sources, { agent, kind, key, payload: { because } });
 }
 
+async function readAudience({ db }: Store, { agent, conversation }: ExtractionSource): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("conversations")
+    .select("audience")
+    .where("agent", "=", agent)
+    .where("id", "=", conversation)
+    .executeTakeFirst();
+  return row?.audience ?? undefined;
+}
+
 function resolveExtractOptions(
   config: Config,
-  { agent, conversation, key }: ExtractionSource,
+  { agent, conversation }: ExtractionSource,
+  audience: string | undefined,
   { all, isExplicit = false, asBacklog }: Omit<ExtractRequest, "signal">,
 ): Omit<ExtractOptions, "signal"> | undefined {
   const { memory } = config;
   const visibility = resolveVisibility(config, { agent });
   // An agent without scopes extracts nothing, by configuration.
   if (visibility.scopes?.length === 0) return undefined;
-  const scope = writeScope(visibility);
+  const { writableScopes } = resolveReach(config, agent, audience);
+  // What a person or a group says is learned about them, not for everybody who uses the agent.
+  const scope = writableScopes?.[0] ?? writeScope(visibility);
   return {
     ref: { agent, conversation },
     scope,
     policy: memory.extractionByScope[scope] ?? "full",
     everyMessages: memory.extractEveryMessages,
-    userTrust: getChatType(parseSessionKey(key)) === "direct" ? "owner" : "untrusted",
+    userTrust: resolveSpeaker(config, audience),
     all,
     asBacklog,
     admission: resolveAdmission(config),

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { neutralise } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
+import type { Trust } from "../memory.ts";
 import type { MemoryHit } from "./find-memories.ts";
 
 /** A chunk of a note or file. */
@@ -77,8 +79,20 @@ export function parseRecallBlock(block: string): string[] {
 /** A note as written, with its citation and date. */
 function renderNote({ citation, time, text }: RecalledNote): string {
   const date = new Date(time).toISOString().slice(0, 10);
-  return `[${escapeBrackets(citation)} ${date} note] ${escapeBrackets(text.trim())}\n`;
+  return `[${neutralise(citation)} ${date} note] ${neutralise(text.trim())}\n`;
 }
+
+/** How memories are marked that do not come from the owner. */
+const origins: Readonly<Record<Exclude<Trust, "owner">, string>> = {
+  agent: "the agent",
+  person: "the person in this chat, not the owner",
+  group: "somebody in a group",
+  "tool output": "a tool",
+  "imported file": "an imported file",
+  web: "a web page",
+  untrusted: "somebody in a group",
+  system: "the program",
+};
 
 /** A memory on one line, with its id, date, category and evidence. */
 function renderMemory({ memory, expired, conflicts = [] }: MemoryHit): string {
@@ -90,10 +104,6 @@ function renderMemory({ memory, expired, conflicts = [] }: MemoryHit): string {
   const doubt = conflicts.length === 0 ? "" : ` perhaps in conflict with ${conflicts.join(" ")}`;
   const body = memory.content.length <= 400 ? memory.content : memory.abstract;
   const text = body.includes(memory.abstract) ? body : memory.abstract;
-  return `[${memory.id} ${date} ${memory.category}${over}${fiction}${doubt} from ${escapeBrackets(from)}] ${escapeBrackets(text.replaceAll(/\s+/g, " "))}\n`;
-}
-
-/** Escapes angle brackets, so that no tag can be opened or closed from inside. */
-function escapeBrackets(text: string): string {
-  return text.replaceAll(/[<>]/g, (character) => (character === "<" ? "&lt;" : "&gt;"));
+  const origin = memory.trust === "owner" ? "" : ` said by ${origins[memory.trust]}`;
+  return `[${memory.id} ${date} ${memory.category}${over}${fiction}${doubt}${origin} from ${neutralise(from)}] ${neutralise(text.replaceAll(/\s+/g, " "))}\n`;
 }

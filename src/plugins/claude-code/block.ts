@@ -1,3 +1,4 @@
+import { neutralise } from "../../domain/index.ts";
 import { estimateTokens } from "../../index.ts";
 
 /** A quoted message or memory. */
@@ -35,7 +36,7 @@ export function createBlock(
   let tokens = estimateTokens(opening + closing);
   let characters = opening.length + closing.length;
   for (const { citation, facts, text } of quoted) {
-    const line = `[${citation}${facts === "" ? "" : ` ${escapeTags(facts)}`}] ${escapeTags(joinLines(text))}\n`;
+    const line = `[${citation}${facts === "" ? "" : ` ${neutralise(facts)}`}] ${neutralise(joinLines(text))}\n`;
     const cost = estimateTokens(line);
     if (tokens + cost > tokensMax || characters + line.length > charactersMax) continue;
     tokens += cost;
@@ -54,9 +55,4 @@ export function shortenText(text: string, length: number): string {
 
 function joinLines(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
-}
-
-/** Prevents quoted text from opening or closing tags. */
-function escapeTags(text: string): string {
-  return text.replaceAll(/[<>]/g, (character) => (character === "<" ? "&lt;" : "&gt;"));
 }

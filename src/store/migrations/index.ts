@@ -10,8 +10,9 @@ import { turns } from "./008-turns.ts";
 import { tentativeMemories } from "./009-tentative-memories.ts";
 import { sessions } from "./010-sessions.ts";
 import { imports } from "./011-imports.ts";
-import { tokens } from "./012-tokens.ts";
-import { audit } from "./013-audit.ts";
+import { audience } from "./012-audience.ts";
+import { tokens } from "./013-tokens.ts";
+import { audit } from "./014-audit.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   tentativeMemories,
   sessions,
   imports,
+  audience,
   tokens,
   audit,
 ];

@@ -11,7 +11,7 @@ export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> 
   const words = query.words.map((word) => sql`phraseto_tsquery('varve', ${word})`);
   if (query.prefix) words.push(sql`to_tsquery('simple', ${prefixLexeme(query.prefix)})`);
   const required = (query.required ?? []).map((word) => sql`phraseto_tsquery('varve', ${word})`);
-  if (words.length + required.length === 0 || query.conversations?.length === 0) return [];
+  if (words.length + required.length === 0 || (query.spans ?? query.conversations)?.length === 0) return [];
   const either = query.any ? [...required, ...words] : words;
   const parts = [
     ...required,
@@ -42,11 +42,11 @@ function scoreExpression({ words, weights }: TextQuery): RawBuilder<unknown> {
 function spanFilter({ conversations, spans }: TextQuery): RawBuilder<unknown> {
   const parts: ConversationSpan[] = spans ?? (conversations ?? []).map((conversation) => ({ conversation }));
   if (parts.length === 0) return sql``;
-  const places = parts.map((part) =>
-    part.upTo === undefined
-      ? sql`t.conversation = ${part.conversation}`
-      : sql`(t.conversation = ${part.conversation} and t.seq <= ${part.upTo})`,
+  const whole = parts.flatMap(({ conversation, upTo }) => (upTo === undefined ? [conversation] : []));
+  const cut = parts.flatMap(({ conversation, upTo }) =>
+    upTo === undefined ? [] : [sql`(t.conversation = ${conversation} and t.seq <= ${upTo})`],
   );
+  const places = [...(whole.length === 0 ? [] : [sql`t.conversation = any(${whole}::bigint[])`]), ...cut];
   return sql`and (${sql.join(places, sql` or `)})`;
 }
 

@@ -5,7 +5,7 @@ import type { Db } from "../schema.ts";
 /** Entries whose words match, best first by BM25. */
 export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> {
   const expression = matchExpression(query);
-  if (expression === undefined || query.conversations?.length === 0) return [];
+  if (expression === undefined || isNowhere(query)) return [];
   const { agent, limit } = query;
   if (query.rankedMax !== undefined && query.order !== "recency") {
     const newest = await matchNewest(db, query, expression, query.rankedMax);
@@ -55,6 +55,11 @@ function spanFilter(query: TextQuery): RawBuilder<unknown> {
   return sql`${rowRangeFilter(query)} ${conversationFilter(query)}`;
 }
 
+/** Whether the query may see no conversation at all. */
+function isNowhere({ conversations, spans }: TextQuery): boolean {
+  return (spans ?? conversations)?.length === 0;
+}
+
 function listSpans({ conversations, spans }: TextQuery): readonly ConversationSpan[] {
   return spans ?? (conversations ?? []).map((conversation) => ({ conversation }));
 }
@@ -72,11 +77,12 @@ function rowRangeFilter(query: TextQuery): RawBuilder<unknown> {
 function conversationFilter(query: TextQuery): RawBuilder<unknown> {
   const parts = listSpans(query);
   if (parts.length === 0) return sql``;
-  const each = parts.map((part) =>
-    part.upTo === undefined
-      ? sql`e.conversation = ${part.conversation}`
-      : sql`(e.conversation = ${part.conversation} and e.seq <= ${part.upTo})`,
+  // One list instead of a chain of conditions: SQLite limits how deep an expression may be.
+  const whole = parts.filter((part) => part.upTo === undefined).map((part) => sql`${part.conversation}`);
+  const cut = parts.flatMap(({ conversation, upTo }) =>
+    upTo === undefined ? [] : [sql`(e.conversation = ${conversation} and e.seq <= ${upTo})`],
   );
+  const each = [...(whole.length === 0 ? [] : [sql`e.conversation in (${sql.join(whole)})`]), ...cut];
   return sql`and (${sql.join(each, sql` or `)})`;
 }
 

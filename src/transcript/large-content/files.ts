@@ -1,4 +1,4 @@
-import { VarveError } from "../../domain/index.ts";
+import { neutralise, VarveError } from "../../domain/index.ts";
 import type { Db, FileRow, Store } from "../../store/index.ts";
 
 export type FileMetadata = Omit<FileRow, "content">;
@@ -6,14 +6,22 @@ export type FileMetadata = Omit<FileRow, "content">;
 /** The text that replaces the content in the context: what it is, how to read it, and a summary. */
 export function formatFileReference(file: FileMetadata): string {
   const facts = [
-    ...(file.name === null ? [] : [file.name]),
-    ...(file.mediaType === null ? [] : [file.mediaType]),
+    ...(file.name === null ? [] : [quoteName(file.name)]),
+    ...(file.mediaType === null ? [] : [quoteName(file.mediaType)]),
     file.kind,
     `${file.bytes} bytes`,
     `${file.lines} ${file.lines === 1 ? "line" : "lines"}`,
     `about ${file.tokens} tokens`,
   ].join(", ");
   return `[Large content ${file.id}: ${facts}. It is stored whole; read it with lcm_describe, by line range.]\n${file.summary}\n[End of ${file.id}]`;
+}
+
+const nameMax = 300;
+
+/** A name from outside on one line: it can end neither the reference nor pass for anything else. */
+function quoteName(name: string): string {
+  const line = neutralise(name.slice(0, nameMax).toWellFormed()).replace(/[\s[\]]+/g, " ");
+  return name.length > nameMax ? `${line}…` : line;
 }
 
 const heads = ["id", "name", "media_type as mediaType", "kind", "summary", "bytes", "lines", "tokens"] as const;

@@ -14,7 +14,10 @@ const snippetMax = 400;
 export const offlineModel = "varve/offline";
 
 /** Answers without a model: acknowledges a statement, and answers a question with what is certain, with citations. */
-export function offlineRunner({ memory, store }: Pick<TurnServices, "memory" | "store">, why: string): Runner {
+export function offlineRunner(
+  { memory, sessions, store }: Pick<TurnServices, "memory" | "sessions" | "store">,
+  why: string,
+): Runner {
   return {
     name: "offline",
     takes: "prompt",
@@ -29,6 +32,7 @@ export function offlineRunner({ memory, store }: Pick<TurnServices, "memory" | "
       // A statement is not answered with what happens to share its words.
       if (isStatement(prompt)) return reply(acknowledge(prompt, why));
       const recalled = await memory.recallForPrompt({
+        principal: await sessions.resolvePrincipal(session),
         agent,
         prompt,
         memoriesMax: memoriesShown,

@@ -3,7 +3,7 @@ import type { Migration } from "../migrate.ts";
 
 /** Access tokens of the gateway, which are created and revoked while it runs. */
 export const tokens: Migration = {
-  version: 12,
+  version: 13,
   name: "tokens",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");

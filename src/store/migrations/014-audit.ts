@@ -3,7 +3,7 @@ import type { Migration } from "../migrate.ts";
 
 /** The audit log: who read or changed what. Each row has a hash of itself and of the row before it. */
 export const audit: Migration = {
-  version: 13,
+  version: 14,
   name: "audit",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
