@@ -19,6 +19,9 @@ import {
   type BackupOptions,
   type DoctorOptions,
   type DoctorReport,
+  type ForgetPersonOptions,
+  type ForgetPersonReport,
+  forgetPerson,
   type RestoreResult,
   readStatus,
   restoreBackup as restoreInto,
@@ -98,6 +101,8 @@ export interface Varve {
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
+  /** Erases everything of a person: chats, messages in groups, summaries, memories, files, vectors. */
+  forgetPerson(id: string, options?: ForgetPersonOptions): Promise<ForgetPersonReport>;
   /**
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
    * description, schemas, and `run`, which takes the input that a model sends.
@@ -246,6 +251,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
+    forgetPerson: (id, forgetOptions) => forgetPerson({ store, loaded }, id, forgetOptions),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.
     tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,
     onEvent(listener) {

@@ -8,6 +8,21 @@ type RightName = (typeof rightNames)[number];
 export function addAccessCommands(program: Command): void {
   addTokenCommands(program);
   addAuditCommands(program);
+  addForgetPersonCommand(program);
+}
+
+function addForgetPersonCommand(program: Command): void {
+  program
+    .command("forget-person")
+    .description("Erase everything of a person: chats, messages in groups, summaries, memories, files, vectors")
+    .argument(
+      "<person>",
+      "the person's id in a channel, such as telegram:5054873275, or a name of session.identityLinks",
+    )
+    .option("--dry-run", "show what would be erased, and change nothing")
+    .option("--name <name...>", "further names under which the person writes in groups")
+    .option("--yes", "confirm the erasure")
+    .action(async (id, flags) => (await import("./commands/forget-person.ts")).forgetPersonCommand(id, flags));
 }
 
 function addAuditCommands(program: Command): void {

@@ -6,6 +6,9 @@ import type { Varve } from "../index.ts";
 const idForm =
   /^(?:agent:\S+|global|(?:sum|file|mem|grant|token)_[\w-]+|msg#\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
+/** Arguments that are always ids. */
+const idArguments = new Set(["person", "token"]);
+
 let current: { action: string; targets: Record<string, string> } = { action: "varve", targets: {} };
 
 /** Notes the command that is about to run. A process runs one command. */
@@ -15,7 +18,8 @@ export function noteCommand(command: Command): void {
   const targets: Record<string, string> = {};
   for (const [index, argument] of command.registeredArguments.entries()) {
     const value: unknown = command.processedArgs[index];
-    if (typeof value === "string" && idForm.test(value)) targets[argument.name()] = value;
+    if (typeof value === "string" && (idArguments.has(argument.name()) || idForm.test(value)))
+      targets[argument.name()] = value;
   }
   const { agent, session } = command.opts<{ agent?: string; session?: string }>();
   if (agent !== undefined) targets.agent = agent;

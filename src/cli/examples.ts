@@ -49,6 +49,10 @@ export const examples: Record<string, string[]> = {
   "tokens revoke": ["varve tokens revoke ci"],
   "audit list": ["varve audit list", "varve audit list --since 2026-01-01 --principal owner"],
   "audit verify": ["varve audit verify"],
+  "forget-person": [
+    "varve forget-person telegram:5054873275 --dry-run",
+    "varve forget-person telegram:5054873275 --yes",
+  ],
   "sessions new": ["varve sessions new agent:main:jsonl:direct:notes"],
   "sessions restore": ["varve sessions restore agent:main:jsonl:direct:notes"],
   "sessions reset": ["varve sessions reset agent:main:jsonl:direct:notes"],

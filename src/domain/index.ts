@@ -31,6 +31,7 @@ export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedFiel
 export { matchesPattern } from "./name-pattern.ts";
 export { escapeJson, neutralise, showControls } from "./neutralise.ts";
 export { redactSecrets } from "./redact.ts";
+export { redactMessage } from "./redact-message.ts";
 export {
   type ChatType,
   getChannel,

@@ -21,6 +21,7 @@ import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
+import { addPersonRoutes } from "./routes/persons.ts";
 import { addProxyRoutes } from "./routes/proxy.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
@@ -70,6 +71,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addGrantRoutes(app, gateway);
   addTokenRoutes(app, gateway);
   addAuditRoutes(app, gateway);
+  addPersonRoutes(app, gateway);
   addJobRoutes(app, gateway);
   addHookRoutes(app, gateway);
   addExportRoute(app, gateway);

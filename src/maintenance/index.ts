@@ -6,4 +6,5 @@ export {
   takeBackup,
 } from "./backup.ts";
 export { type DoctorOptions, type DoctorReport, runDoctor } from "./doctor.ts";
+export { type ForgetPersonOptions, type ForgetPersonReport, forgetPerson } from "./erasure/forget-person.ts";
 export { readStatus, type Status } from "./status.ts";

@@ -50,6 +50,11 @@ export interface Store {
   checkIntegrity(): Promise<string[]>;
   /** Drops the text index and rebuilds it from the log. */
   rebuildText(extractWords: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
+  /**
+   * Rewrites the files of the database, so that removed content is no longer in them. `complete` is false when another
+   * connection kept an old part of them in use.
+   */
+  scrub(): Promise<{ complete: boolean }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
 }

@@ -85,6 +85,7 @@ export {
   walkBranch,
   walkConversation,
 } from "./read.ts";
+export { type RedactedEntries, redactEntries } from "./redact-entries.ts";
 export { type ScannedMessage, scanMessages } from "./scan-messages.ts";
 export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";
 export { makeTitle } from "./title.ts";
