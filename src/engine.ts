@@ -15,6 +15,7 @@ import { createHooks, type HookOptions, type HookService } from "./hooks.ts";
 import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
+  applyRetention,
   type BackupInfo,
   type BackupOptions,
   type DoctorOptions,
@@ -23,6 +24,7 @@ import {
   type ForgetPersonReport,
   forgetPerson,
   type RestoreResult,
+  type RetentionReport,
   readStatus,
   restoreBackup as restoreInto,
   runDoctor,
@@ -101,6 +103,8 @@ export interface Varve {
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
+  /** Removes what is older than the settings `retention` say; undefined while another process does it. */
+  applyRetention(): Promise<RetentionReport | undefined>;
   /** Erases everything of a person: chats, messages in groups, summaries, memories, files, vectors. */
   forgetPerson(id: string, options?: ForgetPersonOptions): Promise<ForgetPersonReport>;
   /**
@@ -251,6 +255,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
+    applyRetention: () => applyRetention({ store, config, audit }),
     forgetPerson: (id, forgetOptions) => forgetPerson({ store, loaded }, id, forgetOptions),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.
     tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,

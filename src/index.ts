@@ -63,7 +63,7 @@ export {
 export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine.ts";
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
-export type { ForgetPersonOptions, ForgetPersonReport, Status } from "./maintenance/index.ts";
+export type { ForgetPersonOptions, ForgetPersonReport, RetentionReport, Status } from "./maintenance/index.ts";
 export {
   type Category,
   categoryNames,

@@ -7,4 +7,5 @@ export {
 } from "./backup.ts";
 export { type DoctorOptions, type DoctorReport, runDoctor } from "./doctor.ts";
 export { type ForgetPersonOptions, type ForgetPersonReport, forgetPerson } from "./erasure/forget-person.ts";
+export { applyRetention, type RetentionReport } from "./retention.ts";
 export { readStatus, type Status } from "./status.ts";
