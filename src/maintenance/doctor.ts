@@ -15,6 +15,7 @@ import {
   parseLegacyStore,
 } from "../transcript/index.ts";
 import { takeBackup } from "./backup.ts";
+import { checkModes, fixModes, modesCheck } from "./check-modes.ts";
 
 export interface DoctorReport {
   healthy: boolean;
@@ -96,6 +97,7 @@ async function runChecks(engine: DoctorEngine, options: DoctorOptions): Promise<
     },
     { check: names.config, faults: config.map(printFault), checked: 1, fixable: false },
     await checkAudit(store),
+    checkModes(engine.loaded),
     { check: names.legacy, faults: legacy, checked: legacy.length, fixable: true },
   ];
 }
@@ -115,6 +117,8 @@ async function repair(engine: DoctorEngine, finding: Finding, options: DoctorOpt
         db.deleteFrom("leases").where("until", "<=", engine.store.clock.now()).execute(),
       );
       return `${finding.faults.length} expired locks removed`;
+    case modesCheck:
+      return `${fixModes(engine.loaded)} files and folders closed to other users`;
     case names.legacy:
       return importLegacy(engine, legacyStores(engine, options));
     default:
