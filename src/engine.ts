@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type AccessTokenService, createAccessTokenService } from "./access/index.ts";
 import { type AuditLog, createAuditLog } from "./audit/index.ts";
+import { runAsEngine } from "./authorization/index.ts";
 import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import {
   type ContextService,
@@ -18,6 +19,8 @@ import {
   applyRetention,
   type BackupInfo,
   type BackupOptions,
+  checkDatabase,
+  type DatabaseCheck,
   type DoctorOptions,
   type DoctorReport,
   type ForgetPersonOptions,
@@ -102,6 +105,8 @@ export interface Varve {
   watch(paths: string[], request: WatchRequest): Promise<void>;
   status(): Promise<Status>;
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
+  /** Checks whether the database keeps tenants apart by itself. */
+  checkDatabase(): Promise<DatabaseCheck>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   /** Removes what is older than the settings `retention` say; undefined while another process does it. */
   applyRetention(): Promise<RetentionReport | undefined>;
@@ -254,9 +259,11 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
+    checkDatabase: () => checkDatabase(store),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
-    applyRetention: () => applyRetention({ store, config, audit }),
-    forgetPerson: (id, forgetOptions) => forgetPerson({ store, loaded }, id, forgetOptions),
+    // Both concern every tenant, whoever asks for them.
+    applyRetention: () => runAsEngine(() => applyRetention({ store, config, audit })),
+    forgetPerson: (id, forgetOptions) => runAsEngine(() => forgetPerson({ store, loaded }, id, forgetOptions)),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.
     tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,
     onEvent(listener) {

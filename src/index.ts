@@ -63,7 +63,13 @@ export {
 export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine.ts";
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
-export type { ForgetPersonOptions, ForgetPersonReport, RetentionReport, Status } from "./maintenance/index.ts";
+export type {
+  DatabaseCheck,
+  ForgetPersonOptions,
+  ForgetPersonReport,
+  RetentionReport,
+  Status,
+} from "./maintenance/index.ts";
 export {
   type Category,
   categoryNames,
@@ -108,6 +114,7 @@ export type {
   TranscriptInfo,
 } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
+export { listRoleGrants } from "./store/index.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {

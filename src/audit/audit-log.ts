@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { runAsEngine } from "../authorization/index.ts";
 import type { Store } from "../store/index.ts";
 import { type AuditEvent, type AuditRecord, type ChainLink, recordFromRow } from "./audit-record.ts";
 import { AuditWriter, writeLink } from "./audit-writer.ts";
@@ -40,7 +41,8 @@ export function createAuditLog(store: Store, enabled: boolean): AuditLog {
   return {
     enabled,
     async record(event, { durable = true } = {}) {
-      if (enabled) await writer.append(event, durable);
+      // The log belongs to no tenant.
+      if (enabled) await runAsEngine(() => writer.append(event, durable));
     },
     get isBlocked() {
       return writer.isFull;

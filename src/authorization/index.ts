@@ -1,3 +1,4 @@
+export { type Access, getAccess, isAgentOpen, runAsEngine, runWithAccess } from "./access.ts";
 export {
   canWriteScope,
   checkScope,
@@ -37,4 +38,4 @@ export {
   resolveSpeaker,
 } from "./reach.ts";
 export { agentScope, reflectionScope } from "./scope-names.ts";
-export { foreignAgent, type Requester, resolveVisibility, type Visibility } from "./visibility.ts";
+export { foreignAgent, type Requester, resolveAccess, resolveVisibility, type Visibility } from "./visibility.ts";

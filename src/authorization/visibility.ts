@@ -1,4 +1,5 @@
 import { VarveError } from "../domain/index.ts";
+import type { Access } from "./access.ts";
 import { visibleScopes } from "./memory-scopes.ts";
 import { canUseAgent, owner, type Principal } from "./principal.ts";
 import { agentScope, reflectionScope } from "./scope-names.ts";
@@ -69,6 +70,15 @@ function sortHomeFirst(agent: string, scopes: readonly string[]): string[] {
   const home = agentScope(agent);
   const others = scopes.filter((scope) => scope !== home && scope !== "global");
   return scopes.includes(home) ? [home, ...others] : others;
+}
+
+/** The access to the database that a principal's requests get. */
+export function resolveAccess(settings: AccessSettings, principal: Principal): Access {
+  const { agents, scopes } = principal;
+  if (Array.isArray(scopes)) return { agents, scopes };
+  if (agents === undefined || scopes === "all") return { agents };
+  const seen = agents.map((agent) => visibleScopes(resolveVisibility(settings, { principal, agent })) ?? []);
+  return { agents, scopes: [...new Set(seen.flat())] };
 }
 
 export function foreignAgent(principal: Principal, foreign: string): VarveError {

@@ -63,6 +63,8 @@ export const examples: Record<string, string[]> = {
   maintain: ["varve maintain"],
   backup: ["varve backup ./copy.db", "varve backup --portable"],
   restore: ["varve restore ./copy.db --yes"],
+  "db check": ["varve db check"],
+  "db grants": ["varve db grants varve_gateway"],
   "config list": ["varve config list"],
   "config get": ["varve config get gateway.port"],
   "config set": ["varve config set session.dmScope per-peer"],

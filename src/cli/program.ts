@@ -24,6 +24,7 @@ export function buildProgram(): Command {
   addGrepCommand(program);
   addMemoryCommands(program);
   addMaintenanceCommands(program);
+  addDatabaseCommands(program);
   addConfigCommands(program);
   addIntegrationCommands(program);
   addAccessCommands(program);
@@ -236,6 +237,20 @@ function addMaintenanceCommands(program: Command): void {
     .argument("<file>", "a backup that `varve backup` wrote")
     .option("--yes", "skip confirmation")
     .action(async (file, flags) => (await load()).restoreCommand(file, flags));
+}
+
+function addDatabaseCommands(program: Command): void {
+  const load = () => import("./commands/db.ts");
+  const db = program
+    .command("db")
+    .description("Check the database, and prepare a role for a gateway with many tenants");
+  db.command("check")
+    .description("Check that the database keeps tenants apart; fails when it does not")
+    .action(async (flags) => (await load()).checkCommand(flags));
+  db.command("grants")
+    .description("Print the statements that let a role of PostgreSQL use the tables; changes nothing")
+    .argument("<role>", "the role that the gateway connects as")
+    .action(async (role, flags) => (await load()).grantsCommand(role, flags));
 }
 
 function addConfigCommands(program: Command): void {

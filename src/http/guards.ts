@@ -1,7 +1,7 @@
 /** The middleware that every request passes before it reaches a route, in this order. */
 import type { MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
-import { hasRight, type Right } from "../authorization/index.ts";
+import { hasRight, type Right, resolveAccess, runWithAccess } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import { classifyOrigin, isOwnHost } from "./addresses.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
@@ -87,7 +87,7 @@ export function authenticate(gateway: GatewayContext): Guard {
     if (!principal) throw createUnauthorizedError(gateway, c, "The request has no access token.", false);
     takeRequest(gateway, `token ${principal.name}`);
     c.set("principal", principal);
-    await next();
+    await runWithAccess(resolveAccess(gateway.varve.settings.config, principal), next);
   };
 }
 

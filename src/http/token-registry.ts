@@ -1,3 +1,4 @@
+import { runAsEngine } from "../authorization/index.ts";
 import type { Clock } from "../domain/index.ts";
 import type { AccessToken, Varve } from "../index.ts";
 import { hasExpired, hashSecret, type Identification, identify, type Token, type TokenPrincipal } from "./tokens.ts";
@@ -39,7 +40,7 @@ export function createTokenRegistry({ fixed, stored, clock, onFailure }: Registr
     const known = cache.get(key);
     const now = clock.now();
     if (known && Math.abs(now - known.readAt) < tokenCacheMs) return known.token;
-    const token = await stored.findBySecret(secret);
+    const token = await runAsEngine(() => stored.findBySecret(secret));
     cache.delete(key);
     cache.set(key, { readAt: now, token });
     // A map keeps the order of insertion, so the first key is the one that was read longest ago.
@@ -52,7 +53,7 @@ export function createTokenRegistry({ fixed, stored, clock, onFailure }: Registr
     const now = clock.now();
     if (now - Math.max(usedAt.get(id) ?? 0, lastUsedAt ?? 0) < useIntervalMs) return;
     usedAt.set(id, now);
-    const write = stored.recordUse(id).catch(onFailure);
+    const write = runAsEngine(() => stored.recordUse(id)).catch(onFailure);
     writing.add(write);
     void write.finally(() => writing.delete(write));
   };
@@ -77,8 +78,9 @@ export function createTokenRegistry({ fixed, stored, clock, onFailure }: Registr
     },
     async isAccepted(principal) {
       if (hasExpired(principal, clock.now())) return false;
-      if (principal.tokenId === undefined) return true;
-      return (await stored.readState(principal.tokenId)) === "active";
+      const { tokenId } = principal;
+      if (tokenId === undefined) return true;
+      return (await runAsEngine(() => stored.readState(tokenId))) === "active";
     },
     clearCache: () => cache.clear(),
     close: async () => {

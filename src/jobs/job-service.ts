@@ -1,3 +1,4 @@
+import { runAsEngine } from "../authorization/index.ts";
 import { type Clock, newId, type Random } from "../domain/index.ts";
 import { enqueueJob, type JobTable, type NewJob, type Store } from "../store/index.ts";
 import { type JobHandler, JobWorker } from "./worker.ts";
@@ -79,19 +80,23 @@ export function createJobService({ store, agent, background, onFailed }: JobServ
       if (background) service.start();
     },
     list: (options = {}) => listJobs(store, { ...options, agent: options.agent ?? agent }),
-    async drain() {
-      for (const work of repeated) await work();
-      let done = 0;
-      while (await worker.workOnce()) done += 1;
-      return done;
-    },
+    drain: () =>
+      runAsEngine(async () => {
+        for (const work of repeated) await work();
+        let done = 0;
+        while (await worker.workOnce()) done += 1;
+        return done;
+      }),
     start() {
-      worker.start();
-      // A failed round is made up for by the next one.
-      timer ??= setInterval(() => {
-        for (const work of repeated) void work().catch(() => undefined);
-      }, repeatMs);
-      timer.unref();
+      // A request may start it, but the jobs are everybody's.
+      runAsEngine(() => {
+        worker.start();
+        // A failed round is made up for by the next one.
+        timer ??= setInterval(() => {
+          for (const work of repeated) void work().catch(() => undefined);
+        }, repeatMs);
+        timer.unref();
+      });
     },
     async stop() {
       clearInterval(timer);

@@ -5,6 +5,7 @@ export {
   restoreBackup,
   takeBackup,
 } from "./backup.ts";
+export { checkDatabase, type DatabaseCheck } from "./check-database.ts";
 export { type DoctorOptions, type DoctorReport, runDoctor } from "./doctor.ts";
 export { type ForgetPersonOptions, type ForgetPersonReport, forgetPerson } from "./erasure/forget-person.ts";
 export { applyRetention, type RetentionReport } from "./retention.ts";

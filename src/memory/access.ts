@@ -1,3 +1,4 @@
+import { runAsEngine } from "../authorization/index.ts";
 import { newId } from "../domain/index.ts";
 import { chooseTier } from "./decay.ts";
 import type { MemoryContext } from "./memory-context.ts";
@@ -45,7 +46,8 @@ export function createAccessCounter(
   const flush = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    const next = running.then(send);
+    // The counts of all principals are written together.
+    const next = running.then(() => runAsEngine(send));
     running = next.catch(() => undefined);
     return next;
   };

@@ -1,3 +1,4 @@
+import { isAgentOpen, runAsEngine } from "../authorization/index.ts";
 import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { ChunkCache } from "./corpus/chunk-cache.ts";
@@ -28,7 +29,17 @@ export class DocumentCache {
     this.chunks = new ChunkCache(store);
   }
 
-  async read(
+  /** Reads the documents of an agent, for requests of all its principals. */
+  read(
+    agent: string,
+    kinds: readonly ResultKind[],
+    space: number | undefined,
+  ): Promise<{ docs: CachedDoc[]; cut: string[] }> {
+    if (!isAgentOpen(agent)) return Promise.resolve({ docs: [], cut: [] });
+    return runAsEngine(() => this.readAll(agent, kinds, space));
+  }
+
+  private async readAll(
     agent: string,
     kinds: readonly ResultKind[],
     space: number | undefined,

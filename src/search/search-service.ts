@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Requester, resolveVisibility, type Visibility } from "../authorization/index.ts";
+import { type Requester, resolveVisibility, runAsEngine, type Visibility } from "../authorization/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import { newId } from "../domain/index.ts";
 import { type Embedder, formatSpaceName, openConfiguredReranker, type Reranker } from "../models/index.ts";
@@ -121,7 +121,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   let following: Promise<unknown> | undefined;
   const index: SearchService["index"] = (request = {}) => {
     const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
-    return embedPending(context, owner, { ...request, signal });
+    return runAsEngine(() => embedPending(context, owner, { ...request, signal }));
   };
 
   /** Embeds pending texts if they are few, so that recent messages are found by meaning; otherwise returns a note. */
@@ -141,6 +141,27 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       count === 0 ? [] : [count >= 1_000 ? `1,000 or more ${what}` : `${count} ${what}`];
     const all = [...print(messages, "messages"), ...print(chunks, "file chunks")].join(" and ");
     return { pending: `${all} are not embedded yet and match by words only; run \`varve index\` to embed them` };
+  };
+
+  /** Embeds pending memories if they are few, for requests of all principals; otherwise returns a note. */
+  const embedRecentMemories = async (signal?: AbortSignal): Promise<{ failed?: string; pending?: string }> => {
+    const { memoryVectors } = context;
+    if (!memoryVectors) return {};
+    const { freshMax } = settings;
+    const count = (await memoryVectors.findPending(freshMax + 1)).length;
+    if (count === 0) return {};
+    if (count <= freshMax) {
+      try {
+        if ((await embedPendingMemories(context, owner, { max: count, signal })).embedded > 0) return {};
+      } catch (error) {
+        signal?.throwIfAborted();
+        return { failed: error instanceof Error ? error.message : String(error) };
+      }
+    }
+    const all = count > freshMax ? `more than ${freshMax}` : String(count);
+    return {
+      pending: `${all} memories are not embedded yet and match by words only; run \`varve index\` to embed them`,
+    };
   };
 
   const findInChannel = async (query: string, channel: string, request: SearchRequest): Promise<SearchAnswer> => {
@@ -163,7 +184,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       const wantsVectors = request.retrievers?.includes("vector") ?? true;
       // Files belong to no conversation.
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
-      const unread = wantsFiles ? await corpus.refresh(request.signal) : undefined;
+      const unread = wantsFiles ? await runAsEngine(() => corpus.refresh(request.signal)) : undefined;
       const { failed, pending } = wantsVectors && !request.noNetwork ? await embedRecent(agent) : {};
       const active = wantsVectors ? await selectActiveSpace(context, agent) : { context };
       // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
@@ -189,25 +210,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       return added.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...added] };
     },
     findMessages: (request) => findMessages(context, request),
-    async embedRecentMemories(signal) {
-      const { memoryVectors } = context;
-      if (!memoryVectors) return {};
-      const { freshMax } = settings;
-      const count = (await memoryVectors.findPending(freshMax + 1)).length;
-      if (count === 0) return {};
-      if (count <= freshMax) {
-        try {
-          if ((await embedPendingMemories(context, owner, { max: count, signal })).embedded > 0) return {};
-        } catch (error) {
-          signal?.throwIfAborted();
-          return { failed: error instanceof Error ? error.message : String(error) };
-        }
-      }
-      const all = count > freshMax ? `more than ${freshMax}` : String(count);
-      return {
-        pending: `${all} memories are not embedded yet and match by words only; run \`varve index\` to embed them`,
-      };
-    },
+    embedRecentMemories: (signal) => runAsEngine(() => embedRecentMemories(signal)),
     index,
     sync: corpus.sync,
     read: corpus.read,

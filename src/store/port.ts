@@ -48,15 +48,25 @@ export interface Store {
   dump(file: string): Promise<BackupResult>;
   /** Reports the damage that the engine itself can detect; an empty list means none. */
   checkIntegrity(): Promise<string[]>;
+  /** Checks whether the database itself keeps tenants apart. */
+  checkTenancy(): Promise<TenancyCheck>;
   /** Drops the text index and rebuilds it from the log. */
   rebuildText(extractWords: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
   /**
    * Rewrites the files of the database, so that removed content is no longer in them. `complete` is false when another
-   * connection kept an old part of them in use.
+   * connection kept an old part of them in use, or when the role of the connection may not rewrite the tables.
    */
   scrub(): Promise<{ complete: boolean }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
+}
+
+/** How the database keeps tenants apart. */
+export interface TenancyCheck {
+  /** The role of the connection; undefined for a database that has none. */
+  role?: string;
+  /** What keeps row-level security from protecting the data; empty when it does, and for a database without it. */
+  faults: string[];
 }
 
 export interface TransactionOptions {

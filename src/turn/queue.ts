@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { runAsEngine, runWithAccess } from "../authorization/index.ts";
 import { newId, toVarveError, VarveError, WakeSignal } from "../domain/index.ts";
 import { acceptMessage, type NewMessage } from "./accept.ts";
 import type { TurnEvent, TurnResult } from "./events.ts";
@@ -134,7 +135,7 @@ export class TurnQueue {
     const hasCapacity = this.#work.size + this.#taking.size < maxConcurrent;
     const isFree = run && message.waitMs === 0 && hasCapacity && !this.#stopping.signal.aborted;
     if (!isFree) return acceptMessage(this.#services.store, message);
-    this.#loop ??= this.#run();
+    this.#loop ??= runAsEngine(() => this.#run());
     const taking = acceptMessage(this.#services.store, message, { owner: this.#owner, leaseMs }).then((accepted) => {
       if (accepted.claim) this.#begin(accepted.claim);
       return accepted;
@@ -215,7 +216,7 @@ export class TurnQueue {
   start(): void {
     // A stopping queue takes no more turns.
     if (this.#stopping.signal.aborted) return;
-    this.#loop ??= this.#run();
+    this.#loop ??= runAsEngine(() => this.#run());
     this.#wakeSignal.wake();
   }
 
@@ -268,7 +269,8 @@ export class TurnQueue {
   }
 
   #begin(claim: TurnClaim): void {
-    const work: Promise<void> = this.#runOne(claim).finally(() => {
+    // A turn sees nothing of other agents, whatever its statements ask for.
+    const work: Promise<void> = runWithAccess({ agents: [claim.agent] }, () => this.#runOne(claim)).finally(() => {
       this.#work.delete(work);
       this.#wakeSignal.wake();
     });

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
+import { listRoleGrants } from "../../src/store/postgres/row-security.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
 
@@ -48,11 +49,24 @@ async function scratchPostgresDatabase(): Promise<ScratchDatabase> {
   url.pathname = `/${database}`;
   // A busy machine may take long to accept a connection.
   url.searchParams.set("connect_timeout", "0");
+  if (process.env.VARVE_TEST_POSTGRES_ROLE === "bound") await bindToPolicies(url);
   return {
     name: "postgres",
     database: url.href,
     drop: () => administer(server, `drop database if exists ${database} with (force)`),
   };
+}
+
+/** Creates the tables as their owner, and lets the URL name a role that row-level security binds. */
+export async function bindToPolicies(url: URL): Promise<void> {
+  const { openVarve } = await import("../../src/index.ts");
+  const home = await mkdtemp(join(tmpdir(), "varve-home-"));
+  const owner = await openVarve({ home, database: url.href, background: false });
+  await owner.close();
+  await rm(home, { recursive: true, force: true });
+  const role = `varve_bound_${randomBytes(4).toString("hex")}`;
+  for (const statement of [`create role ${role} login`, ...listRoleGrants(role)]) await administer(url.href, statement);
+  url.username = role;
 }
 
 async function administer(server: string, statement: string): Promise<void> {

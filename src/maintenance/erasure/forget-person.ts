@@ -60,9 +60,7 @@ export async function forgetPerson(
   removeEmbeddingCache(loaded.home);
   const { complete } = await store.scrub();
   if (!complete) {
-    report.notes.push(
-      "Another process kept old pages of the database in use. Run the command again when it has stopped.",
-    );
+    report.notes.push(describeIncomplete(store));
   }
   return { ...report, verification: verify(loaded.config.database, samples) };
 }
@@ -146,6 +144,12 @@ function listCopies({ home, config }: LoadedConfig): string[] {
     .filter((name) => name.startsWith(`${basename(config.database)}.before-restore-`))
     .map((name) => join(dirname(config.database), name));
   return [...backups, ...kept];
+}
+
+function describeIncomplete({ engine }: Store): string {
+  return engine === "sqlite"
+    ? "Another process kept old pages of the database in use. Run the command again when it has stopped."
+    : "The tables were not rewritten, because this role does not own them: run VACUUM FULL as their owner.";
 }
 
 function listNotes({ engine }: Store, names: readonly string[]): string[] {

@@ -1,3 +1,4 @@
+import { runAsEngine } from "../../authorization/index.ts";
 import type { SearchContext } from "../../search/index.ts";
 import { detectLanguage, detectLanguages } from "../language/detect-language.ts";
 import { computeCosine } from "../similarity.ts";
@@ -62,7 +63,7 @@ export interface BackgroundTable {
 export async function loadBackground(vectors: MemoryVectors, model: string, now: number): Promise<BackgroundTable> {
   let refined = refinements.get(vectors);
   if (!refined || now - refined.at > refreshMs) {
-    refined = { at: now, byLanguage: await measureSample(vectors) };
+    refined = { at: now, byLanguage: await runAsEngine(() => measureSample(vectors)) };
     refinements.set(vectors, refined);
   }
   const { byLanguage } = refined;

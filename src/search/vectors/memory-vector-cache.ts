@@ -1,3 +1,4 @@
+import { runAsEngine } from "../../authorization/index.ts";
 import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
@@ -117,7 +118,8 @@ export class MemoryVectorCache {
   }
 
   private async loadBlock(): Promise<VectorBlock | undefined> {
-    this.loading ??= this.load().finally(() => {
+    // Requests of all principals share the block.
+    this.loading ??= runAsEngine(() => this.load()).finally(() => {
       this.loading = undefined;
     });
     await this.loading;

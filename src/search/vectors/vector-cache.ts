@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
+import { isAgentOpen, runAsEngine } from "../../authorization/index.ts";
 import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { ConversationSpan, Store } from "../../store/index.ts";
 import { VectorBlock } from "./block.ts";
@@ -47,7 +48,7 @@ export class VectorCache {
     waitMs: number,
   ): Promise<{ blocks: VectorBlock[]; whole: boolean }> {
     const space = await this.id();
-    if (space === undefined) return { blocks: [], whole: true };
+    if (space === undefined || !isAgentOpen(agent)) return { blocks: [], whole: true };
     const scopes = spans ? spans.map((span) => span.conversation) : [undefined];
     const cached = scopes.map((conversation) => this.open(agent, space, conversation));
     const all = Promise.all(cached.map((one) => one.loading)).then(() => true);
@@ -94,7 +95,8 @@ export class VectorCache {
     const known = this.blocks.get(name);
     const cached = known ?? { block: new VectorBlock(this.space.dimensions), lastSeq: 0, loading: undefined };
     if (!known) this.blocks.set(name, cached);
-    cached.loading ??= this.load(cached, agent, space, conversation).finally(() => {
+    // Requests of all principals share the block.
+    cached.loading ??= runAsEngine(() => this.load(cached, agent, space, conversation)).finally(() => {
       cached.loading = undefined;
     });
     return cached;

@@ -11,8 +11,9 @@ import { tentativeMemories } from "./009-tentative-memories.ts";
 import { sessions } from "./010-sessions.ts";
 import { imports } from "./011-imports.ts";
 import { audience } from "./012-audience.ts";
-import { tokens } from "./013-tokens.ts";
-import { audit } from "./014-audit.ts";
+import { rowSecurity } from "./013-row-security.ts";
+import { tokens } from "./014-tokens.ts";
+import { audit } from "./015-audit.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   sessions,
   imports,
   audience,
+  rowSecurity,
   tokens,
   audit,
 ];

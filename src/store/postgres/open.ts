@@ -20,6 +20,7 @@ import {
   matchNearDuplicates,
   removeMemoryText,
 } from "./memory-text.ts";
+import { findPolicyFaults, isBoundByPolicies, nameTenant } from "./row-security.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 
 const attemptsMax = 5;
@@ -48,7 +49,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   pool.on("error", () => undefined);
   // A discarded connection may still receive an error from the server; nobody waits for it.
   pool.on("connect", (client) => client.on("error", () => undefined));
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createTappedPool(pool, options) }) });
+  const tenancy = { isEnforced: false };
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createTappedPool(pool, options, tenancy) }) });
 
   const runTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
@@ -84,6 +86,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       },
       migrations,
     );
+    tenancy.isEnforced = await isBoundByPolicies(db);
   } catch (error) {
     await pool.end();
     throw toPostgresError(error, database);
@@ -121,8 +124,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         return written as BatchResults<Queries>;
       }),
     readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) =>
-      // One connection for the whole batch, so that it does not exhaust the pool.
-      db.connection().execute(async (connection) => {
+      // One connection for the whole batch, so that it does not exhaust the pool; the tenant is named once.
+      (tenancy.isEnforced ? db.transaction() : db.connection()).execute(async (connection) => {
         const found: unknown[][] = [];
         for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
         return found as BatchRows<Queries>;
@@ -150,10 +153,14 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const dangling = count === 0 ? [] : [`full-text index: ${count} rows refer to missing entries`];
       return [...dangling, ...(await unfinishedRebuild(db))];
     },
+    async checkTenancy() {
+      const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
+      return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
+    },
     async rebuildText(extractWords) {
       await runTransaction(async (tx) => {
         await markRebuild(tx);
-        await sql`truncate entry_text`.execute(tx);
+        await sql`delete from entry_text`.execute(tx);
       });
       let entries = 0;
       for (let last = 0; ; ) {
@@ -180,6 +187,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       return { entries };
     },
     async scrub() {
+      // Only the owner of the tables can rewrite them.
+      if (tenancy.isEnforced) return { complete: false };
       for (const table of scrubbedTables) await sql`vacuum full ${sql.table(table)}`.execute(db);
       return { complete: true };
     },
@@ -235,8 +244,13 @@ function parseNumbers(types: typeof pg.types): typeof pg.types.getTypeParser {
 /** The overloads of pg cannot be named from outside; this is the one in use. */
 type Query = (text: unknown, parameters?: readonly unknown[]) => Promise<unknown>;
 
-/** The pool for Kysely, with every call reported to the tap and every error translated. */
-function createTappedPool(pool: pg.Pool, options: OpenStoreOptions) {
+/** Whether the role of the connections is bound by row-level security, so that every transaction names its tenant. */
+interface Tenancy {
+  isEnforced: boolean;
+}
+
+/** The pool for Kysely, with every call reported to the tap, every tenant named and every error translated. */
+function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, tenancy: Tenancy) {
   return {
     async connect(): Promise<PostgresPoolClient> {
       const client = await pool.connect().catch((error: unknown) => {
@@ -248,11 +262,40 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions) {
         broken = true;
       };
       client.on("error", onError);
+      const send: Query = (text, parameters) => (client.query as unknown as Query)(text, parameters);
+      const tenant = tenancy.isEnforced ? nameTenant() : undefined;
+      let isInTransaction = false;
+      /** Outside of a transaction a statement gets one of its own, because the tenant is named for a transaction. */
+      const sendForTenant = async (call: StoreCall, text: unknown, parameters?: readonly unknown[]) => {
+        if (tenant === undefined) return send(text, parameters);
+        if (call === "begin") {
+          isInTransaction = true;
+          const begun = await send(text, parameters);
+          await send(tenant.text, tenant.values);
+          return begun;
+        }
+        if (isInTransaction) {
+          isInTransaction = call !== "commit" && call !== "rollback";
+          return send(text, parameters);
+        }
+        await send("begin");
+        try {
+          await send(tenant.text, tenant.values);
+          const result = await send(text, parameters);
+          await send("commit");
+          return result;
+        } catch (error) {
+          await send("rollback").catch(() => {
+            broken = true;
+          });
+          throw error;
+        }
+      };
       const query = async (text: unknown, parameters?: readonly unknown[]) => {
         const call = classifyCall(String(text));
         try {
           options.tap?.before?.(call);
-          const result = await (client.query as unknown as Query)(text, parameters);
+          const result = await sendForTenant(call, text, parameters);
           options.tap?.after?.(call);
           return result;
         } catch (error) {

@@ -193,6 +193,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       // A transaction of its own connection: all tables are read from one snapshot.
       return withFreshReader((fresh) => dumpTables(fresh, "sqlite", target));
     },
+    checkTenancy: async () => ({ faults: [] }),
     async checkIntegrity() {
       const faults = await withFreshReader(async (fresh) => {
         const result = await sql<{ integrity_check: string }>`pragma integrity_check(20)`.execute(fresh);

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
+import { protectTables } from "../postgres/row-security.ts";
 
 /** The audit log: who read or changed what. Each row has a hash of itself and of the row before it. */
 export const audit: Migration = {
-  version: 14,
+  version: 15,
   name: "audit",
   async up(db, engine) {
     const int = sql.raw(engine === "postgres" ? "bigint" : "integer");
@@ -13,5 +14,6 @@ export const audit: Migration = {
     await sql`create table audit_links (
       name text not null primary key, num ${int} not null, hash text not null)`.execute(db);
     await sql`create index audit_by_principal on audit (principal, num)`.execute(db);
+    if (engine === "postgres") await protectTables(db);
   },
 };

@@ -1,0 +1,29 @@
+import { listRoleGrants, VarveError } from "../../index.ts";
+import { type CommonOptions, withVarve } from "../context.ts";
+import { outputFor, table } from "../output.ts";
+
+export async function checkCommand(flags: CommonOptions): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const check = await varve.checkDatabase();
+    const rows = [
+      ["schema", String(check.schemaVersion)],
+      ["role", check.role ?? "none: access is by the mode of the file"],
+      ["tenants", check.faults.length === 0 ? "kept apart" : "not kept apart by the database"],
+    ];
+    output.show(table(["DATABASE", check.engine], rows));
+    output.result(check);
+    if (check.faults.length === 0) return;
+    throw new VarveError("REFUSED", `The database does not keep tenants apart: ${check.faults.join("; ")}.`, {
+      remedy:
+        "Create a role of its own (`create role varve_gateway login password …`), run the statements of " +
+        "`varve db grants varve_gateway` as the owner of the tables, and let the gateway connect as that role.",
+    });
+  });
+}
+
+export async function grantsCommand(role: string, flags: CommonOptions): Promise<void> {
+  const output = outputFor(flags);
+  const statements = listRoleGrants(role);
+  output.show(statements.map((statement) => `${statement};`).join("\n"));
+  output.result({ role, statements });
+}

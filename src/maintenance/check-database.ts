@@ -1,0 +1,21 @@
+import { type Store, schemaVersion } from "../store/index.ts";
+
+export interface DatabaseCheck {
+  engine: string;
+  schemaVersion: number;
+  /** The role of the connection; absent for SQLite. */
+  role?: string;
+  /** What has to be changed before several tenants may share the database. */
+  faults: string[];
+}
+
+/** Checks whether the database is set up to keep tenants apart: on PostgreSQL by row-level security. */
+export async function checkDatabase(store: Store): Promise<DatabaseCheck> {
+  const { role, faults } = await store.checkTenancy();
+  return {
+    engine: store.engine,
+    schemaVersion: await schemaVersion(store.db, store.engine),
+    ...(role === undefined ? {} : { role }),
+    faults,
+  };
+}
