@@ -47,7 +47,9 @@ const forget = createRoute({
     }),
     body: jsonBody(
       fields({
-        dryRun: z.boolean().describe("Whether to report what would be erased, and change nothing."),
+        dryRun: z
+          .boolean()
+          .openapi({ description: "Whether to report what would be erased, and change nothing.", example: true }),
         names: z
           .array(text(200))
           .max(100)
