@@ -28,10 +28,27 @@ async function eraseChunk(tx: StoreTransaction, ids: readonly string[]): Promise
       .where("id", "not in", ids)
       .execute();
   }
-  // Recorded recall blocks contain their text.
-  for (const id of ids) await db.deleteFrom("memory_recalls").where("memories", "like", `%"${id}"%`).execute();
+  await removeRecalls(tx, ids);
   await db.deleteFrom("memory_reviews").where("memory", "in", ids).execute();
   await db.deleteFrom("memories").where("id", "in", ids).execute();
+}
+
+/** Up to this many ids are searched one by one; more are compared with every recorded recall. */
+const searchedMax = 8;
+
+/** Recorded recall blocks contain the text of memories. */
+async function removeRecalls({ db }: StoreTransaction, ids: readonly string[]): Promise<void> {
+  if (ids.length <= searchedMax) {
+    for (const id of ids) await db.deleteFrom("memory_recalls").where("memories", "like", `%"${id}"%`).execute();
+    return;
+  }
+  const erased = new Set(ids);
+  const recalls = await db.selectFrom("memory_recalls").select(["agent", "conversation", "seq", "memories"]).execute();
+  for (const { agent, conversation, seq, memories } of recalls) {
+    if (!(JSON.parse(memories) as string[]).some((id) => erased.has(id))) continue;
+    const query = db.deleteFrom("memory_recalls").where("agent", "=", agent).where("conversation", "=", conversation);
+    await query.where("seq", "=", seq).execute();
+  }
 }
 
 /** Everything that the memory keeps in some scopes. */

@@ -125,6 +125,21 @@ onEveryEngine(
       expect((await varve.memory.get(shared.current.id)).memory.sources).toHaveLength(1);
     });
 
+    it("finds messages by the speaker's id, and by a display name only when it is given", async () => {
+      const { varve } = get();
+      const session = await varve.sessions.get("agent:main:telegram:group:g1");
+      await varve.context.ingest(session, [
+        { id: "n1", role: "user", name: "808", content: "My shoe size is forty-two." },
+        { id: "n2", role: "user", name: "Dora", content: "My hat size is fifty-seven." },
+        { id: "n3", role: "user", name: "Dorothea", content: "My glove size is eight." },
+      ]);
+      expect((await varve.forgetPerson("telegram:808", { dryRun: true })).erased.messages).toBe(1);
+      const report = await varve.forgetPerson("telegram:808", { names: ["dora"] });
+      expect(report.erased.messages).toBe(2);
+      const found = await varve.search.find("glove size");
+      expect(found.results[0]?.snippet).toContain("glove");
+    });
+
     it("asks which person is meant when an id exists in several channels", async () => {
       const { varve } = get();
       await say(varve, "telegram", "42", "I am one person.");

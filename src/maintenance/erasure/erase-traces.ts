@@ -188,11 +188,10 @@ async function removeMemories(
   }
   const only = [...evidence].flatMap(([id, { theirs, others }]) => (theirs > 0 && others === 0 ? [id] : []));
   await eraseMemoryVersions(tx, only);
-  for (const [agent, seqs] of erased) {
-    for (const seq of seqs) {
-      if (!sources.some((one) => one.agent === agent && one.seq === seq)) continue;
-      await tx.db.deleteFrom("memory_sources").where("agent", "=", agent).where("seq", "=", seq).execute();
-    }
+  const theirs = sources.filter(({ agent, seq }) => erased.get(agent)?.has(seq));
+  for (const { memory, agent, seq } of theirs) {
+    const query = tx.db.deleteFrom("memory_sources").where("memory", "=", memory);
+    await query.where("agent", "=", agent).where("seq", "=", seq).execute();
   }
   return memories + only.length;
 }

@@ -57,9 +57,9 @@ const pageRows = 1_000;
 /** A message names its sender in `meta.sender`; older ones only by the row of the inbox, or by the speaker's name. */
 async function findMessages(store: Store, person: Person, names: readonly string[]): Promise<Traces["messages"]> {
   const { db } = store;
-  const accepted = await findAccepted(store, person);
+  const found = await findAcceptedMessages(store, person);
+  const known = new Set(found.map(({ agent, seq }) => `${agent} ${seq}`));
   const speakers = new Set([...listPeers(person), ...names.map((name) => name.toLowerCase())]);
-  const found: Traces["messages"] = [];
   for (let last = 0; ; ) {
     const rows = await db
       .selectFrom("entries")
@@ -81,9 +81,10 @@ async function findMessages(store: Store, person: Person, names: readonly string
       .limit(pageRows)
       .execute();
     for (const { agent, conversation, seq, id, payload, key } of rows) {
-      const isTheirs =
-        accepted.has(`${agent} ${id}`) || wrote(person, speakers, key, JSON.parse(payload) as JsonObject);
-      if (isTheirs) found.push({ agent, conversation, seq, entryId: id });
+      if (known.has(`${agent} ${seq}`)) continue;
+      if (wrote(person, speakers, key, JSON.parse(payload) as JsonObject)) {
+        found.push({ agent, conversation, seq, entryId: id });
+      }
     }
     last = rows.at(-1)?.seq ?? last;
     if (rows.length < pageRows) return found;
@@ -97,13 +98,29 @@ function wrote(person: Person, speakers: ReadonlySet<string>, key: string, paylo
   return typeof payload.name === "string" && speakers.has(payload.name.toLowerCase());
 }
 
-/** The ids of the messages that the inbox accepted from the person. */
-async function findAccepted({ db }: Store, person: Person): Promise<Set<string>> {
+const idsAtOnce = 500;
+
+/** The messages that the inbox accepted from the person. */
+async function findAcceptedMessages({ db }: Store, person: Person): Promise<Traces["messages"]> {
   const rows = await db
     .selectFrom("inbox")
     .select(["agent", "id", "key", "sender"])
     .where((eb) => eb(eb.fn<string>("lower", ["sender"]), "in", listPeers(person)))
     .execute();
   const theirs = rows.filter(({ key, sender }) => isSender(person, getChannel(parseSessionKey(key)), sender));
-  return new Set(theirs.map(({ agent, id }) => `${agent} ${id}`));
+  const found: Traces["messages"] = [];
+  for (const agent of new Set(theirs.map((row) => row.agent))) {
+    const ids = theirs.filter((row) => row.agent === agent).map(({ id }) => id);
+    for (let from = 0; from < ids.length; from += idsAtOnce) {
+      const entries = await db
+        .selectFrom("entries")
+        .select(["agent", "conversation", "seq", "id as entryId"])
+        .where("agent", "=", agent)
+        .where("kind", "=", "user")
+        .where("id", "in", ids.slice(from, from + idsAtOnce))
+        .execute();
+      found.push(...entries);
+    }
+  }
+  return found;
 }

@@ -58,11 +58,20 @@ export async function forgetPerson(
   };
   if (dryRun) return { ...report, verification: null };
   removeEmbeddingCache(loaded.home);
-  const { complete } = await store.scrub();
-  if (!complete) {
+  if (!(await scrub(store))) {
     report.notes.push(describeIncomplete(store));
   }
   return { ...report, verification: verify(loaded.config.database, samples) };
+}
+
+/** What was erased stays erased when the files cannot be rewritten now. */
+async function scrub(store: Store): Promise<boolean> {
+  try {
+    return (await store.scrub()).complete;
+  } catch (error) {
+    if (error instanceof VarveError && error.kind === "unavailable") return false;
+    throw error;
+  }
 }
 
 /** One transaction, so that a dry run can count exactly and then undo everything. */
