@@ -11,6 +11,7 @@ const steps: readonly (readonly string[])[] = [
   ["authorization"],
   ["config", "tokens"],
   ["store"],
+  ["access", "audit"],
   ["models"],
   ["jobs"],
   ["transcript"],

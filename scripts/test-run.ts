@@ -30,6 +30,7 @@ export async function runPackageChecks(): Promise<Counts> {
   try {
     const built = await runChecks([
       ["node", "scripts/build.ts"],
+      ["node", "scripts/write-sbom.ts"],
       // The build has just run, so npm need not run it again before it packs.
       ["npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder],
     ]);

@@ -22,7 +22,13 @@ interface Stage {
 }
 
 const parts: Readonly<Record<PartName, (stage: Stage) => Promise<Counts>>> = {
-  lint: () => runChecks([["biome", "check", "."], ["node", "scripts/check-layers.ts"], ["knip"]]),
+  lint: () =>
+    runChecks([
+      ["biome", "check", "."],
+      ["node", "scripts/check-layers.ts"],
+      ["node", "scripts/check-supply-chain.ts"],
+      ["knip"],
+    ]),
   types: () => runChecks([["tsc", "--noEmit", "-p", "tsconfig.json"]]),
   package: () => runPackageChecks(),
   unit: ({ env }) => runVitest("unit", env),

@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import { type AccessTokenService, createAccessTokenService } from "./access/index.ts";
+import { type AuditLog, createAuditLog } from "./audit/index.ts";
+import { runAsEngine } from "./authorization/index.ts";
 import { backupFolder, type Config, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import {
   type ContextService,
@@ -13,13 +16,18 @@ import { createHooks, type HookOptions, type HookService } from "./hooks.ts";
 import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
+  applyRetention,
   type BackupInfo,
   type BackupOptions,
   checkDatabase,
   type DatabaseCheck,
   type DoctorOptions,
   type DoctorReport,
+  type ForgetPersonOptions,
+  type ForgetPersonReport,
+  forgetPerson,
   type RestoreResult,
+  type RetentionReport,
   type RewriteOptions,
   readStatus,
   restoreBackup as restoreInto,
@@ -94,6 +102,10 @@ export interface Varve {
   readonly turns: TurnService;
   /** What sub-agents of a host may read. */
   readonly grants: GrantService;
+  /** The access tokens of the gateway that are kept in the database. */
+  readonly accessTokens: AccessTokenService;
+  /** Who read or changed what through the gateway and the command line. */
+  readonly audit: AuditLog;
   /** Functions of the program that are called before a reset, before a compaction and after a turn. */
   readonly hooks: HookService;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
@@ -108,6 +120,10 @@ export interface Varve {
   /** The credentials that were taken out of messages. */
   readonly secrets: SecretService;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
+  /** Removes what is older than the settings `retention` say; undefined while another process does it. */
+  applyRetention(): Promise<RetentionReport | undefined>;
+  /** Erases everything of a person: chats, messages in groups, summaries, memories, files, vectors. */
+  forgetPerson(id: string, options?: ForgetPersonOptions): Promise<ForgetPersonReport>;
   /**
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
    * description, schemas, and `run`, which takes the input that a model sends.
@@ -250,6 +266,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     afterTurn: hooks.afterTurn,
     emit,
   });
+  const audit = createAuditLog(store, config.gateway.audit);
   let closing: Promise<void> | undefined;
   const varve: Varve = {
     settings: loaded,
@@ -261,6 +278,8 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     turns,
     hooks: hooks.service,
     grants: createGrantService({ store, config, sessions }),
+    accessTokens: createAccessTokenService(store),
+    audit,
     jobs,
     import: (paths, request) => importEverything({ store, config, home }, paths, request),
     watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),
@@ -270,6 +289,9 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     secrets: createSecretService(store, config.agent),
     rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
+    // Both concern every tenant, whoever asks for them.
+    applyRetention: () => runAsEngine(() => applyRetention({ store, config, audit })),
+    forgetPerson: (id, forgetOptions) => runAsEngine(() => forgetPerson({ store, loaded }, id, forgetOptions)),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.
     tools: async (toolOptions) => (await import("./tools/index.ts")).openToolbox(varve, toolOptions).tools,
     onEvent(listener) {
@@ -287,6 +309,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
         await previousEmbedders.close();
         try {
           await memory.close();
+          await audit.close();
         } finally {
           await store.close();
         }

@@ -1,5 +1,7 @@
 /** The public names of the package, listed once. Programs and the surfaces import them from here. */
 
+export type { AccessToken, AccessTokenService, IssuedToken, NewAccessToken } from "./access/index.ts";
+export type { AuditEvent, AuditLog, AuditQuery, AuditRecord, ChainReport } from "./audit/index.ts";
 export {
   owner,
   type Principal,
@@ -61,7 +63,13 @@ export {
 export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine.ts";
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
-export type { DatabaseCheck, Status } from "./maintenance/index.ts";
+export type {
+  DatabaseCheck,
+  ForgetPersonOptions,
+  ForgetPersonReport,
+  RetentionReport,
+  Status,
+} from "./maintenance/index.ts";
 export {
   type Category,
   categoryNames,

@@ -1,4 +1,5 @@
 import { type OpenOptions, openVarve, type Varve } from "../index.ts";
+import { auditCommand } from "./command-audit.ts";
 import { type Output, outputFor } from "./output.ts";
 
 /** Options that every command has. */
@@ -28,7 +29,7 @@ export async function withVarve<T>(
   const varve = await openVarve({ ...openOptions(options), ...more });
   printWarnings(varve);
   try {
-    return await work(varve, outputFor(options));
+    return await auditCommand(varve, () => work(varve, outputFor(options)));
   } finally {
     await varve.close();
   }

@@ -1,5 +1,7 @@
 import { Argument, Command, Option } from "commander";
 import { exportFormats, profiles, sourceNames, version } from "../index.ts";
+import { addAccessCommands } from "./access-program.ts";
+import { noteCommand } from "./command-audit.ts";
 import { examples } from "./examples.ts";
 import { addIntegrationCommands } from "./integrations-program.ts";
 import { addMemoryCommands } from "./memory-program.ts";
@@ -11,6 +13,7 @@ export function buildProgram(): Command {
     .description("A memory that loses nothing, for any LLM agent.")
     .version(version)
     .exitOverride()
+    .hook("preAction", (_, command) => noteCommand(command))
     .showHelpAfterError("(`varve COMMAND --help` lists the arguments and options of a command)")
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addImportCommand(program);
@@ -25,6 +28,7 @@ export function buildProgram(): Command {
   addSecretCommands(program);
   addConfigCommands(program);
   addIntegrationCommands(program);
+  addAccessCommands(program);
   addChatCommand(program);
   addBenchCommand(program);
   addDemoCommand(program);

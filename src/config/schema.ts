@@ -9,6 +9,7 @@ import { modelsSection } from "./sections/models.ts";
 import { cronSection, importSection, logSection, storeSection } from "./sections/operations.ts";
 import { proxySection } from "./sections/proxy.ts";
 import { recallSection } from "./sections/recall.ts";
+import { retentionSection } from "./sections/retention.ts";
 import { searchSection } from "./sections/search.ts";
 import { sendPolicySection, sessionSection } from "./sections/session.ts";
 import { turnSection } from "./sections/turn.ts";
@@ -32,6 +33,7 @@ export const configSchema = z.strictObject({
   recall: recallSection.prefault({}),
   search: searchSection.prefault({}),
   memory: memorySection.prefault({}),
+  retention: retentionSection.prefault({}),
   import: importSection.prefault({}),
   log: logSection.prefault({}),
   advanced: advancedSection.prefault({}),

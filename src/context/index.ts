@@ -12,6 +12,7 @@ export {
   type TurnContext,
 } from "./context-service.ts";
 export type { StoredSummary } from "./dag.ts";
+export { discardSummaries } from "./discard-summaries.ts";
 export { createParentViewReader } from "./fork-view.ts";
 export type { Answer, QuestionRequest } from "./history/answer-question.ts";
 export type { Description, FileLines } from "./history/describe-citation.ts";

@@ -9,6 +9,7 @@ export {
   systemRandom,
   toWallClock,
 } from "./clock.ts";
+export { durationForm, parseDuration } from "./duration.ts";
 export type { EngineEvent } from "./engine-event.ts";
 export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
 export {
@@ -31,6 +32,7 @@ export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedFiel
 export { matchesPattern } from "./name-pattern.ts";
 export { escapeJson, neutralise, showControls } from "./neutralise.ts";
 export { redactSecrets } from "./redact.ts";
+export { redactMessage } from "./redact-message.ts";
 export {
   type ChatType,
   getChannel,

@@ -4,6 +4,8 @@ export interface GatewayAddress {
   /** The address the gateway was told to listen on. */
   host: string;
   port: number;
+  /** Whether it is served over TLS, which decides the port that a Host header may leave out. */
+  secure?: boolean;
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
 }
@@ -32,7 +34,7 @@ export function isOwnHost(header: string | undefined, address: GatewayAddress): 
   if (name === undefined) return false;
   const port = parts?.[2] === undefined ? undefined : Number(parts[2]);
   const own = isLoopback(name) || name === formatUrlHost(address.host.toLowerCase());
-  if (own && (port ?? 80) === address.port) return true;
+  if (own && (port ?? (address.secure ? 443 : 80)) === address.port) return true;
   return address.allowedHosts.some((allowed) => {
     const lower = allowed.toLowerCase();
     return lower === header?.toLowerCase() || lower === name;

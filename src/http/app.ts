@@ -2,10 +2,12 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { timeout } from "hono/timeout";
+import { auditRequests } from "./audit-requests.ts";
 import { limitBody, limitShape } from "./body-limit.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "./context.ts";
 import { answerError, answerProxyError, notFound, toPublicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, requireRights, secureHeaders } from "./guards.ts";
+import { addAuditRoutes } from "./routes/audit.ts";
 import { addContextRoutes } from "./routes/context.ts";
 import { addDocumentRoute } from "./routes/document.ts";
 import { addEventRoute } from "./routes/events.ts";
@@ -19,11 +21,13 @@ import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
+import { addPersonRoutes } from "./routes/persons.ts";
 import { addProxyRoutes } from "./routes/proxy.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
 import { addSessionLifecycleRoutes } from "./routes/session-lifecycle.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
+import { addTokenRoutes } from "./routes/tokens.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { refuseInvalid } from "./schemas.ts";
 
@@ -38,6 +42,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   });
 
   app.use(logRequests(gateway));
+  app.use(auditRequests(gateway));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }));
   app.use(secureHeaders);
   app.use(checkHost(gateway));
@@ -64,6 +69,9 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addMemoryRoutes(app, gateway);
   addTurnRoutes(app, gateway);
   addGrantRoutes(app, gateway);
+  addTokenRoutes(app, gateway);
+  addAuditRoutes(app, gateway);
+  addPersonRoutes(app, gateway);
   addJobRoutes(app, gateway);
   addHookRoutes(app, gateway);
   addExportRoute(app, gateway);

@@ -10,7 +10,8 @@ import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import type { Token, TokenPrincipal } from "./tokens.ts";
+import type { TokenRegistry } from "./token-registry.ts";
+import type { TokenPrincipal } from "./tokens.ts";
 
 /** A log record. It must never contain a token, a body or a query string. */
 export type GatewayLogRecord =
@@ -26,11 +27,13 @@ export interface GatewayContext {
   deadlines: GatewayDeadlines;
   /** The port is set once the server listens. */
   address: GatewayAddress;
-  tokens: readonly Token[];
+  tokens: TokenRegistry;
   logins: Logins;
   limiter: RateLimiter;
   bus: EventBus;
   metrics: Metrics;
+  /** The connections of the Unix socket. */
+  localConnections: WeakSet<object>;
   /** Called when the gateway closes. */
   closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;
@@ -40,7 +43,11 @@ export interface GatewayContext {
 
 export interface GatewayEnv {
   Bindings: HttpBindings;
-  Variables: { principal: TokenPrincipal };
+  Variables: {
+    principal: TokenPrincipal;
+    /** Ids for the audit log that are not in the request, such as those of created objects. */
+    auditTargets?: Record<string, string>;
+  };
 }
 
 export type GatewayApp = OpenAPIHono<GatewayEnv>;

@@ -8,8 +8,16 @@ export interface GatewayDeadlines {
   healthMs: number;
   /** For the work of a hook that needs no output; after that the answer is sent and the work continues. */
   hookMs: number;
+  /** Between checks whether the TLS files have changed. */
+  tlsCheckMs: number;
   /** The deadlines of the model proxy; defaults where absent. */
   proxy: Partial<ProxyDeadlines>;
 }
 
-export const defaultDeadlines: GatewayDeadlines = { drainMs: 5_000, healthMs: 2_000, hookMs: 100, proxy: {} };
+export const defaultDeadlines: GatewayDeadlines = {
+  drainMs: 5_000,
+  healthMs: 2_000,
+  hookMs: 100,
+  tlsCheckMs: 5_000,
+  proxy: {},
+};

@@ -6,9 +6,9 @@ export function gatewayFilePath(home: string): string {
   return join(home, "gateway.json");
 }
 
-/** Writes the gateway's URL to `gateway.json`, where hooks find it. The gateway that started last wins. */
-export function writeGatewayFile(home: string, url: string): void {
-  writeAtomically(gatewayFilePath(home), `${JSON.stringify({ url, pid: process.pid })}\n`);
+/** Writes the gateway's addresses to `gateway.json`, where hooks find them. The gateway that started last wins. */
+export function writeGatewayFile(home: string, { url, socket }: { url: string; socket: string | undefined }): void {
+  writeAtomically(gatewayFilePath(home), `${JSON.stringify({ url, pid: process.pid, socket })}\n`);
 }
 
 /** Removes the file, unless another gateway has replaced it since. */

@@ -1,19 +1,19 @@
-import type { Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { allRights } from "../authorization/index.ts";
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
 import type { Varve } from "../index.ts";
-import { formatUrlHost, type GatewayAddress, isLoopback } from "./addresses.ts";
+import { type GatewayAddress, isLoopback } from "./addresses.ts";
 import { createApp } from "./app.ts";
 import type { GatewayContext, GatewayLogRecord } from "./context.ts";
 import { defaultDeadlines, type GatewayDeadlines } from "./deadlines.ts";
 import { createEventBus } from "./events.ts";
 import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
+import { type Listeners, openListeners } from "./listeners.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
 import { createRateLimiter } from "./rate-limit.ts";
-import { closeServer, createHttpServer, listen } from "./server.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
+import { createTokenRegistry } from "./token-registry.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
 
 export interface GatewayOptions {
@@ -31,6 +31,8 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly url: string;
   readonly port: number;
+  /** The path of the Unix socket; undefined without one. */
+  readonly socket: string | undefined;
   /** The file with this machine's access token; undefined when the settings define tokens. */
   readonly tokenFile: string | undefined;
   /** Creates a link that logs a browser in. It works once, within a minute. */
@@ -55,7 +57,8 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const port = options.port ?? settings.port;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const { tokens, tokenFile } = loadTokens(varve, bindHost, random);
+  const log = options.log ?? (() => undefined);
+  const { tokens, tokenFile } = await loadTokens(varve, bindHost, random);
   const ownAddress: GatewayAddress = { ...settings, host: bindHost, port };
   const gateway: GatewayContext = {
     varve,
@@ -63,13 +66,19 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     clock,
     deadlines: { ...defaultDeadlines, ...options.deadlines },
     address: ownAddress,
-    tokens,
+    tokens: createTokenRegistry({
+      fixed: tokens,
+      stored: varve.accessTokens,
+      clock,
+      onFailure: (error) => log({ event: "error", method: "", path: "the last use of an access token", error }),
+    }),
     logins: createLogins(clock, random),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
     bus: createEventBus(clock, random),
     metrics: createMetrics(),
+    localConnections: new WeakSet(),
     closers: [],
-    log: options.log ?? (() => undefined),
+    log,
   };
   const unsubscribe = varve.onEvent((event) => {
     gateway.metrics.event(event);
@@ -82,17 +91,22 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
   });
-  const server = createHttpServer(listener, settings.requestTimeoutMs);
-  const address = await listen(server, bindHost, port);
-  await refusePublicAddress(server, address.address, tokenFile);
+  const listeners = await openListeners({
+    ...{ listener, settings, home: varve.settings.home, host: bindHost, port, random, log },
+    tlsCheckMs: gateway.deadlines.tlsCheckMs,
+    onLocalConnection: (socket) => gateway.localConnections.add(socket),
+  });
+  const { url, address, socket } = listeners;
+  await refusePublicAddress(listeners, tokenFile);
   ownAddress.port = address.port;
+  ownAddress.secure = url.startsWith("https:");
   varve.turns.start();
-  const url = `http://${formatUrlHost(isWildcard(bindHost) ? "127.0.0.1" : bindHost)}:${address.port}`;
-  writeGatewayFile(varve.settings.home, url);
+  writeGatewayFile(varve.settings.home, { url, socket });
   let closing: Promise<void> | undefined;
   return {
     url,
     port: address.port,
+    socket,
     tokenFile,
     createLoginLink: () => `${url}/auth?code=${gateway.logins.createCode()}`,
     close: () => {
@@ -103,23 +117,30 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
         unsubscribe();
         gateway.bus.close();
         gateway.metrics.close();
-        await Promise.all([closeServer(server, gateway.deadlines.drainMs), ...gateway.closers.map((close) => close())]);
+        gateway.closers.push(gateway.tokens.close);
+        await Promise.all([listeners.close(gateway.deadlines.drainMs), ...gateway.closers.map((close) => close())]);
       })();
       return closing;
     },
   };
 }
 
-/** Loads the access tokens. Without any in the settings, the gateway listens on loopback only, with the token file. */
-function loadTokens(
+/**
+ * Loads the access tokens that do not change while the gateway runs. Without any in the settings or the database, it
+ * listens on loopback only, with the token file.
+ */
+async function loadTokens(
   varve: Varve,
   bindHost: string,
   random: Random,
-): { tokens: Token[]; tokenFile: string | undefined } {
+): Promise<{ tokens: Token[]; tokenFile: string | undefined }> {
   const { home, config } = varve.settings;
   const tokens = configuredTokens(config.gateway.tokens, process.env);
   if (tokens.length > 0) return { tokens, tokenFile: undefined };
-  if (!isLoopback(bindHost)) throw createPublicBindError(bindHost);
+  if (!isLoopback(bindHost)) {
+    if (bindHost !== "" && (await varve.accessTokens.countActive()) > 0) return { tokens: [], tokenFile: undefined };
+    throw createPublicBindError(bindHost);
+  }
   const tokenFile = tokenFilePath(home);
   const hash = hashSecret(readOrCreateToken(tokenFile, random));
   return { tokens: [{ name: "token file", hash, rights: allRights }], tokenFile };
@@ -131,21 +152,19 @@ function createPublicBindError(bindHost: string): VarveError {
     `The gateway cannot listen on ${JSON.stringify(bindHost)} without access tokens, because other machines could reach it.`,
     {
       remedy:
-        "Define access tokens under gateway.tokens in config.yaml, for example " +
-        '[{name: laptop, token: "env:VARVE_LAPTOP_TOKEN", rights: [read, write]}], or listen on 127.0.0.1.',
+        "Create an access token with `varve tokens create NAME --rights read,write`, or define some under " +
+        'gateway.tokens in config.yaml, for example [{name: laptop, token: "env:VARVE_LAPTOP_TOKEN", rights: ' +
+        "[read, write]}]; or listen on 127.0.0.1.",
     },
   );
 }
 
 /** Checks the address that was bound: `localhost` may resolve to an address that other machines can reach. */
-async function refusePublicAddress(server: Server, address: string, tokenFile: string | undefined): Promise<void> {
+async function refusePublicAddress(listeners: Listeners, tokenFile: string | undefined): Promise<void> {
+  const { address } = listeners.address;
   if (tokenFile === undefined || isLoopback(address)) return;
-  await closeServer(server, 0);
+  await listeners.close(0);
   throw createPublicBindError(address);
-}
-
-function isWildcard(host: string): boolean {
-  return host === "0.0.0.0" || host === "::" || host === "[::]";
 }
 
 /** Answers what is not a valid request: a missing or malformed Host header or target. */

@@ -5,7 +5,7 @@ import { hasRight, type Right, resolveAccess, runWithAccess } from "../authoriza
 import { VarveError } from "../domain/index.ts";
 import { classifyOrigin, isOwnHost } from "./addresses.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
-import { boundAgent, identify, type TokenPrincipal } from "./tokens.ts";
+import { boundAgent, describeTokenFault, type TokenPrincipal } from "./tokens.ts";
 
 type Guard = MiddlewareHandler<GatewayEnv>;
 
@@ -38,7 +38,9 @@ export const secureHeaders: Guard = async (c, next) => {
 export function checkHost(gateway: GatewayContext): Guard {
   return async (c, next) => {
     const given = c.req.header("host");
-    if (!isOwnHost(given, gateway.address)) {
+    // No web page can open a Unix socket, so the name of its requests needs no port.
+    const isLocal = given === "localhost" && gateway.localConnections.has(c.env.incoming.socket);
+    if (!isLocal && !isOwnHost(given, gateway.address)) {
       throw new VarveError(
         "FORBIDDEN",
         `The Host header ${JSON.stringify(given?.slice(0, 200))} does not name this gateway.`,
@@ -81,7 +83,7 @@ export function checkOrigin(gateway: GatewayContext): Guard {
 /** Requires a known access token and counts the request against its rate limit. Each route checks its own rights. */
 export function authenticate(gateway: GatewayContext): Guard {
   return async (c, next) => {
-    const principal = authenticateRequest(gateway, c);
+    const principal = await authenticateRequest(gateway, c);
     if (!principal) throw createUnauthorizedError(gateway, c, "The request has no access token.", false);
     takeRequest(gateway, `token ${principal.name}`);
     c.set("principal", principal);
@@ -92,20 +94,15 @@ export function authenticate(gateway: GatewayContext): Guard {
 type Request = Parameters<Guard>[0];
 
 /** Returns the principal of a request; undefined when it has neither a token nor a login cookie. */
-export function authenticateRequest(gateway: GatewayContext, c: Request): TokenPrincipal | undefined {
+export async function authenticateRequest(gateway: GatewayContext, c: Request): Promise<TokenPrincipal | undefined> {
   const header = c.req.header("authorization");
   if (header !== undefined) {
     const secret = bearer.exec(header)?.[1];
     if (secret === undefined)
       throw createUnauthorizedError(gateway, c, "The Authorization header is not a bearer token.", true);
-    const found = identify(gateway.tokens, secret, gateway.clock.now());
+    const found = await gateway.tokens.identify(secret);
     if ("principal" in found) return found.principal;
-    throw createUnauthorizedError(
-      gateway,
-      c,
-      found.fault === "expired" ? "The access token has expired." : "The access token is unknown.",
-      true,
-    );
+    throw createUnauthorizedError(gateway, c, describeTokenFault(found.fault), true);
   }
   const cookie = getCookie(c, cookieName);
   if (cookie === undefined) return undefined;
@@ -157,7 +154,7 @@ function requireRight(principal: TokenPrincipal, right: Right): void {
     "FORBIDDEN",
     `The access token ${JSON.stringify(principal.name)} does not have the right ${right}.`,
     {
-      remedy: `Use another token, or add ${right} to the rights of this one in gateway.tokens.`,
+      remedy: `Use another token, or create one with the right ${right} by \`varve tokens create\`.`,
     },
   );
 }

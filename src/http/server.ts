@@ -1,23 +1,27 @@
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { VarveError } from "../domain/index.ts";
+import type { TlsPair } from "./tls.ts";
+
+export type HttpServer = Server | TlsServer;
 
 const headersTimeoutMs = 15_000;
 const keepAliveMs = 10_000;
 const checkingMs = 5_000;
 
-/** Creates a server that limits the time for headers and bodies. */
-export function createHttpServer(listener: RequestListener, requestTimeoutMs: number): Server {
-  const server = createServer(
-    {
-      headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(checkingMs, requestTimeoutMs),
-      keepAliveTimeout: keepAliveMs,
-      maxHeaderSize: 16 * 1024,
-    },
-    listener,
-  );
+/** Creates a server that limits the time for headers and bodies; with a certificate, a server for TLS. */
+export function createHttpServer(listener: RequestListener, requestTimeoutMs: number, tls?: TlsPair): HttpServer {
+  const limits = {
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(checkingMs, requestTimeoutMs),
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: 16 * 1024,
+  };
+  const server: HttpServer = tls
+    ? createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2" }, listener)
+    : createServer(limits, listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy();
     const status = parserErrorStatus(error.code);
@@ -37,7 +41,7 @@ function parserErrorStatus(code: string | undefined): string {
 }
 
 /** Starts to listen and returns the bound address. */
-export function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+export function listen(server: HttpServer, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(createListenError(error, host, port));
     server.once("error", fail);
@@ -81,7 +85,7 @@ function createListenError(error: NodeJS.ErrnoException, host: string, port: num
 }
 
 /** Stops accepting connections, waits for running requests, and closes them after `drainMs`. */
-export async function closeServer(server: Server, drainMs: number): Promise<void> {
+export async function closeServer(server: HttpServer, drainMs: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
   // A keep-alive connection becomes idle after its request and would otherwise stay open.

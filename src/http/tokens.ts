@@ -7,6 +7,8 @@ import { VarveError } from "../domain/index.ts";
 export interface TokenPrincipal extends Principal {
   readonly scopes?: readonly string[];
   expiresAt?: number;
+  /** The id of a token in the database; absent for tokens of the settings and for browsers. */
+  readonly tokenId?: string;
 }
 
 export interface Token extends TokenPrincipal {
@@ -55,7 +57,7 @@ function resolveTokenHash(name: string, token: string, env: Readonly<Record<stri
   );
 }
 
-export type Identification = { principal: Token } | { fault: "unknown" | "expired" };
+export type Identification = { principal: Token } | { fault: "unknown" | "expired" | "revoked" };
 
 /** Compares every token in constant time, so that the duration reveals nothing about them. */
 export function identify(tokens: readonly Token[], secret: string, now: number): Identification {
@@ -66,4 +68,10 @@ export function identify(tokens: readonly Token[], secret: string, now: number):
   }
   if (found === undefined) return { fault: "unknown" };
   return hasExpired(found, now) ? { fault: "expired" } : { principal: found };
+}
+
+/** What is wrong with a token, as a sentence. */
+export function describeTokenFault(fault: "unknown" | "expired" | "revoked"): string {
+  if (fault === "unknown") return "The access token is unknown.";
+  return fault === "expired" ? "The access token has expired." : "The access token was revoked.";
 }

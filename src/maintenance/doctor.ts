@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { verifyChain } from "../audit/index.ts";
 import { checkConfig, type LoadedConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
@@ -14,6 +15,7 @@ import {
   parseLegacyStore,
 } from "../transcript/index.ts";
 import { takeBackup } from "./backup.ts";
+import { checkModes, fixModes, modesCheck } from "./check-modes.ts";
 
 export interface DoctorReport {
   healthy: boolean;
@@ -56,6 +58,7 @@ const names = {
   leases: "no expired lock remains",
   quarantine: "no imported line waits in quarantine",
   config: "the settings are right",
+  audit: "no record of the audit log was changed or removed",
   legacy: "no store of an older program waits to be imported",
 } as const;
 
@@ -93,8 +96,16 @@ async function runChecks(engine: DoctorEngine, options: DoctorOptions): Promise<
       fixable: false,
     },
     { check: names.config, faults: config.map(printFault), checked: 1, fixable: false },
+    await checkAudit(store),
+    checkModes(engine.loaded),
     { check: names.legacy, faults: legacy, checked: legacy.length, fixable: true },
   ];
+}
+
+async function checkAudit(store: Store): Promise<Finding> {
+  const { fault, rows } = await verifyChain(store);
+  const faults = fault === null ? [] : [`record ${fault.num}: ${fault.reason}`];
+  return { check: names.audit, faults, checked: rows, fixable: false };
 }
 
 async function repair(engine: DoctorEngine, finding: Finding, options: DoctorOptions): Promise<string> {
@@ -106,6 +117,8 @@ async function repair(engine: DoctorEngine, finding: Finding, options: DoctorOpt
         db.deleteFrom("leases").where("until", "<=", engine.store.clock.now()).execute(),
       );
       return `${finding.faults.length} expired locks removed`;
+    case modesCheck:
+      return `${fixModes(engine.loaded)} files and folders closed to other users`;
     case names.legacy:
       return importLegacy(engine, legacyStores(engine, options));
     default:

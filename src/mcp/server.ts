@@ -7,8 +7,26 @@ import { type BoundTool, openToolbox, type ToolOptions } from "../tools/index.ts
 export interface McpOptions extends ToolOptions {
   /** Called with every unexpected error. */
   onFailure?: (error: unknown) => void;
+  /** Called after every tool call, with the ids in its input. The answer is sent when it resolves. */
+  recordCall?: (call: ToolCall) => Promise<void>;
   /** Called when a tool call starts; the promise never rejects. */
   onRun?: (run: Promise<unknown>) => void;
+}
+
+export interface ToolCall {
+  tool: string;
+  /** `ok`, or the code of an error. */
+  status: string;
+  targets: Record<string, string>;
+}
+
+/** Fields of tool inputs that hold ids; others may hold content. */
+const idFields = ["id", "memoryId", "summaryIds", "conversationId", "scope", "agent", "key"] as const;
+
+function collectTargets(input: unknown): Record<string, string> {
+  const given = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
+  const found = idFields.filter((field) => given[field] !== undefined);
+  return Object.fromEntries(found.map((field) => [field, String(given[field])]));
 }
 
 /** When to use which tool, for the server's instructions. */
@@ -34,7 +52,7 @@ function createInstructions(tools: readonly BoundTool[]): string {
 
 /** Creates an MCP server for the tools. The tools validate their input themselves, so that errors say what to send. */
 export function createServer(varve: Varve, options: McpOptions = {}): McpServer {
-  const { onFailure, onRun, ...setting } = options;
+  const { onFailure, onRun, recordCall, ...setting } = options;
   const toolbox = openToolbox(varve, setting);
   const mcp = new McpServer(
     { name: "varve", title: "Varve", version },
@@ -47,7 +65,7 @@ export function createServer(varve: Varve, options: McpOptions = {}): McpServer 
       const names = toolbox.tools.map(({ name }) => name).join(", ");
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}; there are ${names}.`);
     }
-    const run = runTool(tool, params.arguments, mcpReq.signal, onFailure);
+    const run = runTool(tool, params.arguments, mcpReq.signal, { onFailure, recordCall });
     onRun?.(run);
     return run;
   });
@@ -58,14 +76,17 @@ async function runTool(
   tool: BoundTool,
   input: unknown,
   signal: AbortSignal,
-  onFailure: McpOptions["onFailure"],
+  { onFailure, recordCall }: Pick<McpOptions, "onFailure" | "recordCall">,
 ): Promise<CallToolResult> {
+  const targets = collectTargets(input);
   try {
     const { markdown, structured } = await tool.run(input, { signal });
+    await recordCall?.({ tool: tool.name, status: "ok", targets });
     return { content: [{ type: "text", text: markdown }], structuredContent: structured };
   } catch (error) {
     const known = toVarveError(error);
     if (known.code === "INTERNAL") onFailure?.(error);
+    await recordCall?.({ tool: tool.name, status: known.code, targets });
     return { isError: true, content: [{ type: "text", text: errorText(tool, known) }] };
   }
 }

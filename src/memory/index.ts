@@ -1,5 +1,6 @@
 export type { Worth } from "./decay.ts";
 export type { AppliedDecision, DecisionKind } from "./decisions.ts";
+export { eraseMemoryScopes, eraseMemoryVersions } from "./erase-memories.ts";
 export type { Extraction } from "./extract/extract-batch.ts";
 export { canExtract, createExtractionJob, type ExtractionPreview } from "./extract/extraction-jobs.ts";
 export { isWorthReading, previewFacts } from "./extract/rules.ts";

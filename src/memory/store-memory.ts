@@ -4,6 +4,7 @@ import type { NewMemoryRows, Store, StoreTransaction } from "../store/index.ts";
 import { findSlotKey, speaksOfChange } from "./compare/compare-facts.ts";
 import { createTextKey, isTextKey } from "./compare/text-key.ts";
 import { type AppliedDecision, applyDecision } from "./decisions.ts";
+import { eraseMemoryVersions } from "./erase-memories.ts";
 import { comparedMax, decideByRules, duplicateFrom } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
 import { resolveDates } from "./extract/resolve-dates.ts";
@@ -295,27 +296,8 @@ export async function purgeMemory(store: Store, visibility: Visibility, id: stri
     const versions = await readHistory(tx.db, visibility, id);
     for (const { scope } of versions) requireWritable(visibility, scope);
     const ids = versions.map((one) => one.id);
-    const rows = await tx.db.selectFrom("memories").select("num").where("id", "in", ids).execute();
-    await tx.removeMemoryText(rows.map((row) => row.num));
-    for (const table of ["memory_sources", "memory_support", "memory_relations"] as const) {
-      await tx.db.deleteFrom(table).where("memory", "in", ids).execute();
-    }
-    const nums = rows.map((row) => row.num);
-    const scopes = [...new Set(versions.map((one) => one.scope))];
-    await tx.db.deleteFrom("memory_vectors").where("scope", "in", scopes).where("num", "in", nums).execute();
-    await tx.db.deleteFrom("memory_relations").where("other", "in", ids).execute();
-    await tx.db
-      .updateTable("memories")
-      .set({ supersedes: null })
-      .where("supersedes", "in", ids)
-      .where("id", "not in", ids)
-      .execute();
-    // Recorded recall blocks contain its text.
-    for (const one of ids) {
-      await tx.db.deleteFrom("memory_recalls").where("memories", "like", `%"${one}"%`).execute();
-    }
     await purgeReviews(tx, versions);
-    await tx.db.deleteFrom("memories").where("id", "in", ids).execute();
+    await eraseMemoryVersions(tx, ids);
     return { versions: ids };
   });
 }

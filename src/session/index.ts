@@ -46,6 +46,7 @@ export {
   type NoticeAudience,
   noticesDelete,
   readNotices,
+  removeConversations,
   takeNotices,
   tokensUpdate,
   updateSession,

@@ -1,5 +1,5 @@
 import { newId, VarveError } from "../domain/index.ts";
-import type { Db, Store, Tx } from "../store/index.ts";
+import type { Db, Store, StoreTransaction, Tx } from "../store/index.ts";
 import { findSessionRow } from "./rows.ts";
 import { patchColumns, type Session, type SessionPatch, sessionFromRow } from "./session.ts";
 
@@ -177,34 +177,44 @@ export async function deleteSession(
         remedy: "Delete the fork first; `varve sessions list` shows it.",
       });
     }
-    const entries = await db
-      .selectFrom("entries")
-      .select("seq")
-      .where("agent", "=", agent)
-      .where("conversation", "in", ids)
-      .execute();
-    for (let from = 0; from < entries.length; from += 1000) {
-      await tx.removeText(
-        agent,
-        entries.slice(from, from + 1000).map((row) => row.seq),
-      );
+    const entries = await removeConversations(tx, agent, ids);
+    for (const table of ["jobs", "inbox", "notices", "sessions"] as const) {
+      await db.deleteFrom(table).where("agent", "=", agent).where("key", "=", key).execute();
     }
-    for (const table of ownedTables) {
-      await db.deleteFrom(table).where("agent", "=", agent).where("conversation", "in", ids).execute();
-    }
-    // Files are shared by content hash: a file is removed with the last entry that references it.
-    await db
-      .deleteFrom("files")
-      .where("agent", "=", agent)
-      .where("id", "not in", db.selectFrom("file_refs").select("file").where("agent", "=", agent))
-      .execute();
-    await db.deleteFrom("jobs").where("agent", "=", agent).where("key", "=", key).execute();
-    await db.deleteFrom("conversations").where("agent", "=", agent).where("id", "in", ids).execute();
-    await db.deleteFrom("inbox").where("agent", "=", agent).where("key", "=", key).execute();
-    await db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
-    await db.deleteFrom("sessions").where("agent", "=", agent).where("key", "=", key).execute();
-    return { conversations: ids.length, entries: entries.length };
+    return { conversations: ids.length, entries };
   });
+}
+
+/** Removes conversations with everything in them, and returns the number of their entries. Their sessions stay. */
+export async function removeConversations(
+  tx: StoreTransaction,
+  agent: string,
+  ids: readonly number[],
+): Promise<number> {
+  const { db } = tx;
+  const entries = await db
+    .selectFrom("entries")
+    .select("seq")
+    .where("agent", "=", agent)
+    .where("conversation", "in", ids)
+    .execute();
+  for (let from = 0; from < entries.length; from += 1000) {
+    await tx.removeText(
+      agent,
+      entries.slice(from, from + 1000).map((row) => row.seq),
+    );
+  }
+  for (const table of ownedTables) {
+    await db.deleteFrom(table).where("agent", "=", agent).where("conversation", "in", ids).execute();
+  }
+  // Files are shared by content hash: a file is removed with the last entry that references it.
+  await db
+    .deleteFrom("files")
+    .where("agent", "=", agent)
+    .where("id", "not in", db.selectFrom("file_refs").select("file").where("agent", "=", agent))
+    .execute();
+  await db.deleteFrom("conversations").where("agent", "=", agent).where("id", "in", ids).execute();
+  return entries.length;
 }
 
 /** Records that the model was asked to write down what lasts, for this compaction. */

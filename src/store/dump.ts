@@ -43,6 +43,9 @@ export const dumpedTables = [
   "memory_files",
   "memory_accesses",
   "memory_spend",
+  "tokens",
+  "audit",
+  "audit_links",
 ] as const satisfies readonly (keyof Schema)[];
 
 const pageRows = 1000;

@@ -9,6 +9,8 @@ export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
 export { listRoleGrants } from "./postgres/row-security.ts";
 export type {
+  AccessTokenTable,
+  AuditTable,
   BranchTable,
   ConversationTable,
   Db,

@@ -67,6 +67,11 @@ export interface Store {
   }): Promise<{ rows: number }>;
   /** Drops the text index and rebuilds it from the log. */
   rebuildText(extractWords: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
+  /**
+   * Rewrites the files of the database, so that removed content is no longer in them. `complete` is false when another
+   * connection kept an old part of them in use, or when the role of the connection may not rewrite the tables.
+   */
+  scrub(): Promise<{ complete: boolean }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
 }

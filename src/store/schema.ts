@@ -63,6 +63,9 @@ export interface Schema {
   corpus_files: CorpusFileTable;
   corpus_chunks: CorpusChunkTable;
   corpus_states: CorpusStateTable;
+  tokens: AccessTokenTable;
+  audit: AuditTable;
+  audit_links: AuditLinkTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -534,4 +537,45 @@ export interface CorpusStateTable {
   agent: string;
   revision: number;
   updated_at: number;
+}
+
+/** An access token of the gateway, known by the hash of its secret. */
+export interface AccessTokenTable {
+  id: string;
+  name: string;
+  /** SHA-256 of the secret, in hex. */
+  hash: string;
+  agent: string | null;
+  /** A JSON list; null for the scopes that the settings open. */
+  scopes: string | null;
+  /** A JSON list of `read`, `write` and `admin`. */
+  rights: string;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  /** When it stops to be accepted; in the future during the grace period of a rotation. */
+  revoked_at: number | null;
+  rotated_from: string | null;
+}
+
+/** A record of the audit log. */
+export interface AuditTable {
+  /** 1, 2, 3, … without gaps. */
+  num: number;
+  time: number;
+  process: string;
+  principal: string;
+  action: string;
+  /** The ids of the objects, as JSON. */
+  targets: string;
+  status: string;
+  /** A hash of the previous row's hash and of this row. */
+  hash: string;
+}
+
+/** Noted links of the audit log: its head, and the last record that retention removed. */
+export interface AuditLinkTable {
+  name: string;
+  num: number;
+  hash: string;
 }

@@ -39,5 +39,9 @@ function toPlaceholder(text: string, kind: string, capture: SecretCapture, secre
   return `[${kind} ${id}]`;
 }
 
-/** Placeholders of secrets that are kept aside. */
-export const placeholderPattern = /\[[A-Za-z ]{1,40} (sec_[0-9a-f]{16})\]/g;
+const placeholder = /\[[A-Za-z ]{1,40} (sec_[0-9a-f]{16})\]/g;
+
+/** The ids of the credentials that were taken out of a text. */
+export function listPlaceholders(text: string): string[] {
+  return [...text.matchAll(placeholder)].map(([, id = ""]) => id);
+}

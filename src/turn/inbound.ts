@@ -167,6 +167,8 @@ export function toMessage(inbound: Inbound, text: string, accepted: { id: string
   const meta = {
     ...(inbound.channel === undefined ? {} : { channel: inbound.channel }),
     ...(inbound.id === undefined ? {} : { channelMessageId: inbound.id }),
+    // A display name does not identify a person; the erasure of a person needs the id.
+    ...(inbound.from === undefined ? {} : { sender: inbound.from.id }),
     ...(isFromPerson(inbound) ? {} : { kind: inbound.kind ?? "" }),
     ...(inGroup ? { group: inbound.mentioned === false ? "overheard" : "addressed" } : {}),
   };

@@ -61,7 +61,7 @@ function workerFor({ place, child, killPoint }: Job): Worker {
     child,
     tap,
     random: rngOf(place.seed, "child", child),
-    open: (options) =>
+    open: ({ config, ...options } = {}) =>
       openVarve({
         home: place.home,
         database: place.database,
@@ -70,6 +70,7 @@ function workerFor({ place, child, killPoint }: Job): Worker {
           store: { readers: 1, cacheMiB: 8, busyTimeoutMs: 600_000 },
           import: { batchSize: 25 },
           search: { embedder: "none" },
+          ...config,
         },
         tap,
         ...options,

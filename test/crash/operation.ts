@@ -36,7 +36,7 @@ export interface Worker {
   random: Rng;
   /** Sees every call to the store; `open` passes it on, and an operation that opens a store itself does so too. */
   tap: StoreTap;
-  open(options?: Pick<OpenOptions, "models">): Promise<Varve>;
+  open(options?: Pick<OpenOptions, "models" | "config">): Promise<Varve>;
   /** Does a step and acknowledges it once its promise has resolved; facts that only then are known go along. */
   step<T>(step: Step, work: () => Promise<T>, facts?: (value: T) => Step): Promise<T>;
   /** Acknowledges something that the work under way reports itself. */

@@ -1,4 +1,5 @@
 import type { Operation } from "./operation.ts";
+import { access } from "./operations/access.ts";
 import { backup } from "./operations/backup.ts";
 import { branch } from "./operations/branch.ts";
 import { compact } from "./operations/compact.ts";
@@ -22,5 +23,6 @@ export const operations: readonly Operation[] = [
   embedding,
   sessions,
   backup,
+  access,
   migration,
 ];

@@ -28,7 +28,7 @@ let homes = 0;
 beforeEach(() => {
   homes += 1;
   home = join(folder, `home-${homes}`);
-  mkdirSync(home);
+  mkdirSync(home, { mode: 0o700 });
 });
 
 interface Ran {

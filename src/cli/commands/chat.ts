@@ -4,6 +4,7 @@ import { showControls, VarveError } from "../../domain/index.ts";
 import { openVarve, type TurnResult, type Varve, version } from "../../index.ts";
 import { readHistory, writeHistory } from "../chat/history.ts";
 import { plainScreen, type Screen, terminalScreen } from "../chat/screen.ts";
+import { auditCommand } from "../command-audit.ts";
 import { type CommonOptions, openOptions, printWarnings } from "../context.ts";
 import { outputFor } from "../output.ts";
 
@@ -24,26 +25,30 @@ const exitCommands = new Set(["/quit", "/exit"]);
 export async function chatCommand(words: string[], flags: ChatFlags): Promise<void> {
   const varve = await openVarve({ ...openOptions(flags), background: true });
   printWarnings(varve);
-  const output = outputFor(flags);
   try {
-    const { config } = varve.settings;
-    const session = flags.session ?? `agent:${config.agent}:${config.session.mainKey}`;
-    const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !output.json;
-    const screen = output.json
-      ? silentScreen
-      : process.stdout.isTTY
-        ? terminalScreen(process.stdout)
-        : plainScreen(process.stdout);
-    const chat: Chat = { varve, session, screen, results: [] };
-    varve.turns.start();
-    if (words.length > 0) await sendMessage(chat, words.join(" "));
-    else if (isTerminal) await converse(chat);
-    else await answerLines(chat);
-    output.result(words.length > 0 ? chat.results[0] : { session, turns: chat.results });
-    if (chat.results.at(-1)?.status === "failed") process.exitCode = 1;
+    await auditCommand(varve, () => runChat(varve, words, flags));
   } finally {
     await varve.close();
   }
+}
+
+async function runChat(varve: Varve, words: string[], flags: ChatFlags): Promise<void> {
+  const output = outputFor(flags);
+  const { config } = varve.settings;
+  const session = flags.session ?? `agent:${config.agent}:${config.session.mainKey}`;
+  const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !output.json;
+  const screen = output.json
+    ? silentScreen
+    : process.stdout.isTTY
+      ? terminalScreen(process.stdout)
+      : plainScreen(process.stdout);
+  const chat: Chat = { varve, session, screen, results: [] };
+  varve.turns.start();
+  if (words.length > 0) await sendMessage(chat, words.join(" "));
+  else if (isTerminal) await converse(chat);
+  else await answerLines(chat);
+  output.result(words.length > 0 ? chat.results[0] : { session, turns: chat.results });
+  if (chat.results.at(-1)?.status === "failed") process.exitCode = 1;
 }
 
 const silentScreen: Screen = { event: () => undefined, end: () => undefined };

@@ -1,5 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
-import { type EngineEvent, restoreBackup, type Status } from "../../index.ts";
+import { type EngineEvent, loadConfig, type RetentionReport, restoreBackup, type Status } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
@@ -126,6 +126,8 @@ export async function restoreCommand(file: string, flags: CommonOptions & { yes?
     );
   }
   const result = await restoreBackup(openOptions(flags), file);
+  // The audit log is now that of the backup, so the restore is recorded there.
+  if (loadConfig({ home: flags.home }).config.gateway.audit) await withVarve(flags, async () => undefined);
   const output = outputFor(flags);
   output.say(`Restored ${number(result.messages)} messages from ${result.from}.`);
   if (result.kept) output.say(`The previous database is kept as ${result.kept}.`);
@@ -159,6 +161,16 @@ function pickCounts(answer: object): Record<string, number> {
   return Object.fromEntries(Object.entries(answer).filter(([, value]) => typeof value === "number"));
 }
 
+function describeRetention({ messages, ...others }: RetentionReport): string[] {
+  const lines = Object.entries(others).map(
+    ([kind, { removed }]) => `Retention: ${number(removed)} removed of ${kind}.`,
+  );
+  if (messages === undefined) return lines;
+  const { removed, summaries, summariesKept } = messages;
+  const kept = summariesKept === 0 ? "" : `; ${number(summariesKept)} summaries still describe some of them`;
+  return [`Retention: ${number(removed)} messages and ${number(summaries)} summaries removed${kept}.`, ...lines];
+}
+
 /** Does once what a gateway does continuously in the background. */
 export async function maintainCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
@@ -180,7 +192,10 @@ export async function maintainCommand(flags: CommonOptions): Promise<void> {
     const vectors = await varve.search.prune({ signal });
     if (vectors.removed > 0) output.say(`${number(vectors.removed)} vectors of earlier models were removed.`);
     for (const { model, because } of vectors.kept) output.say(`The vectors of ${model} are kept: ${because}.`);
+    const retention = await varve.applyRetention();
+    if (retention === undefined) output.say("Another process applies the retention periods.");
+    for (const line of describeRetention(retention ?? {})) output.say(line);
     const { jobs: left } = await varve.status();
-    output.result({ jobs, left, done, memories, vectors });
+    output.result({ jobs, left, done, memories, vectors, retention });
   });
 }

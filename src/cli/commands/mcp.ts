@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import type { Varve } from "../../index.ts";
-import { serveOnStdio } from "../../mcp/index.ts";
+import { type McpOptions, serveOnStdio } from "../../mcp/index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 
 export interface McpFlags extends CommonOptions {
@@ -15,7 +15,9 @@ export async function mcpCommand({ session, grant, ...common }: McpFlags): Promi
     if (session !== undefined) await warnIfMissing(varve, session);
     if (grant !== undefined) await varve.context.grant(grant);
     const onFailure = (error: unknown): void => say(error instanceof Error ? error.message : String(error));
-    await serveOnStdio(varve, { session, grant, signal, onFailure });
+    const recordCall: McpOptions["recordCall"] = ({ tool, ...call }) =>
+      varve.audit.record({ principal: "owner", action: `tool ${tool}`, ...call });
+    await serveOnStdio(varve, { session, grant, signal, onFailure, recordCall });
   });
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { startGateway } from "../../http/index.ts";
+import type { Varve } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { openLog } from "../log.ts";
 
@@ -17,6 +18,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
     varve.jobs.start();
     varve.search.follow((error) => log.write({ event: "embedding failed", error: String(error) }));
     varve.memory.followMirror((error) => log.write({ event: "mirror failed", error: String(error) }));
+    const stopRetention = followRetention(varve, log.write);
     const link = gateway.createLoginLink();
     const { url } = gateway;
     const lines = [
@@ -24,18 +26,36 @@ export async function startCommand(flags: StartFlags): Promise<void> {
       ["API", `${url}/api/openapi.json`],
       ["MCP", `${url}/mcp`],
       ["proxy", `${url}/proxy/anthropic, ${url}/proxy/openai/v1`],
-      ["token", gateway.tokenFile ?? "the tokens in gateway.tokens"],
+      ...(gateway.socket === undefined ? [] : [["socket", gateway.socket]]),
+      ["token", gateway.tokenFile ?? "the tokens in gateway.tokens, and those of `varve tokens`"],
       ["chat", "varve chat"],
     ];
     const shown = lines.map(([name = "", value]) => `  ${name.padEnd(6)} ${value}`).join("\n");
     output.say(`Varve is running at ${url}\n\n${shown}\n\nPress Ctrl-C to stop.`);
-    output.result({ url: gateway.url, port: gateway.port, tokenFile: gateway.tokenFile });
+    output.result({ url: gateway.url, port: gateway.port, socket: gateway.socket, tokenFile: gateway.tokenFile });
     if (flags.open) openBrowser(link);
     await waitForStop();
     process.stderr.write("\nStopping…\n");
+    stopRetention();
     await gateway.close();
     await log.close();
   });
+}
+
+const retentionEveryMs = 86_400_000;
+
+/** Applies the retention periods now and once a day. */
+function followRetention(varve: Varve, log: (record: Record<string, unknown>) => void): () => void {
+  const apply = (): void => {
+    varve.applyRetention().then(
+      (removed) => removed && Object.keys(removed).length > 0 && log({ event: "retention", removed }),
+      (error: unknown) => log({ event: "retention failed", error: String(error) }),
+    );
+  };
+  apply();
+  const timer = setInterval(apply, retentionEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 async function waitForStop(): Promise<void> {

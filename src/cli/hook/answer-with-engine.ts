@@ -18,7 +18,10 @@ export async function answerWithEngine(value: unknown, { home, database, agent }
   const input = parseHookInput(value);
   const varve = await openVarve({ home, database, background: false, config: { store: { busyTimeoutMs } } });
   try {
-    return await answerHook(varve, input, { agent, byMeaning: false, now: Date.now() });
+    const output = await answerHook(varve, input, { agent, byMeaning: false, now: Date.now() });
+    const targets = { session_id: input.session_id };
+    await varve.audit.record({ principal: "owner", action: `hook ${input.hook_event_name}`, targets, status: "ok" });
+    return output;
   } finally {
     await varve.close();
   }

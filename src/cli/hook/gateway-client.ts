@@ -27,7 +27,8 @@ export function findGateway(home: string): GatewayAddress | undefined {
   const { url, pid } = JSON.parse(text) as { url?: unknown; pid?: unknown };
   // After the gateway has stopped, another program may use its port and must not get the token.
   if (typeof url !== "string" || typeof pid !== "number" || !isAlive(pid)) return undefined;
-  return { url: new URL(url), token };
+  // A hook has no time for the handshake of TLS.
+  return url.startsWith("http:") ? { url: new URL(url), token } : undefined;
 }
 
 export function askGateway({ url, token }: GatewayAddress, path: string, body: string): Promise<GatewayAnswer> {

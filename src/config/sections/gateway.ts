@@ -33,6 +33,26 @@ export const gatewaySection = z.strictObject({
     .default([])
     .describe("Access tokens, each with name, token, rights and optionally agent, scopes and expiresAt to restrict it.")
     .register(secrets, { mask: maskTokens }),
+  audit: z
+    .boolean()
+    .default(false)
+    .describe("Whether the audit log records who read or changed what, through the gateway and the command line."),
+  socket: z
+    .union([z.boolean(), z.string().min(1)])
+    .default(true)
+    .describe(
+      "A Unix socket to listen on, which only the owner can open: true for gateway.sock in the home folder, a path, or false.",
+    ),
+  tls: z
+    .strictObject({
+      cert: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("The PEM file of the certificate and its chain, to serve HTTPS. It is read again when it changes."),
+      key: z.string().min(1).optional().describe("The PEM file of the certificate's private key."),
+    })
+    .prefault({}),
   allowedHosts: z
     .array(z.string().min(1))
     .default([])

@@ -4,7 +4,8 @@ import { VarveError } from "../../domain/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { eventRules, type NumberedEvent, selectEventFor } from "../events.ts";
 import { addRoute, createRoute, failures, needs } from "../routing.ts";
-import { hasExpired, type TokenPrincipal } from "../tokens.ts";
+import { tokenCacheMs } from "../token-registry.ts";
+import type { TokenPrincipal } from "../tokens.ts";
 
 const heartbeatMs = 15_000;
 const streamsMax = 100;
@@ -54,7 +55,7 @@ export function addEventRoute(app: GatewayApp, gateway: GatewayContext): void {
 }
 
 async function streamEvents(
-  { bus, clock }: GatewayContext,
+  { bus, tokens }: GatewayContext,
   principal: TokenPrincipal,
   stream: SSEStreamingApi,
   lastId: string | undefined,
@@ -66,7 +67,7 @@ async function streamEvents(
   await stream.writeSSE({ event: "ready", id: bus.idBefore(position), data: "{}", retry: 3000 });
   if (known === undefined) await writeDropped(stream, null);
   let written = performance.now();
-  while (!bus.closed && !disconnected.signal.aborted && !hasExpired(principal, clock.now())) {
+  while (!bus.closed && !disconnected.signal.aborted && (await tokens.isAccepted(principal))) {
     const batch = bus.readSince(position);
     const visible = batch.events
       .map((event) => selectEventFor(principal, event))
@@ -75,7 +76,8 @@ async function streamEvents(
     for (const event of visible) await writeEvent(stream, event);
     position = batch.position;
     if (visible.length > 0 || batch.dropped > 0) written = performance.now();
-    await bus.wait(position, written + heartbeatMs - performance.now(), disconnected.signal);
+    const heartbeatInMs = written + heartbeatMs - performance.now();
+    await bus.wait(position, Math.min(heartbeatInMs, tokenCacheMs), disconnected.signal);
     if (performance.now() - written < heartbeatMs) continue;
     await stream.write(": heartbeat\n\n");
     written = performance.now();

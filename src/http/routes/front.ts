@@ -16,7 +16,7 @@ export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
 
   app.get("/", async (c) => {
     c.header("Content-Security-Policy", pagePolicy);
-    const principal = identifyVisitor(gateway, c);
+    const principal = await identifyVisitor(gateway, c);
     return c.html(principal ? welcomePage(await loadNumbers(gateway, principal)) : loginPage());
   });
 
@@ -26,6 +26,7 @@ export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
       setCookie(c, cookieName, login.secret, {
         httpOnly: true,
         sameSite: "Strict",
+        secure: gateway.address.secure === true,
         path: "/",
         maxAge: login.maxAgeSeconds,
       });
@@ -72,12 +73,12 @@ function healthCheck({ varve, clock, deadlines }: GatewayContext): () => Promise
 }
 
 /** Returns the principal that opens the page; an invalid cookie means undefined, not an error. */
-function identifyVisitor(
+async function identifyVisitor(
   gateway: GatewayContext,
   c: Parameters<typeof authenticateRequest>[1],
-): TokenPrincipal | undefined {
+): Promise<TokenPrincipal | undefined> {
   try {
-    const principal = authenticateRequest(gateway, c);
+    const principal = await authenticateRequest(gateway, c);
     return principal && hasRight(principal, "read") && boundAgent(principal) === undefined ? principal : undefined;
   } catch (error) {
     if (error instanceof VarveError && (error.code === "UNAUTHORIZED" || error.code === "FORBIDDEN")) return undefined;

@@ -15,10 +15,23 @@ export function addMcpRoute(app: GatewayApp, gateway: GatewayContext): void {
     return endpoint;
   };
   app.post("/mcp", async (c) => {
-    const options = resolveOptions(c.get("principal"), c.req.header("x-varve-session"), c.req.header("x-varve-grant"));
+    const [session, grant] = [c.req.header("x-varve-session"), c.req.header("x-varve-grant")];
+    const options = resolveOptions(c.get("principal"), session, grant);
     opened ??= open();
     const endpoint = await opened;
-    const answer = await endpoint.handle(c.req.raw, options);
+    const { name } = c.get("principal");
+    const recordCall: McpOptions["recordCall"] = ({ tool, status, targets }) =>
+      gateway.varve.audit.record({
+        principal: name,
+        action: `tool ${tool}`,
+        targets: {
+          ...(session === undefined ? {} : { session }),
+          ...(grant === undefined ? {} : { grant }),
+          ...targets,
+        },
+        status,
+      });
+    const answer = await endpoint.handle(c.req.raw, { ...options, recordCall });
     // A new response, so that it gets the headers that the guards set.
     return c.newResponse(answer.body, answer);
   });

@@ -8,7 +8,7 @@ import { isLoopback } from "../addresses.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "../context.ts";
 import { takeRequest } from "../guards.ts";
 import { readOrCreateToken } from "../token-file.ts";
-import { identify, type TokenPrincipal } from "../tokens.ts";
+import { describeTokenFault, type TokenPrincipal } from "../tokens.ts";
 
 const tokenHeader = "x-varve-token";
 
@@ -31,7 +31,7 @@ export function addProxyRoutes(app: GatewayApp, gateway: GatewayContext): void {
   };
   for (const provider of ["anthropic", "openai"] as const) {
     app.all(`/proxy/${provider}/*`, async (c) => {
-      const { principal, useOwnKey } = admit(gateway, c, provider);
+      const { principal, useOwnKey } = await admit(gateway, c, provider);
       const body = await readBody(gateway, c);
       opened ??= open();
       const proxy = await opened;
@@ -59,20 +59,20 @@ export function addProxyRoutes(app: GatewayApp, gateway: GatewayContext): void {
  * On loopback a client's own key for the provider is enough. On any other address a client needs an access token of the
  * gateway, in addition to its key or instead of it.
  */
-function admit(
+async function admit(
   gateway: GatewayContext,
   c: Context<GatewayEnv>,
   provider: Provider,
-): { principal?: Principal; useOwnKey: boolean } {
+): Promise<{ principal?: Principal; useOwnKey: boolean }> {
   const shown = c.req.header(tokenHeader);
   const bearer = /^Bearer +(\S{1,4096})$/i.exec(c.req.header("authorization") ?? "")?.[1];
   const keys = [shown, provider === "anthropic" ? c.req.header("x-api-key") : undefined, bearer];
   for (const [index, secret] of keys.entries()) {
     if (secret === undefined) continue;
-    const found = identify(gateway.tokens, secret, gateway.clock.now());
+    const found = await gateway.tokens.identify(secret);
     if ("principal" in found) return { principal: admitToken(gateway, c, found.principal), useOwnKey: index > 0 };
-    if (found.fault === "expired") throw createUnauthorizedError(gateway, c, "The access token has expired.");
-    if (index === 0) throw createUnauthorizedError(gateway, c, "The access token is unknown.");
+    if (index === 0 || found.fault !== "unknown")
+      throw createUnauthorizedError(gateway, c, describeTokenFault(found.fault));
   }
   if (!isLoopback(gateway.address.host))
     throw createUnauthorizedError(gateway, c, "The model proxy needs an access token of the gateway.");
@@ -84,7 +84,7 @@ function admitToken(gateway: GatewayContext, c: Context<GatewayEnv>, found: Toke
   c.set("principal", found);
   if (!hasRight(found, "write")) {
     throw new VarveError("FORBIDDEN", `The access token ${JSON.stringify(found.name)} does not have the right write.`, {
-      remedy: "Use another token, or add write to the rights of this one in gateway.tokens.",
+      remedy: "Use another token, or create one with the right write: `varve tokens create`.",
     });
   }
   return found;
@@ -93,7 +93,7 @@ function admitToken(gateway: GatewayContext, c: Context<GatewayEnv>, found: Toke
 function createUnauthorizedError(gateway: GatewayContext, c: Context<GatewayEnv>, message: string): VarveError {
   takeRequest(gateway, `address ${c.env?.incoming?.socket.remoteAddress ?? "unknown"}`);
   return new VarveError("UNAUTHORIZED", message, {
-    remedy: `Send a token of gateway.tokens in the header ${tokenHeader}, or instead of the provider's key.`,
+    remedy: `Send an access token of the gateway in the header ${tokenHeader}, or instead of the provider's key.`,
   });
 }
 

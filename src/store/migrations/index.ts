@@ -12,7 +12,9 @@ import { sessions } from "./010-sessions.ts";
 import { imports } from "./011-imports.ts";
 import { audience } from "./012-audience.ts";
 import { secrets } from "./013-secrets.ts";
-import { rowSecurity } from "./014-row-security.ts";
+import { tokens } from "./014-tokens.ts";
+import { audit } from "./015-audit.ts";
+import { rowSecurity } from "./016-row-security.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -29,5 +31,7 @@ export const migrations: readonly Migration[] = [
   imports,
   audience,
   secrets,
+  tokens,
+  audit,
   rowSecurity,
 ];

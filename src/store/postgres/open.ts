@@ -187,6 +187,12 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       await runTransaction(unmarkRebuild);
       return { entries };
     },
+    async scrub() {
+      // Only the owner of the tables can rewrite them.
+      if (tenancy.isEnforced) return { complete: false };
+      for (const table of scrubbedTables) await sql`vacuum full ${sql.table(table)}`.execute(db);
+      return { complete: true };
+    },
     async size() {
       const result = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db);
       return { bytes: result.rows[0]?.bytes ?? 0 };
@@ -197,6 +203,12 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     },
   };
 }
+
+/** The tables that hold content of conversations and memories. */
+const scrubbedTables = [
+  ...["entries", "entry_text", "entry_vectors", "entry_tokens", "document_vectors", "files", "summaries", "inbox"],
+  ...["memories", "memory_text", "memory_vectors", "memory_recalls", "memory_reviews", "memory_files", "quarantine"],
+];
 
 async function disableSync(tx: Tx): Promise<void> {
   await sql`set local synchronous_commit = off`.execute(tx);

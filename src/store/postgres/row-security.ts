@@ -14,6 +14,9 @@ export const openTables: ReadonlySet<string> = new Set([
   "vector_spaces",
 ]);
 
+/** Tables that no request reads for itself, although they name agents. */
+const engineTables: ReadonlySet<string> = new Set(["tokens"]);
+
 /** Stands for every agent or scope. */
 const everything = "*";
 
@@ -51,6 +54,7 @@ async function listTables(db: Db | Tx): Promise<TableColumns[]> {
 /** The condition under which a row of a table is seen; tables of no tenant are for the engine alone. */
 function chooseCondition({ name, columns }: TableColumns): string | undefined {
   if (openTables.has(name)) return undefined;
+  if (engineTables.has(name)) return isEngine;
   if (columns.includes("scope")) return scopeIsSeen;
   if (columns.includes("memory")) return memoryIsSeen(`${name}.memory`);
   if (columns.includes("agent")) return agentIsSeen;

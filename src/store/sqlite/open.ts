@@ -235,6 +235,16 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       await runExclusive(unmarkRebuild);
       return { entries };
     },
+    async scrub() {
+      await gate;
+      for (const table of ["entry_text", "memory_text"]) {
+        // Merges the segments of the index, which drops removed words from them.
+        await sql`insert into ${sql.table(table)} (${sql.ref(table)}) values ('optimize')`.execute(writeDb);
+      }
+      await sql`vacuum`.execute(writeDb);
+      const result = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(writeDb);
+      return { complete: result.rows[0]?.busy === 0 };
+    },
     async size() {
       return { bytes: statSync(file).size + (existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0) };
     },

@@ -1,0 +1,6 @@
+export type { AccessToken, IssuedToken, TokenState } from "./access-token.ts";
+export {
+  type AccessTokenService,
+  createAccessTokenService,
+  type NewAccessToken,
+} from "./access-token-service.ts";

@@ -1,0 +1,127 @@
+import { VarveError } from "../domain/index.ts";
+import type { Store, StoreTransaction } from "../store/index.ts";
+import { type AuditEvent, type ChainLink, chainStart, cleanText, hashRow } from "./audit-record.ts";
+
+interface PendingEvent {
+  event: AuditEvent;
+  time: number;
+  durable: boolean;
+  done: PromiseWithResolvers<void>;
+}
+
+const batchMax = 500;
+const pendingMax = 10_000;
+/** `head`: the last record. `anchor`: the last record that retention removed. */
+export type LinkName = "head" | "anchor";
+
+/**
+ * Appends events to the chain. Events that arrive during a write are written together by the next one. What cannot be
+ * written stays pending for the next attempt; when too much is pending, nothing more is accepted.
+ */
+export class AuditWriter {
+  readonly #store: Store;
+  readonly #process: string;
+  readonly #pending: PendingEvent[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(store: Store, process: string) {
+    this.#store = store;
+    this.#process = process;
+  }
+
+  get isFull(): boolean {
+    return this.#pending.length >= pendingMax;
+  }
+
+  /** Resolves when the event is stored: with `durable` on disk, else safe from a crash of this process. */
+  append(event: AuditEvent, durable: boolean): Promise<void> {
+    if (this.isFull) return Promise.reject(createFullError());
+    const done = Promise.withResolvers<void>();
+    this.#pending.push({ event, time: this.#store.clock.now(), durable, done });
+    this.#writing ??= this.#writePending();
+    return done.promise;
+  }
+
+  /** Writes what is pending; rejects when that is not possible. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    if (this.#pending.length === 0) return;
+    const last = this.#pending.at(-1)?.done.promise;
+    this.#writing ??= this.#writePending();
+    await this.#writing;
+    if (this.#pending.length > 0) await last;
+  }
+
+  async #writePending(): Promise<void> {
+    // Events of the same moment share a transaction.
+    await Promise.resolve();
+    while (this.#pending.length > 0) {
+      const batch = this.#pending.slice(0, batchMax);
+      try {
+        await this.#write(batch);
+      } catch (error) {
+        for (const one of batch) one.done.reject(error);
+        break;
+      }
+      this.#pending.splice(0, batch.length);
+      for (const one of batch) one.done.resolve();
+    }
+    this.#writing = undefined;
+  }
+
+  #write(batch: readonly PendingEvent[]): Promise<void> {
+    return this.#store.transaction(
+      async (tx) => {
+        await tx.lock("audit");
+        let link = await readHead(tx.db);
+        const rows = batch.map(({ event, time }) => {
+          const { row, next } = this.#chain(event, time, link);
+          link = next;
+          return row;
+        });
+        await tx.db.insertInto("audit").values(rows).execute();
+        await writeLink(tx, "head", link);
+      },
+      { sync: batch.some((one) => one.durable) },
+    );
+  }
+
+  #chain(event: AuditEvent, time: number, { num, hash }: ChainLink) {
+    const targets = Object.entries(event.targets ?? {}).map(([kind, id]) => [kind, cleanText(id)]);
+    const row = {
+      num: num + 1,
+      time,
+      process: this.#process,
+      principal: cleanText(event.principal),
+      action: cleanText(event.action),
+      targets: JSON.stringify(Object.fromEntries(targets)),
+      status: cleanText(event.status),
+    };
+    const next = { num: row.num, hash: hashRow(hash, row) };
+    return { row: { ...row, hash: next.hash }, next };
+  }
+}
+
+/** The last link of the chain. The rows decide: the head that is stored next to them only shows that rows were removed. */
+export async function readHead(db: Store["db"]): Promise<ChainLink> {
+  const last = await db.selectFrom("audit").select(["num", "hash"]).orderBy("num", "desc").limit(1).executeTakeFirst();
+  return last ?? (await readLink(db, "head")) ?? chainStart;
+}
+
+export async function readLink(db: Store["db"], name: LinkName): Promise<ChainLink | undefined> {
+  return db.selectFrom("audit_links").select(["num", "hash"]).where("name", "=", name).executeTakeFirst();
+}
+
+export async function writeLink({ db }: StoreTransaction, name: LinkName, link: ChainLink): Promise<void> {
+  await db
+    .insertInto("audit_links")
+    .values({ name, ...link })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet(link))
+    .execute();
+}
+
+function createFullError(): VarveError {
+  return new VarveError("STORE_BUSY", `${pendingMax} records of the audit log could not be written yet.`, {
+    remedy: "Make the database writable again: nothing is answered while it cannot be audited.",
+  });
+}
