@@ -25,6 +25,8 @@ export async function openSealed(
     async rewriteTexts({ decrypt = false, onProgress } = {}) {
       const done = await rewriteTexts(store, decrypt ? sealer.open : reseal(sealer), onProgress);
       await writeKeyIds(store, decrypt ? [] : [current.id]);
+      // The pages that held the plain texts are rewritten too.
+      if (!decrypt && done.rows > 0) await store.scrub();
       return done;
     },
   };
