@@ -1,11 +1,11 @@
 /** Everything that reads or changes data says which rights it needs. Routes are checked by their types and end to end. */
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { eventRules } from "../http/events.ts";
-import { allTools } from "../tools/toolbox.ts";
-import { commands, resetUsers } from "../turn/commands.ts";
-import { commandRights } from "./command-rights.ts";
-import { buildProgram } from "./program.ts";
+import { commandRights } from "../../src/cli/command-rights.ts";
+import { buildProgram } from "../../src/cli/program.ts";
+import { eventRules } from "../../src/http/events.ts";
+import { allTools } from "../../src/tools/toolbox.ts";
+import { commands, resetUsers } from "../../src/turn/commands.ts";
 
 const rights = ["read", "write", "admin"];
 
