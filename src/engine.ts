@@ -28,8 +28,10 @@ import {
   forgetPerson,
   type RestoreResult,
   type RetentionReport,
+  type RewriteOptions,
   readStatus,
   restoreBackup as restoreInto,
+  rewriteDatabase,
   runDoctor,
   type Status,
   takeBackup,
@@ -52,7 +54,7 @@ import {
   type WatchRequest,
   watchTranscripts,
 } from "./session/index.ts";
-import { openStore, type Store, type StoreTap } from "./store/index.ts";
+import { loadKeys, openStore, type Store, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import { createTranscriptService, type ImportReport, type TranscriptService } from "./transcript/index.ts";
 import { createTurnService, type TurnService } from "./turn/index.ts";
@@ -107,6 +109,8 @@ export interface Varve {
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   /** Checks whether the database keeps tenants apart by itself. */
   checkDatabase(): Promise<DatabaseCheck>;
+  /** Encrypts what was written before `encryption.key` was set or with an earlier key, or decrypts everything. */
+  rewriteDatabase(options?: RewriteOptions): Promise<{ rows: number }>;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   /** Removes what is older than the settings `retention` say; undefined while another process does it. */
   applyRetention(): Promise<RetentionReport | undefined>;
@@ -151,6 +155,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     ...config.store,
     backupFolder: backupFolder(home),
     tap: options.tap,
+    keys: loadKeys(config.encryption, { home, env: process.env }),
   });
   try {
     return wire(options, { loaded, store, embedder, ownEmbedder });
@@ -260,6 +265,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     checkDatabase: () => checkDatabase(store),
+    rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
     // Both concern every tenant, whoever asks for them.
     applyRetention: () => runAsEngine(() => applyRetention({ store, config, audit })),

@@ -37,5 +37,6 @@ export {
   resolveReach,
   resolveSpeaker,
 } from "./reach.ts";
+export { foreignAgent, type Requester, resolveAccess, resolveVisibility } from "./resolve-visibility.ts";
 export { agentScope, reflectionScope } from "./scope-names.ts";
-export { foreignAgent, type Requester, resolveAccess, resolveVisibility, type Visibility } from "./visibility.ts";
+export type { Visibility } from "./visibility.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkScope, narrowScopes, visibleScopes, writeScope } from "./memory-scopes.ts";
 import { owner, type Principal } from "./principal.ts";
-import { resolveVisibility } from "./visibility.ts";
+import { resolveVisibility } from "./resolve-visibility.ts";
 
 describe("scopes", () => {
   it("of an agent are what everybody shares, its own, and its reflection", () => {

@@ -64,6 +64,8 @@ export const examples: Record<string, string[]> = {
   backup: ["varve backup ./copy.db", "varve backup --portable"],
   restore: ["varve restore ./copy.db --yes"],
   "db check": ["varve db check"],
+  "db keygen": ["varve db keygen"],
+  "db seal": ["VARVE_KEY=$(varve db keygen) VARVE_ENCRYPTION_KEY=env:VARVE_KEY varve db seal --home ./sealed"],
   "db grants": ["varve db grants varve_gateway"],
   "config list": ["varve config list"],
   "config get": ["varve config get gateway.port"],

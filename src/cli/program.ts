@@ -247,6 +247,13 @@ function addDatabaseCommands(program: Command): void {
   db.command("check")
     .description("Check that the database keeps tenants apart; fails when it does not")
     .action(async (flags) => (await load()).checkCommand(flags));
+  db.command("keygen")
+    .description("Print a new key for encryption.key")
+    .action(async (flags) => (await load()).keygenCommand(flags));
+  db.command("seal")
+    .description("Encrypt what was written before encryption.key was set, or with an earlier key")
+    .option("--decrypt", "decrypt everything instead; stop other processes first")
+    .action(async (flags) => (await load()).sealCommand(flags));
   db.command("grants")
     .description("Print the statements that let a role of PostgreSQL use the tables; changes nothing")
     .argument("<role>", "the role that the gateway connects as")

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { advancedSection } from "./sections/advanced.ts";
 import { contextSection } from "./sections/context.ts";
+import { encryptionSection } from "./sections/encryption.ts";
 import { gatewaySection } from "./sections/gateway.ts";
 import { generalSettings } from "./sections/general.ts";
 import { memorySection } from "./sections/memory.ts";
@@ -27,6 +28,7 @@ export const configSchema = z.strictObject({
   gateway: gatewaySection.prefault({}),
   proxy: proxySection.prefault({}),
   store: storeSection.prefault({}),
+  encryption: encryptionSection.prefault({}),
   models: modelsSection.prefault({}),
   recall: recallSection.prefault({}),
   search: searchSection.prefault({}),

@@ -13,7 +13,15 @@ import { basename, dirname, join } from "node:path";
 import { backupFolder, type LoadedConfig } from "../config/index.ts";
 import { type Clock, type Random, VarveError } from "../domain/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
-import { isPostgres, openStore, restoreDump, type Store } from "../store/index.ts";
+import {
+  isPostgres,
+  isSealedFile,
+  loadKeys,
+  openSealedFile,
+  openStore,
+  restoreDump,
+  type Store,
+} from "../store/index.ts";
 import { indexWordsForRows } from "../transcript/index.ts";
 
 const leftoverMs = 3_600_000;
@@ -81,25 +89,40 @@ export interface RestoreResult {
   messages: number;
 }
 
+/** The time and randomness of a restore, and the keys of encrypted backups. */
+interface RestoreSources {
+  clock: Clock;
+  random: Random;
+  keys?: Keys;
+}
+
+type Keys = NonNullable<ReturnType<typeof loadKeys>>;
+
 /** Replaces the database by a backup. The backup is opened and checked first; the previous database is kept. */
 export async function restoreBackup(
   loaded: LoadedConfig,
   file: string,
-  sources: { clock: Clock; random: Random },
+  { clock, random }: Omit<RestoreSources, "keys">,
 ): Promise<RestoreResult> {
   if (!existsSync(file)) {
     throw new VarveError("FILE_NOT_FOUND", `There is no backup at ${file}.`, {
       remedy: `Backups are usually in ${backupFolder(loaded.home)}.`,
     });
   }
-  return file.endsWith(".jsonl.gz") ? restoreFromDump(loaded, file, sources) : restoreFromFile(loaded, file, sources);
+  const keys = loadKeys(loaded.config.encryption, { home: loaded.home, env: process.env });
+  const sources = { clock, random, ...(keys ? { keys } : {}) };
+  const restore = file.endsWith(".jsonl.gz") ? restoreFromDump : restoreFromFile;
+  if (!isSealedFile(file)) return restore(loaded, file, sources);
+  const plain = `${file}.${clock.now()}.partial`;
+  try {
+    await openSealedFile(file, plain, keys ?? []);
+    return { ...(await restore(loaded, plain, sources)), from: file };
+  } finally {
+    rmSync(plain, { force: true });
+  }
 }
 
-async function restoreFromFile(
-  loaded: LoadedConfig,
-  file: string,
-  sources: { clock: Clock; random: Random },
-): Promise<RestoreResult> {
+async function restoreFromFile(loaded: LoadedConfig, file: string, sources: RestoreSources): Promise<RestoreResult> {
   const { database } = loaded.config;
   if (isPostgres(database)) {
     throw new VarveError(
@@ -122,7 +145,7 @@ async function restoreFromFile(
   return { from: file, kept, messages };
 }
 
-async function checkedMessages(database: string, sources: { clock: Clock; random: Random }): Promise<number> {
+async function checkedMessages(database: string, sources: RestoreSources): Promise<number> {
   const store = await openStore({ database, ...sources });
   try {
     const faults = await store.checkIntegrity();
@@ -137,11 +160,7 @@ async function checkedMessages(database: string, sources: { clock: Clock; random
   }
 }
 
-async function restoreFromDump(
-  loaded: LoadedConfig,
-  file: string,
-  sources: { clock: Clock; random: Random },
-): Promise<RestoreResult> {
+async function restoreFromDump(loaded: LoadedConfig, file: string, sources: RestoreSources): Promise<RestoreResult> {
   const { database } = loaded.config;
   const kept = !isPostgres(database) && existsSync(database) ? renamePrevious(database, sources.clock) : null;
   const store = await openStore({ database, ...sources });
@@ -176,7 +195,7 @@ async function countMessages(store: Store): Promise<number> {
  * Links the database under a second name before it is replaced, so that a database exists at every moment. Opening and
  * closing it checkpoints its WAL; a database too damaged for that keeps its WAL under the second name.
  */
-async function keepPrevious(database: string, sources: { clock: Clock; random: Random }): Promise<string> {
+async function keepPrevious(database: string, sources: RestoreSources): Promise<string> {
   const outcome = await openStore({ database, ...sources }).then(
     (store) => store.close(),
     (error: unknown) => error,

@@ -5,6 +5,8 @@ export interface DatabaseCheck {
   schemaVersion: number;
   /** The role of the connection; absent for SQLite. */
   role?: string;
+  /** The id of the key that texts are encrypted with; absent when they are plain. */
+  encryptedWith?: string;
   /** What has to be changed before several tenants may share the database. */
   faults: string[];
 }
@@ -16,6 +18,7 @@ export async function checkDatabase(store: Store): Promise<DatabaseCheck> {
     engine: store.engine,
     schemaVersion: await schemaVersion(store.db, store.engine),
     ...(role === undefined ? {} : { role }),
+    ...(store.sealedWith === undefined ? {} : { encryptedWith: store.sealedWith }),
     faults,
   };
 }

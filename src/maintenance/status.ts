@@ -12,6 +12,8 @@ export interface Status {
   database: string;
   engine: "sqlite" | "postgres";
   schemaVersion: number;
+  /** The id of the key that texts are encrypted with; null when they are plain. The word index and vectors never are. */
+  encryption: string | null;
   sessions: number;
   conversations: number;
   messages: number;
@@ -92,6 +94,7 @@ export async function readStatus({ loaded, store, search, usage, version }: Stat
     database: maskPassword(loaded.config.database),
     engine: store.engine,
     schemaVersion: await schemaVersion(db, store.engine),
+    encryption: store.sealedWith ?? null,
     sessions: await count("sessions"),
     conversations: Number(totals.conversations),
     messages: Number(totals.messages ?? 0),

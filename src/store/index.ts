@@ -23,4 +23,6 @@ export type {
   SummaryTable,
   Tx,
 } from "./schema.ts";
+export { loadKeys } from "./seal/load-keys.ts";
+export { isSealedFile, openSealedFile } from "./seal/sealed-file.ts";
 export { indexWords, queryWords } from "./text-index.ts";

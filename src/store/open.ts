@@ -1,6 +1,7 @@
 import type { Migration } from "./migrate.ts";
 import { migrations as ownMigrations } from "./migrations/index.ts";
 import type { OpenStoreOptions, Store } from "./port.ts";
+import { openSealed } from "./seal/open-sealed.ts";
 
 export function isPostgres(database: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(database);
@@ -11,7 +12,17 @@ export async function openStore(
   options: OpenStoreOptions,
   migrations: readonly Migration[] = ownMigrations,
 ): Promise<Store> {
-  // Engines are loaded on demand: a program on SQLite never loads the PostgreSQL driver.
+  const store = await openEngine(options, migrations);
+  try {
+    return await openSealed(store, options.keys);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Engines are loaded on demand: a program on SQLite never loads the PostgreSQL driver. */
+async function openEngine(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
   if (isPostgres(options.database)) {
     const { openPostgres } = await import("./postgres/open.ts");
     return openPostgres(options, migrations);

@@ -2,6 +2,7 @@ import type { Compilable } from "kysely";
 import type { Clock, Random } from "../domain/index.ts";
 import type { MemorySourceTable, MemorySupportTable, MemoryTable } from "./memory-schema.ts";
 import type { Db, Tx } from "./schema.ts";
+import type { SealingKey } from "./seal/sealer.ts";
 
 export type EngineName = "sqlite" | "postgres";
 
@@ -16,6 +17,10 @@ export interface Store {
   /** The time and randomness of everything that is written. */
   readonly clock: Clock;
   readonly random: Random;
+  /** Encrypts a text for a statement whose columns are not known, when texts are encrypted. */
+  seal(text: string): string;
+  /** The id of the key that texts are encrypted with; absent when they are not. */
+  readonly sealedWith?: string;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Runs independent reads in one round trip. */
@@ -50,6 +55,14 @@ export interface Store {
   checkIntegrity(): Promise<string[]>;
   /** Checks whether the database itself keeps tenants apart. */
   checkTenancy(): Promise<TenancyCheck>;
+  /**
+   * Encrypts every text with the current key, also what was written before there was one or with an earlier key; or
+   * decrypts everything. Only a store whose texts are encrypted has it.
+   */
+  rewriteTexts?(options?: {
+    decrypt?: boolean;
+    onProgress?: (table: string, rows: number) => void;
+  }): Promise<{ rows: number }>;
   /** Drops the text index and rebuilds it from the log. */
   rebuildText(extractWords: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
   /**
@@ -328,4 +341,6 @@ export interface OpenStoreOptions {
   /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */
   readOnly?: boolean;
   tap?: StoreTap;
+  /** The keys that encrypt texts, the current one first; texts are plain when absent. */
+  keys?: readonly [SealingKey, ...SealingKey[]];
 }

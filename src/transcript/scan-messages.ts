@@ -89,7 +89,7 @@ async function findCandidates(store: Store, options: ScanOptions, below: number 
   if (since !== undefined) query = query.where("time", ">=", since);
   if (before !== undefined) query = query.where("time", "<", before);
   if (below !== undefined) query = query.where("seq", "<", below);
-  if (needle !== undefined) {
+  if (needle !== undefined && store.sealedWith === undefined) {
     const find = sql.raw(store.engine === "postgres" ? "strpos" : "instr");
     // The payload is JSON, so the needle is searched in its JSON form. Entries with extracted content always qualify.
     const written = JSON.stringify(needle).slice(1, -1);

@@ -80,7 +80,16 @@ export async function acceptMessage(
 ): Promise<{ row: InboxRow; duplicate: boolean; claim?: TurnClaim }> {
   const { agent, id, source, key, sender, inbound, waitMs } = message;
   const now = store.clock.now();
-  const row = { agent, id, source, key, sender, payload: JSON.stringify(inbound), now, readyAt: now + waitMs };
+  const row = {
+    agent,
+    id,
+    source,
+    key,
+    sender,
+    payload: store.seal(JSON.stringify(inbound)),
+    now,
+    readyAt: now + waitMs,
+  };
   const leased = leasedAs(id, 1, taker?.owner ?? "", now, taker?.leaseMs ?? 0);
   const insert = inserted(store.db, row);
   const lock = `inbox ${agent} ${key}`;

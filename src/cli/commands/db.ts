@@ -1,6 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { listRoleGrants, VarveError } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
-import { outputFor, table } from "../output.ts";
+import { number, outputFor, table } from "../output.ts";
 
 export async function checkCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
@@ -8,6 +9,12 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
     const rows = [
       ["schema", String(check.schemaVersion)],
       ["role", check.role ?? "none: access is by the mode of the file"],
+      [
+        "texts",
+        check.encryptedWith === undefined
+          ? "not encrypted"
+          : `encrypted with the key ${check.encryptedWith}; the word index and the vectors are not`,
+      ],
       ["tenants", check.faults.length === 0 ? "kept apart" : "not kept apart by the database"],
     ];
     output.show(table(["DATABASE", check.engine], rows));
@@ -18,6 +25,27 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
         "Create a role of its own (`create role varve_gateway login password …`), run the statements of " +
         "`varve db grants varve_gateway` as the owner of the tables, and let the gateway connect as that role.",
     });
+  });
+}
+
+export async function keygenCommand(flags: CommonOptions): Promise<void> {
+  const output = outputFor(flags);
+  const key = randomBytes(32).toString("base64");
+  output.show(key);
+  output.result({ key });
+}
+
+export async function sealCommand(flags: CommonOptions & { decrypt?: boolean }): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const tables = new Map<string, number>();
+    const { rows } = await varve.rewriteDatabase({
+      decrypt: flags.decrypt ?? false,
+      onProgress: (name, count) => tables.set(name, count),
+    });
+    const done = flags.decrypt ? "decrypted" : "encrypted";
+    for (const [name, count] of tables) if (count > 0) output.show(`${name}: ${number(count)} rows ${done}`);
+    output.show(`${number(rows)} rows were ${done}.`);
+    output.result({ rows, tables: Object.fromEntries(tables) });
   });
 }
 

@@ -16,6 +16,12 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
             "database",
             `${status.database} (${status.engine}, schema ${status.schemaVersion}, ${bytes(status.databaseBytes)})`,
           ],
+          [
+            "encryption",
+            status.encryption === null
+              ? "off"
+              : `texts with the key ${status.encryption}; the word index and the vectors are not encrypted`,
+          ],
           ["sessions", number(status.sessions)],
           ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
           ["summaries", summaryLine(status)],

@@ -14,6 +14,10 @@ const statusSchema = z
     version: z.string(),
     engine: z.enum(["sqlite", "postgres"]),
     schemaVersion: z.number(),
+    encryption: z
+      .string()
+      .nullable()
+      .describe("The id of the key that texts are encrypted with; null when they are plain."),
     sessions: z.number(),
     conversations: z.number(),
     messages: z.number(),

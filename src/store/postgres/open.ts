@@ -97,6 +97,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     db,
     clock: options.clock,
     random: options.random,
+    seal: (text) => text,
     transaction: (work, { sync = true } = {}) =>
       runTransaction(async (tx) => {
         if (!sync) await disableSync(tx);

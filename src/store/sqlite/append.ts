@@ -130,7 +130,11 @@ function insertFile(statements: Statements, batch: AppendBatch, seq: number, fil
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (agent, id) do nothing`,
     ...[agent, id, name, mediaType, kind, summary, bytes, lines, tokens, content, now],
   );
-  const stored = statements.get("select content = ? as same from files where agent = ? and id = ?", content, agent, id);
+  // The same content may be stored with another key, or before texts were encrypted; then its size must be the same.
+  const stored = statements.get(
+    "select content = ? or (bytes = ? and char(2) in (substr(content, 1, 1), substr(?, 1, 1))) as same from files where agent = ? and id = ?",
+    ...[content, bytes, content, agent, id],
+  );
   if ((stored as { same: number }).same === 0) throw fileIdTakenError(id);
   statements.run(
     "insert into file_refs (agent, conversation, seq, file) values (?, ?, ?, ?) on conflict do nothing",

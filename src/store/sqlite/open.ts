@@ -161,6 +161,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     db: readDb,
     clock: options.clock,
     random: options.random,
+    seal: (text) => text,
     transaction: (work, how) =>
       runExclusive((tx) => {
         const { clock, random } = options;

@@ -1,0 +1,92 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import { VarveError } from "../../domain/index.ts";
+
+/** The start of a sealed text. No JSON text and no sentence starts with this control character. */
+const mark = "\u0002varve1.";
+const nonceBytes = 12;
+const tagBytes = 16;
+const keyIdLength = 8;
+
+export interface SealingKey {
+  /** Tells keys apart; derived from the key. */
+  id: string;
+  cipher: Buffer;
+  nonce: Buffer;
+  /** Encrypts whole files. */
+  file: Buffer;
+}
+
+/** Encrypts and decrypts texts of the database. */
+export interface Sealer {
+  /** The id of the key that new texts are sealed with. */
+  readonly keyId: string;
+  /** Encrypts a text. The same text gives the same result, so that equal contents can be recognised. */
+  seal(text: string): string;
+  /** Decrypts a text; one that was never sealed is returned as it is. */
+  open(text: string): string;
+}
+
+/** Derives the keys for texts from the configured key. */
+export function deriveKey(secret: Buffer): SealingKey {
+  const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", secret, Buffer.alloc(0), `varve ${purpose}`, 32));
+  const id = createHmac("sha256", derive("key id")).update("id").digest("hex").slice(0, keyIdLength);
+  return { id, cipher: derive("texts"), nonce: derive("nonces"), file: derive("files") };
+}
+
+/** The first key seals; all of them open, so that a key can be replaced. */
+export function createSealer(keys: readonly [SealingKey, ...SealingKey[]]): Sealer {
+  const [current] = keys;
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  return {
+    keyId: current.id,
+    seal(text) {
+      if (text === "" || (isSealed(text) && byId.has(readKeyId(text)))) return text;
+      // A nonce that depends on the text is never used for another text.
+      const nonce = createHmac("sha256", current.nonce).update(text).digest().subarray(0, nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", current.cipher, nonce);
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      const packed = Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64");
+      return `${mark}${current.id}.${packed}`;
+    },
+    open(text) {
+      if (!isSealed(text)) return text;
+      const key = byId.get(readKeyId(text));
+      if (key === undefined) throw createMissingKeyError(readKeyId(text));
+      const packed = Buffer.from(text.slice(mark.length + keyIdLength + 1), "base64");
+      const decipher = createDecipheriv("aes-256-gcm", key.cipher, packed.subarray(0, nonceBytes));
+      decipher.setAuthTag(packed.subarray(nonceBytes, nonceBytes + tagBytes));
+      try {
+        return Buffer.concat([decipher.update(packed.subarray(nonceBytes + tagBytes)), decipher.final()]).toString(
+          "utf8",
+        );
+      } catch (error) {
+        throw new VarveError("STORE_CORRUPT", "A sealed text of the database was changed and cannot be opened.", {
+          remedy: "Restore the database from a backup.",
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+function readKeyId(text: string): string {
+  return text.slice(mark.length, mark.length + keyIdLength);
+}
+
+export function isSealedWith(text: string, keyId: string): boolean {
+  return isSealed(text) && readKeyId(text) === keyId;
+}
+
+export function isSealed(text: string): boolean {
+  return text.startsWith(mark);
+}
+
+export function createMissingKeyError(keyId: string): VarveError {
+  return new VarveError(
+    "BAD_CONFIG",
+    `The database has texts that are sealed with the key ${keyId}, which is not configured.`,
+    {
+      remedy: "Set encryption.key to the key they were sealed with, or add it to encryption.previousKeys.",
+    },
+  );
+}
