@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type AccessTokenService, createAccessTokenService } from "./access/index.ts";
 import { type AuditLog, createAuditLog } from "./audit/index.ts";
 import { runAsEngine } from "./authorization/index.ts";
-import { backupFolder, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
+import { backupFolder, type Config, type ConfigInput, type LoadedConfig, loadConfig } from "./config/index.ts";
 import {
   type ContextService,
   createContextService,
@@ -11,7 +11,7 @@ import {
   type GrantService,
   type Summarisers,
 } from "./context/index.ts";
-import { type Clock, type EngineEvent, type Random, systemClock, systemRandom } from "./domain/index.ts";
+import { type Clock, type EngineEvent, type Random, systemClock, systemRandom, VarveError } from "./domain/index.ts";
 import { createHooks, type HookOptions, type HookService } from "./hooks.ts";
 import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
@@ -56,7 +56,13 @@ import {
 } from "./session/index.ts";
 import { loadKeys, openStore, type Store, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
-import { createTranscriptService, type ImportReport, type TranscriptService } from "./transcript/index.ts";
+import {
+  createSecretService,
+  createTranscriptService,
+  type ImportReport,
+  type SecretService,
+  type TranscriptService,
+} from "./transcript/index.ts";
 import { createTurnService, type TurnService } from "./turn/index.ts";
 import { packageFolder, version } from "./version.ts";
 
@@ -111,6 +117,8 @@ export interface Varve {
   checkDatabase(): Promise<DatabaseCheck>;
   /** Encrypts what was written before `encryption.key` was set or with an earlier key, or decrypts everything. */
   rewriteDatabase(options?: RewriteOptions): Promise<{ rows: number }>;
+  /** The credentials that were taken out of messages. */
+  readonly secrets: SecretService;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
   /** Removes what is older than the settings `retention` say; undefined while another process does it. */
   applyRetention(): Promise<RetentionReport | undefined>;
@@ -148,6 +156,7 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
   const ownEmbedder = provided.embedder ? undefined : createEmbedder({ loaded, clock, random });
   const embedder = provided.embedder ?? ownEmbedder;
   if (options.willSearch !== undefined) warmUp(embedder, options.willSearch);
+  const keys = loadKeys(config.encryption, { home, env: process.env });
   const store = await openStore({
     database: config.database,
     clock,
@@ -155,7 +164,8 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     ...config.store,
     backupFolder: backupFolder(home),
     tap: options.tap,
-    keys: loadKeys(config.encryption, { home, env: process.env }),
+    keys,
+    ...chooseCapture(config, keys !== undefined),
   });
   try {
     return wire(options, { loaded, store, embedder, ownEmbedder });
@@ -164,6 +174,17 @@ export async function openVarve(options: OpenOptions = {}): Promise<Varve> {
     await store.close();
     throw error;
   }
+}
+
+/** What happens to credentials in messages, by the settings. */
+function chooseCapture({ redact }: Config, hasKey: boolean): { captureSecrets?: "seal" | "drop" } {
+  const mode = redact.capture ?? (hasKey ? "seal" : "off");
+  if (mode === "seal" && !hasKey) {
+    throw new VarveError("BAD_CONFIG", "redact.capture is seal, but there is no encryption key.", {
+      remedy: "Set encryption.key (`varve db keygen` prints a key), or set redact.capture to drop or off.",
+    });
+  }
+  return mode === "off" ? {} : { captureSecrets: mode };
 }
 
 interface Opened {
@@ -206,7 +227,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     jobs,
     largeContentTokens: config.context.largeFileTokenThreshold,
     describeFile: models.largeFile,
-    redact: config.redact,
+    redact: config.redact.exports,
   });
   const search: SearchService & SearchIndex = createSearchService({
     loaded,
@@ -265,6 +286,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     checkDatabase: () => checkDatabase(store),
+    secrets: createSecretService(store, config.agent),
     rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
     // Both concern every tenant, whoever asks for them.

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { toVarveError } from "../domain/index.ts";
 import type { Varve } from "../index.ts";
+import { commandRights } from "./command-rights.ts";
 
 /** What an argument must look like to be recorded: a session key, a citation, a session id. Others may be content. */
 const idForm =
@@ -30,7 +31,8 @@ export function noteCommand(command: Command): void {
 /** Records a command of the owner before it runs, so that one that is killed is recorded too; and again if it fails. */
 export async function auditCommand<T>({ audit }: Varve, work: () => Promise<T>): Promise<T> {
   if (!audit.enabled) return work();
-  await audit.record({ principal: "owner", ...current, status: "started" });
+  const isChange = commandRights[current.action.replace(/^varve /, "")]?.some((right) => right !== "read") ?? true;
+  await audit.record({ principal: "owner", ...current, status: "started" }, { durable: isChange });
   try {
     return await work();
   } catch (error) {

@@ -25,6 +25,7 @@ export function buildProgram(): Command {
   addMemoryCommands(program);
   addMaintenanceCommands(program);
   addDatabaseCommands(program);
+  addSecretCommands(program);
   addConfigCommands(program);
   addIntegrationCommands(program);
   addAccessCommands(program);
@@ -248,7 +249,8 @@ function addDatabaseCommands(program: Command): void {
     .description("Check that the database keeps tenants apart; fails when it does not")
     .action(async (flags) => (await load()).checkCommand(flags));
   db.command("keygen")
-    .description("Print a new key for encryption.key")
+    .description("Print a new key for encryption.key, or write it to a file that only you can read")
+    .option("--out <file>", "write it to a new file instead")
     .action(async (flags) => (await load()).keygenCommand(flags));
   db.command("seal")
     .description("Encrypt what was written before encryption.key was set, or with an earlier key")
@@ -258,6 +260,21 @@ function addDatabaseCommands(program: Command): void {
     .description("Print the statements that let a role of PostgreSQL use the tables; changes nothing")
     .argument("<role>", "the role that the gateway connects as")
     .action(async (role, flags) => (await load()).grantsCommand(role, flags));
+}
+
+function addSecretCommands(program: Command): void {
+  const load = () => import("./commands/secrets.ts");
+  const secrets = program.command("secrets").description("Show credentials that were taken out of messages");
+  secrets
+    .command("list")
+    .description("List the kept credentials without their texts, newest first")
+    .action(async (flags) => (await load()).listCommand(flags));
+  secrets
+    .command("show")
+    .description("Show the text of a credential")
+    .argument("[id]", "the id in its placeholder, such as sec_0123456789abcdef")
+    .option("--last", "the newest one")
+    .action(async (id, flags) => (await load()).showCommand(id, flags));
 }
 
 function addConfigCommands(program: Command): void {

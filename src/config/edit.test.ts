@@ -113,7 +113,7 @@ describe("setting a value", () => {
   test("leaves a broken file alone", () => {
     for (const text of ["agent: [\n", "- a\n", "unknown: 1\n"]) {
       writeFileSync(file, text);
-      expect(() => setConfigValue(home, "redact", "false")).toThrow(VarveError);
+      expect(() => setConfigValue(home, "redact.exports", "false")).toThrow(VarveError);
       expect(read()).toBe(text);
     }
   });
@@ -148,7 +148,7 @@ test("a value that was set is loaded again, and comments survive", () => {
   const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).filter((text) => text !== "__proto__");
   const change = fc.oneof(
     fc.record({ key: fc.constant("gateway.port"), value: fc.integer({ min: 0, max: 65_535 }) }),
-    fc.record({ key: fc.constant("redact"), value: fc.boolean() }),
+    fc.record({ key: fc.constant("redact.exports"), value: fc.boolean() }),
     fc.record({ key: fc.constant("session.dmScope"), value: fc.constantFrom("main", "per-peer") }),
     fc.record({ key: fc.constant("gateway.host"), value: name }),
     fc.record({ key: fc.constant("gateway.allowedHosts"), value: fc.array(name) }),

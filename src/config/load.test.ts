@@ -40,7 +40,7 @@ describe("without any settings", () => {
       database: join(home, "varve.db"),
       agent: "main",
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-      redact: true,
+      redact: { exports: true },
       session: {
         dmScope: "main",
         mainKey: "main",
@@ -90,7 +90,7 @@ describe("precedence", () => {
     expect(getSource(loaded, "log.level")).toBe("option");
     expect(getSource(loaded, "gateway.port")).toBe("env VARVE_GATEWAY_PORT");
     expect(getSource(loaded, "gateway.host")).toBe(`file ${file}:4`);
-    expect(getSource(loaded, "redact")).toBe("default");
+    expect(getSource(loaded, "redact.exports")).toBe("default");
   });
 
   test("replaces lists and mappings as a whole", () => {
@@ -114,7 +114,7 @@ describe("the environment", () => {
     };
     const { config } = loadConfig({ home, env });
     expect(config.agent).toBe("42");
-    expect(config.redact).toBe(false);
+    expect(config.redact.exports).toBe(false);
     expect(config.store.cacheMiB).toBe(16);
     expect(config.session.resetByType.direct).toEqual({ mode: "daily", atHour: 5 });
     expect(config.session.dmScope).toBe("per-peer");

@@ -13,6 +13,7 @@ export interface MovedSetting {
 export const movedSettings: readonly MovedSetting[] = [
   { from: "context.circuitBreakerThreshold", to: "advanced.models.circuitBreakerThreshold" },
   { from: "context.circuitBreakerCooldownMs", to: "advanced.models.circuitBreakerCooldownMs" },
+  { from: "redact", to: "redact.exports" },
   { from: "context.compactUntilUnderRounds" },
   { from: "search.followMs" },
 ];
@@ -24,7 +25,8 @@ export function applyMoves(layer: ConfigLayer): ConfigLayer {
   for (const { from, to } of movedSettings) {
     const path = from.split(".");
     const value = getValue(layer.values, path);
-    if (value === undefined) continue;
+    // A setting that became a section is the old one only while it has a value of its own.
+    if (value === undefined || (to?.startsWith(`${from}.`) && typeof value === "object")) continue;
     const source = layer.findSource(path);
     removeValue(layer.values, path);
     if (to === undefined) {

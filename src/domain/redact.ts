@@ -2,7 +2,7 @@
  * Patterns of well-known secrets, each too distinctive to match ordinary words. Deliberately not a library: secret
  * scanners are programs with hundreds of entropy rules, too slow and too prone to false positives for every message.
  */
-const patterns: readonly [kind: string, pattern: RegExp][] = [
+export const secretPatterns: readonly [kind: string, pattern: RegExp][] = [
   ["private key", /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----[\s\S]*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|$)/g],
   ["Anthropic key", /\bsk-ant-[A-Za-z0-9_-]{16,}/g],
   ["API key", /\bsk-(?:proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}/g],
@@ -18,5 +18,5 @@ const patterns: readonly [kind: string, pattern: RegExp][] = [
 
 /** Replaces every secret by its kind. */
 export function redactSecrets(text: string): string {
-  return patterns.reduce((clean, [kind, pattern]) => clean.replace(pattern, `[${kind} removed]`), text);
+  return secretPatterns.reduce((clean, [kind, pattern]) => clean.replace(pattern, `[${kind} removed]`), text);
 }

@@ -9,7 +9,7 @@ import type { Generate } from "../models/index.ts";
 import type { FindMemories, SearchIndex, SearchService } from "../search/index.ts";
 import type { Session } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
-import { readTail } from "../transcript/index.ts";
+import { captureInText, readTail } from "../transcript/index.ts";
 import { type AccessCounter, createAccessCounter } from "./access.ts";
 import { computeDecayCurve, computeWorth, type Worth } from "./decay.ts";
 import type { AppliedDecision } from "./decisions.ts";
@@ -195,7 +195,8 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       const visibility = resolveFor({ principal, agent });
       const entries = session ? (await readTail(store, session, { limit: evidenceEntries })).entries : [];
       const sources = wanted.sources ?? (session ? findEvidence(wanted.text, entries, session.agent) : []);
-      return storeMemory(context, visibility, { ...wanted, sources });
+      const text = await captureInText(store, visibility.agent, wanted.text);
+      return storeMemory(context, visibility, { ...wanted, text, sources });
     },
     async recall({ principal, agent, ...request }) {
       const limit = checkLimit(request.limit, 5);
@@ -226,7 +227,12 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       return idForm.test(words) ? words : findOne(context, resolveFor(request), { query: words, scopes });
     },
     history: (id, request) => readHistory(store.db, resolveFor(request), id),
-    update: (id, patch, request) => updateMemory(context, resolveFor(request), id, patch),
+    async update(id, patch, request) {
+      const visibility = resolveFor(request);
+      const { text: given, ...rest } = patch;
+      const text = given === undefined ? {} : { text: await captureInText(store, visibility.agent, given) };
+      return updateMemory(context, visibility, id, { ...rest, ...text });
+    },
     async forget(what, { purge = false, ...request } = {}) {
       const visibility = resolveFor(request);
       const id = "id" in what ? what.id : await findOne(context, visibility, what);

@@ -1,6 +1,7 @@
 import { getAudience } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import {
+  dropSecrets,
   isJsonObject,
   parseSessionKey,
   printSessionKey,
@@ -91,7 +92,7 @@ async function openImportedSession(
     sessionId: found.sessionId,
     parentSession: found.parentSessionId,
     cwd: found.cwd,
-    title: found.title,
+    title: found.title === undefined ? undefined : dropSecrets(found.title),
     startedAt: found.startedAt,
   };
   // An export of Varve contains the entry that opens it.
@@ -105,7 +106,7 @@ async function openImportedSession(
     key,
     keyText,
     transcript,
-    displayName: found.title,
+    displayName: transcript.title,
     metadata: { ...metadata, ...(legacy ? { legacy: keepImportedFields(legacy.fields) } : {}) },
     lastInteractionAt: found.startedAt ?? 0,
     firstEntry,

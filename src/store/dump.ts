@@ -26,6 +26,7 @@ export const dumpedTables = [
   "context_states",
   "files",
   "file_refs",
+  "secrets",
   "turns",
   "inbox",
   "grants",

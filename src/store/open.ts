@@ -14,7 +14,7 @@ export async function openStore(
 ): Promise<Store> {
   const store = await openEngine(options, migrations);
   try {
-    return await openSealed(store, options.keys);
+    return await openSealed(store, options);
   } catch (error) {
     await store.close();
     throw error;

@@ -21,6 +21,8 @@ export interface Store {
   seal(text: string): string;
   /** The id of the key that texts are encrypted with; absent when they are not. */
   readonly sealedWith?: string;
+  /** How credentials are taken out of what is stored; absent when they stay. */
+  readonly capture?: SecretCapture;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
   /** Runs independent reads in one round trip. */
@@ -94,6 +96,7 @@ export interface StoreTransaction {
   readonly db: Tx;
   readonly clock: Clock;
   readonly random: Random;
+  readonly capture?: SecretCapture;
   append(batch: AppendBatch): Promise<AppendResult>;
   /**
    * Waits until no other transaction holds this name, then holds it until the end of this one. Call it before touching
@@ -183,6 +186,22 @@ export interface EntryRow {
   countsAsMessage: boolean;
   /** Large content extracted from the entry, stored once by content hash. */
   files?: FileRow[];
+  /** Credentials that were taken out of the entry. */
+  secrets?: SecretRow[];
+}
+
+/** A credential that was taken out of an entry. */
+export interface SecretRow {
+  id: string;
+  kind: string;
+  text: string;
+}
+
+/** What happens to credentials in what is stored: they are kept aside encrypted, or dropped. */
+export interface SecretCapture {
+  mode: "seal" | "drop";
+  /** The id of a credential: the same for the same text, and of no use to guess it. */
+  identify(text: string): string;
 }
 
 /** Large content of an entry. `content` is encoded as a JSON string, so that it can hold any character. */
@@ -341,6 +360,8 @@ export interface OpenStoreOptions {
   /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */
   readOnly?: boolean;
   tap?: StoreTap;
+  /** What happens to credentials in what is stored; they stay when absent. `seal` needs `keys`. */
+  captureSecrets?: "seal" | "drop";
   /** The keys that encrypt texts, the current one first; texts are plain when absent. */
   keys?: readonly [SealingKey, ...SealingKey[]];
 }

@@ -37,6 +37,7 @@ export interface Schema {
   context_states: ContextStateTable;
   files: FileTable;
   file_refs: FileRefTable;
+  secrets: SecretTable;
   turns: TurnTable;
   inbox: InboxTable;
   model_days: ModelDayTable;
@@ -69,6 +70,15 @@ export interface Schema {
 
 export type Db = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
+
+/** A credential that was taken out of an entry; `text` is always encrypted. */
+export interface SecretTable {
+  agent: string;
+  id: string;
+  kind: string;
+  text: string;
+  created_at: number;
+}
 
 export interface MetaTable {
   name: string;

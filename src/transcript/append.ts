@@ -1,5 +1,13 @@
 import { type Entry, type EntryDraft, type Message, VarveError } from "../domain/index.ts";
-import type { AppendBatch, AppendResult, Store, StoreTransaction } from "../store/index.ts";
+import {
+  type AppendBatch,
+  type AppendResult,
+  type AttachedStatement,
+  attachStatement,
+  type EntryRow,
+  type Store,
+  type StoreTransaction,
+} from "../store/index.ts";
 import { type EncodeOptions, encodeEntry } from "./codec.ts";
 import { describeFileJobs } from "./large-content/describe-file.ts";
 
@@ -32,7 +40,7 @@ export type AppendOptions = LargeContentPolicy &
  * sent twice is stored once.
  */
 export async function appendEntries(
-  store: Pick<Store | StoreTransaction, "append" | "clock" | "random">,
+  store: Pick<Store | StoreTransaction, "append" | "capture" | "clock" | "db" | "random">,
   ref: TranscriptRef,
   drafts: EntryDraft[],
   { largeContentTokens, describeFiles, onJobs, ...options }: AppendOptions = {},
@@ -41,15 +49,35 @@ export async function appendEntries(
   if (isEmpty) return { entries: [], appended: 0, duplicates: 0 };
   if (drafts.length > batchEntriesMax) throw new RangeError(`a batch has at most ${batchEntriesMax} entries`);
   const { agent, conversation, transcript } = ref;
-  const { clock, random } = store;
-  return retryInlineOnCollision({ clock, random, largeContentTokens }, async (sources) => {
+  const { clock, random, capture } = store;
+  return retryInlineOnCollision({ clock, random, largeContentTokens, capture }, async (sources) => {
     const entries = drafts.map((draft) => encodeEntry(draft, sources));
     const jobs = [...(options.jobs ?? []), ...(describeFiles ? describeFileJobs(store, agent, entries) : [])];
-    const batch = { agent, conversation, transcript, now: clock.now(), entries, ...options, jobs };
+    const attached = [...(options.attached ?? []), ...createSecretStatements(store, agent, entries)];
+    const batch = { agent, conversation, transcript, now: clock.now(), entries, ...options, jobs, attached };
     const result = await store.append(batch);
     if (jobs.length > 0) onJobs?.();
     return result;
   });
+}
+
+/** The statements that keep the credentials of entries aside. */
+export function createSecretStatements(
+  { db, clock }: Pick<Store | StoreTransaction, "db" | "clock">,
+  agent: string,
+  entries: readonly EntryRow[],
+): AttachedStatement[] {
+  const created_at = clock.now();
+  return entries
+    .flatMap((entry) => entry.secrets ?? [])
+    .map((secret) =>
+      attachStatement(
+        db
+          .insertInto("secrets")
+          .values({ agent, ...secret, created_at })
+          .onConflict((conflict) => conflict.columns(["agent", "id"]).doNothing()),
+      ),
+    );
 }
 
 /**

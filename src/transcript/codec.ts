@@ -14,8 +14,16 @@ import {
   roles,
   VarveError,
 } from "../domain/index.ts";
-import { type EntryRow, indexWords, type LogRow, type Store } from "../store/index.ts";
+import {
+  type EntryRow,
+  indexWords,
+  type LogRow,
+  type SecretCapture,
+  type SecretRow,
+  type Store,
+} from "../store/index.ts";
 import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
+import { captureSecrets } from "./capture-secrets.ts";
 import { getEntryText } from "./entry-text.ts";
 import { type ExtractedContent, extractLargeContent } from "./large-content/extract.ts";
 import {
@@ -32,13 +40,16 @@ export interface EncodeOptions {
   random: Random;
   /** Text above this many tokens is extracted into a file; absent, everything stays in its entry. */
   largeContentTokens?: number;
+  /** How credentials are taken out; absent, they stay. */
+  capture?: SecretCapture;
 }
 
 /** The kind of a message is its role, that of any other entry its type. The two sets of names are disjoint. */
 const roleNames = new Set<string>(roles);
 
-export function encodeEntry(draft: EntryDraft, options: EncodeOptions): EntryRow {
-  checkDraft(draft);
+export function encodeEntry(given: EntryDraft, options: EncodeOptions): EntryRow {
+  checkDraft(given);
+  const { draft, secrets } = takeSecrets(given, options.capture);
   const id =
     draft.id ?? (draft.type === "message" ? draft.message.id : undefined) ?? newId(options.clock, options.random);
   const time = draft.time ?? ("message" in draft ? draft.message.time : undefined) ?? options.clock.now();
@@ -59,7 +70,21 @@ export function encodeEntry(draft: EntryDraft, options: EncodeOptions): EntryRow
     words: indexWords(getEntryText(draft)),
     countsAsMessage: isMessage,
     ...(aside ? { files: aside.files } : {}),
+    ...(secrets.length > 0 ? { secrets } : {}),
   };
+}
+
+/** The draft without credentials; its ids stay as they are. */
+function takeSecrets(
+  given: EntryDraft,
+  capture: SecretCapture | undefined,
+): { draft: EntryDraft; secrets: SecretRow[] } {
+  if (!capture) return { draft: given, secrets: [] };
+  const { value, secrets } = captureSecrets(given as unknown as JsonObject, capture);
+  const { id, parentId, type } = given;
+  const draft = { ...value, id, parentId, type } as unknown as EntryDraft;
+  if (draft.type === "message" && given.type === "message") draft.message.id = given.message.id;
+  return { draft, secrets };
 }
 
 /** The entry as a model will see it, with references in place of extracted content. */

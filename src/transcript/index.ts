@@ -15,6 +15,7 @@ export {
   restoreCheckpoint,
   saveCheckpoint,
 } from "./branch.ts";
+export { listPlaceholders } from "./capture-secrets.ts";
 export { checkLog, type Finding, fixCounters } from "./check-log.ts";
 export { type ContentForm, decodeBody, indexWordsForRows } from "./codec.ts";
 export { getEntryText, getPartsText } from "./entry-text.ts";
@@ -87,6 +88,7 @@ export {
 } from "./read.ts";
 export { type RedactedEntries, redactEntries } from "./redact-entries.ts";
 export { type ScannedMessage, scanMessages } from "./scan-messages.ts";
+export { captureInText, createSecretService, type KeptSecret, type SecretService } from "./secret-service.ts";
 export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";
 export { makeTitle } from "./title.ts";
 export {

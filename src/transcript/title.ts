@@ -1,3 +1,4 @@
+import { dropSecrets } from "../domain/index.ts";
 import { isConfirmation, readTyped, shortenWords } from "./prose.ts";
 
 const titleWords = 10;
@@ -7,7 +8,7 @@ const wordsMin = 3;
 
 /** A title from what a person asked: its first words. Undefined when it names nothing. */
 export function makeTitle(text: string): string | undefined {
-  const { text: typed } = readTyped(text);
+  const { text: typed } = readTyped(dropSecrets(text));
   if (isShort(typed) || isConfirmation(typed) || /^\/\w+$/.test(typed)) return undefined;
   const [sentence = typed] = typed.split(/(?<=[.!?])\s|(?<=[。！？])/);
   const words = shortenWords(isShort(sentence) ? typed : sentence, titleWords);

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { listRoleGrants, VarveError } from "../../index.ts";
+import { writeFileSync } from "node:fs";
+import { VarveError } from "../../domain/index.ts";
+import { listRoleGrants } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, outputFor, table } from "../output.ts";
 
@@ -28,11 +30,32 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
   });
 }
 
-export async function keygenCommand(flags: CommonOptions): Promise<void> {
+export async function keygenCommand(flags: CommonOptions & { out?: string }): Promise<void> {
   const output = outputFor(flags);
   const key = randomBytes(32).toString("base64");
-  output.show(key);
-  output.result({ key });
+  if (flags.out === undefined) {
+    output.show(key);
+    output.result({ key });
+    return;
+  }
+  writeNewFile(flags.out, `${key}\n`);
+  output.show(`The key is in ${flags.out}. Keep a copy somewhere safe: without it what it encrypts is lost.`);
+  output.result({ file: flags.out });
+}
+
+function writeNewFile(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    throw new VarveError(
+      "CONFLICT",
+      `The key cannot be written to ${file}: ${(error as NodeJS.ErrnoException).code}.`,
+      {
+        remedy: "Name a file that does not exist yet, in a folder that you can write to.",
+        cause: error,
+      },
+    );
+  }
 }
 
 export async function sealCommand(flags: CommonOptions & { decrypt?: boolean }): Promise<void> {

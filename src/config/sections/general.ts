@@ -21,11 +21,21 @@ export const generalSettings = {
     .default(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
     .describe("The time zone of daily resets and of times shown to people. Default: the time zone of the machine."),
   redact: z
-    .boolean()
-    .default(true)
-    .describe(
-      "Whether well-known kinds of secrets are removed from logs and from Markdown and HTML exports. JSON lines stay exact.",
-    ),
+    .strictObject({
+      exports: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Whether well-known kinds of secrets are removed from logs and from Markdown and HTML exports. JSON lines stay exact.",
+        ),
+      capture: z
+        .enum(["off", "seal", "drop"])
+        .optional()
+        .describe(
+          "What happens to credentials in messages when they are stored: they stay (off), are kept aside encrypted with a placeholder in their place (seal, needs encryption.key), or are dropped (drop). Default: seal when encryption.key is set, otherwise off.",
+        ),
+    })
+    .prefault({}),
 };
 
 function isTimezone(name: string): boolean {

@@ -22,6 +22,7 @@ const reportSchema = z
       reviews: count,
       inbox: count,
       quarantined: count,
+      secrets: count,
     }),
     verification: z
       .object({ searched: count, found: count })

@@ -2,7 +2,7 @@ import { discardSummaries } from "../../context/index.ts";
 import { eraseMemoryScopes, eraseMemoryVersions } from "../../memory/index.ts";
 import { removeConversations } from "../../session/index.ts";
 import type { StoreTransaction } from "../../store/index.ts";
-import { redactEntries } from "../../transcript/index.ts";
+import { listPlaceholders, redactEntries } from "../../transcript/index.ts";
 import type { Traces } from "./find-traces.ts";
 import { isSender, listPeers, type Person } from "./person.ts";
 
@@ -23,6 +23,8 @@ export interface ErasedCounts {
   reviews: number;
   inbox: number;
   quarantined: number;
+  /** Credentials that were taken out of those messages. */
+  secrets: number;
 }
 
 const placeholder = "[This message was erased at the request of its author.]";
@@ -35,7 +37,7 @@ export async function eraseTraces(
 ): Promise<ErasedCounts> {
   const { db } = tx;
   const agents = [...new Set([...conversations, ...messages].map(({ agent }) => agent))];
-  const total = { sessions: 0, conversations: 0, entries: 0, messages: 0, files: 0, summaries: 0 };
+  const total = { sessions: 0, conversations: 0, entries: 0, messages: 0, files: 0, summaries: 0, secrets: 0 };
   const erasedSeqs = new Map<string, Set<number>>();
   for (const agent of agents) {
     const own = conversations.filter((one) => one.agent === agent);
@@ -44,6 +46,7 @@ export async function eraseTraces(
     const seqs = elsewhere.map(({ seq }) => seq);
     const filesBefore = await countRows(tx, "files", agent);
     erasedSeqs.set(agent, new Set([...seqs, ...(await listSeqs(tx, agent, ownIds))]));
+    total.secrets += await removeSecrets(tx, agent, [...(erasedSeqs.get(agent) ?? [])]);
     if (seqs.length > 0) {
       const redacted = await redactEntries(tx, { agent, seqs }, placeholder);
       total.messages += redacted.entries;
@@ -75,6 +78,32 @@ export async function eraseTraces(
   const memories = await removeMemories(tx, person, erasedSeqs);
   const inbox = await removeInbox(tx, person, messages);
   return { ...total, memories, recalls, reviews, inbox, quarantined: await removeQuarantined(tx, person) };
+}
+
+const seqsAtOnce = 500;
+
+/** Removes the credentials whose placeholders are in some messages. */
+async function removeSecrets({ db }: StoreTransaction, agent: string, seqs: readonly number[]): Promise<number> {
+  const ids = new Set<string>();
+  for (let from = 0; from < seqs.length; from += seqsAtOnce) {
+    const rows = await db
+      .selectFrom("entries")
+      .select("payload")
+      .where("agent", "=", agent)
+      .where("seq", "in", seqs.slice(from, from + seqsAtOnce))
+      .execute();
+    for (const { payload } of rows) for (const id of listPlaceholders(payload)) ids.add(id);
+  }
+  let removed = 0;
+  for (const id of ids) {
+    const { numDeletedRows } = await db
+      .deleteFrom("secrets")
+      .where("agent", "=", agent)
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    removed += Number(numDeletedRows);
+  }
+  return removed;
 }
 
 async function countRows({ db }: StoreTransaction, table: "files", agent: string): Promise<number> {

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
-import { protectTables } from "../postgres/row-security.ts";
 
 /** Access tokens of the gateway, which are created and revoked while it runs. */
 export const tokens: Migration = {
@@ -13,6 +12,5 @@ export const tokens: Migration = {
       rights text not null, created_at ${int} not null, expires_at ${int}, last_used_at ${int}, revoked_at ${int},
       rotated_from text)`.execute(db);
     await sql`create unique index tokens_by_hash on tokens (hash)`.execute(db);
-    if (engine === "postgres") await protectTables(db);
   },
 };

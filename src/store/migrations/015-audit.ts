@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import type { Migration } from "../migrate.ts";
-import { protectTables } from "../postgres/row-security.ts";
 
 /** The audit log: who read or changed what. Each row has a hash of itself and of the row before it. */
 export const audit: Migration = {
@@ -14,6 +13,5 @@ export const audit: Migration = {
     await sql`create table audit_links (
       name text not null primary key, num ${int} not null, hash text not null)`.execute(db);
     await sql`create index audit_by_principal on audit (principal, num)`.execute(db);
-    if (engine === "postgres") await protectTables(db);
   },
 };

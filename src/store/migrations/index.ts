@@ -11,9 +11,10 @@ import { tentativeMemories } from "./009-tentative-memories.ts";
 import { sessions } from "./010-sessions.ts";
 import { imports } from "./011-imports.ts";
 import { audience } from "./012-audience.ts";
-import { rowSecurity } from "./013-row-security.ts";
+import { secrets } from "./013-secrets.ts";
 import { tokens } from "./014-tokens.ts";
 import { audit } from "./015-audit.ts";
+import { rowSecurity } from "./016-row-security.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -29,7 +30,8 @@ export const migrations: readonly Migration[] = [
   sessions,
   imports,
   audience,
-  rowSecurity,
+  secrets,
   tokens,
   audit,
+  rowSecurity,
 ];

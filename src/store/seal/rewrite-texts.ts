@@ -18,6 +18,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   notices: ["agent", "key", "id"],
   cron_runs: ["agent", "job_id", "run_id"],
   quarantine: ["agent", "id"],
+  secrets: ["agent", "id"],
 };
 
 /**

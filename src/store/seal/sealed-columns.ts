@@ -11,4 +11,5 @@ export const sealedColumns: Readonly<Record<string, readonly string[]>> = {
   notices: ["text"],
   cron_runs: ["log"],
   quarantine: ["raw"],
+  secrets: ["text"],
 };

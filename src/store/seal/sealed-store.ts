@@ -18,7 +18,8 @@ import { createSealingPlugin, openRows } from "./sealing-plugin.ts";
  * A store whose texts are encrypted in the database and plain for its callers. Nothing above it knows, except that a scan
  * cannot look for a text inside the database.
  */
-export function sealStore(store: Store, sealer: Sealer, key: SealingKey): Store {
+export function sealStore(store: Store, sealer: Sealer, key: SealingKey, mode?: "seal" | "drop"): Store {
+  const capture = mode && { mode, identify: (text: string) => `sec_${sealer.identify(text)}` };
   const sealBackup = async (file: string, write: (plain: string) => Promise<BackupResult>): Promise<BackupResult> => {
     const plain = `${file}.plain.partial`;
     try {
@@ -33,6 +34,7 @@ export function sealStore(store: Store, sealer: Sealer, key: SealingKey): Store 
   const db = store.db.withPlugin(plugin);
   const wrapTransaction = (tx: StoreTransaction): StoreTransaction => ({
     ...tx,
+    capture,
     db: tx.db.withPlugin(plugin),
     append: (batch) => tx.append(sealBatch(batch, sealer)),
     insertMemory: (memory) => tx.insertMemory(sealMemory(memory, sealer)),
@@ -40,6 +42,7 @@ export function sealStore(store: Store, sealer: Sealer, key: SealingKey): Store 
   return {
     ...store,
     db,
+    capture,
     seal: sealer.seal,
     sealedWith: sealer.keyId,
     transaction: (work, options) => store.transaction((tx) => work(wrapTransaction(tx)), options),

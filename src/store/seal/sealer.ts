@@ -22,6 +22,8 @@ export interface Sealer {
   readonly keyId: string;
   /** Encrypts a text. The same text gives the same result, so that equal contents can be recognised. */
   seal(text: string): string;
+  /** An id of a text that tells nothing about it without the key. */
+  identify(text: string): string;
   /** Decrypts a text; one that was never sealed is returned as it is. */
   open(text: string): string;
 }
@@ -48,6 +50,7 @@ export function createSealer(keys: readonly [SealingKey, ...SealingKey[]]): Seal
       const packed = Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64");
       return `${mark}${current.id}.${packed}`;
     },
+    identify: (text) => createHmac("sha256", current.nonce).update(`id ${text}`).digest("hex").slice(0, 16),
     open(text) {
       if (!isSealed(text)) return text;
       const key = byId.get(readKeyId(text));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type EntryDraft, VarveError } from "../../domain/index.ts";
 import type { EntryRow, Schema, Store, StoreTransaction } from "../../store/index.ts";
-import { retryInlineOnCollision, type TranscriptRef } from "../append.ts";
+import { createSecretStatements, retryInlineOnCollision, type TranscriptRef } from "../append.ts";
 import { setHead } from "../branch.ts";
 import { type EncodeOptions, encodeEntry } from "../codec.ts";
 import type { OpenedSession } from "./import-types.ts";
@@ -38,7 +38,7 @@ export function writeImportBatch(
   batch: ImportBatch,
   fileRow: (messages: number) => Schema["import_files"],
 ): Promise<ImportBatchResult> {
-  return retryInlineOnCollision(target, (encoding) =>
+  return retryInlineOnCollision({ ...target, capture: target.store.capture }, (encoding) =>
     writeAtomically({ ...encoding, store: target.store }, agent, batch, fileRow),
   );
 }
@@ -65,7 +65,16 @@ async function writeAtomically(
       const now = entries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
       const userEntries = statesInteraction ? [] : entries.filter((entry) => entry.kind === "user");
       const interactionAt = userEntries.reduce((latest, entry) => Math.max(latest, entry.time), 0);
-      const appended = await tx.append({ agent: owner, conversation, transcript, now, interactionAt, entries });
+      const attached = createSecretStatements(tx, owner, entries);
+      const appended = await tx.append({
+        agent: owner,
+        conversation,
+        transcript,
+        now,
+        interactionAt,
+        entries,
+        attached,
+      });
       await moveStartBack(tx, { agent: owner, transcript }, entries);
       for (const [index, entry] of appended.entries.entries()) {
         const isMessage = entries[index]?.countsAsMessage ?? false;
