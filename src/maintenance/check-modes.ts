@@ -45,7 +45,10 @@ function findOpen(paths: readonly PrivatePath[]): (PrivatePath & { mode: number;
 function listPrivatePaths(loaded: LoadedConfig): PrivatePath[] {
   const { home, file, config } = loaded;
   const named = (what: string, ...paths: string[]) => paths.map((path) => ({ path, what }));
-  const { database, gateway } = config;
+  const { database, gateway, encryption } = config;
+  const keyFiles = [encryption.key, ...encryption.previousKeys].flatMap((key) =>
+    key?.startsWith("file:") ? [resolve(home, key.slice("file:".length))] : [],
+  );
   const socket = typeof gateway.socket === "string" ? resolve(home, gateway.socket) : join(home, "gateway.sock");
   return [
     ...named("the home folder", home),
@@ -54,6 +57,7 @@ function listPrivatePaths(loaded: LoadedConfig): PrivatePath[] {
     ...named("the secret of the proxy", join(home, "proxy-secret")),
     ...named("the keys of providers", join(home, "credentials.yaml"), ...listFiles(join(home, "auth"))),
     ...named("the backup", ...listFiles(backupFolder(home))),
+    ...named("the key of the database", ...keyFiles),
     ...named("the socket", socket),
     ...(hasSecrets(loaded) ? named("the settings with secrets", file) : []),
     ...(gateway.tls.key === undefined ? [] : named("the TLS key", resolve(home, gateway.tls.key))),

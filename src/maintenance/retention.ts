@@ -28,6 +28,8 @@ interface RetentionTarget {
 
 const placeholder = "[This message was removed: it is older than the retention period.]";
 const summaryPlaceholder = "[This summary was removed: its messages are older than the retention period.]";
+/** Marks a removed summary in a column that is never encrypted. */
+const removedQuality = '{"faults":[],"removed":true}';
 const cursorName = "retention_messages";
 const pageRows = 500;
 const leaseMs = 600_000;
@@ -89,12 +91,12 @@ async function removeSummaries(store: Store, cutoff: number): Promise<{ summarie
       .selectFrom("summaries")
       .select(["agent", "conversation", "id"])
       .where("latest_at", "<", cutoff)
-      .where("content", "<>", summaryPlaceholder)
+      .where("quality", "<>", removedQuality)
       .execute();
     for (const { agent, conversation, id } of old) {
       await db
         .updateTable("summaries")
-        .set({ content: summaryPlaceholder, quality: '{"faults":[]}' })
+        .set({ content: summaryPlaceholder, quality: removedQuality })
         .where("agent", "=", agent)
         .where("conversation", "=", conversation)
         .where("id", "=", id)

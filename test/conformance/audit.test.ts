@@ -137,20 +137,23 @@ onEveryEngine(
         await send("POST", `/api/sessions/${encodeURIComponent(key)}/messages`, { messages: [message] });
         await send("GET", "/api/search?q=plover&session=agent%3Amain%3Atelegram%3Adirect%3A5");
         await send("GET", "/api/sessions/unknown");
+        const added = await send("POST", "/api/memories", { text: "The plover is a bird." });
+        const memory = ((await added.json()) as { current: { id: string } }).current.id;
         await send("POST", "/api/tokens", { name: "made", rights: ["read"] });
         const made = (await varve.accessTokens.list()).find((one) => one.name === "made");
-        await expect.poll(() => varve.audit.list({ principal: name })).toHaveLength(4);
+        await expect.poll(() => varve.audit.list({ principal: name })).toHaveLength(5);
         const records = (await varve.audit.list({ principal: name })).toReversed();
         expect(records).toMatchObject([
           { action: "POST /api/sessions/{key}/messages", targets: { key }, status: "200" },
           { action: "GET /api/search", targets: { session: key } },
           { action: "GET /api/sessions/{key}", targets: { key: "unknown" }, status: "404" },
+          { action: "POST /api/memories", targets: { memory } },
           { action: "POST /api/tokens", targets: { token: made?.id }, status: "201" },
         ]);
         expect(JSON.stringify(records)).not.toContain("plover");
         expect(await (await send("GET", `/api/audit?principal=${encodeURIComponent(name)}`)).json()).toMatchObject({
           enabled: true,
-          records: [{ action: "POST /api/tokens" }, {}, {}, {}],
+          records: [{ action: "POST /api/tokens" }, {}, {}, {}, {}],
         });
         expect(await (await send("GET", "/api/audit/verification")).json()).toMatchObject({ intact: true });
       });
@@ -168,7 +171,7 @@ onEveryEngine(
       it("has the tools of MCP by name", async () => {
         const { send, varve, name } = await openGateway(get(), { config });
         const params = { name: "memory_recall", arguments: { query: "the secret plover", scope: "global" } };
-        await send("POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+        await (await send("POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params })).text();
         await expect
           .poll(() => varve.audit.list({ principal: name }))
           .toMatchObject([{ action: "tool memory_recall", targets: { scope: "global" }, status: "ok" }]);

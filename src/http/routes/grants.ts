@@ -78,7 +78,9 @@ export function addGrantRoutes(app: GatewayApp, { varve }: GatewayContext): void
   addRoute(app, create, async (c) => {
     const principal = c.get("principal");
     const agent = resolveAgent(principal, c.req.valid("query").agent);
-    return reply(c, grantSchema, await varve.grants.create({ ...c.req.valid("json"), principal, agent }));
+    const grant = await varve.grants.create({ ...c.req.valid("json"), principal, agent });
+    c.set("auditTargets", { grant: grant.id });
+    return reply(c, grantSchema, grant);
   });
   addRoute(app, list, async (c) => {
     const principal = c.get("principal");

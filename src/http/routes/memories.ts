@@ -211,7 +211,9 @@ export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): voi
     const { validFrom, ...wanted } = c.req.valid("json");
     const since = validFrom === undefined ? {} : { validFrom: Date.parse(validFrom) };
     const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
-    return reply(c, appliedSchema, await memory.add({ ...wanted, ...since, ...asked }));
+    const applied = await memory.add({ ...wanted, ...since, ...asked });
+    c.set("auditTargets", { memory: applied.current.id });
+    return reply(c, appliedSchema, applied);
   });
   addRoute(app, search, async (c) => {
     const { agent, scope: one, history: all, explain, ...rest } = c.req.valid("query");

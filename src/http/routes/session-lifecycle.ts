@@ -110,6 +110,7 @@ export function addSessionLifecycleRoutes(app: GatewayApp, { varve, bus }: Gatew
     const forked = await varve.sessions.fork(session, options);
     const data = { forkOf: session.key, isolated: forked.isolated };
     bus.publish({ type: "session.created", ...toSessionFields(forked.session), data });
+    c.set("auditTargets", { child: forked.session.key });
     return reply(c, forkedSchema, forked, 201);
   });
 }

@@ -107,6 +107,7 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayContext
     });
     if (created) bus.publish({ type: "session.created", ...toSessionFields(session) });
     else if (expired) bus.publish({ type: "session.renewed", ...toSessionFields(session), data: { reason: expired } });
+    c.set("auditTargets", { session: session.key });
     return reply(c, sessionSchema, session, created ? 201 : 200);
   });
 
