@@ -7,7 +7,13 @@ import { findLegacySessions, type LegacySession } from "./legacy.ts";
 import type { PendingTitle } from "./pending-titles.ts";
 import { KnownSession, type PlacedDraft, type Tip } from "./place-entries.ts";
 import type { ImportedSession, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
-import { collectStart, isRecorded, RecordedSession } from "./recorded-session.ts";
+import {
+  type ConversationStart,
+  collectStart,
+  findRecordedIds,
+  isRecorded,
+  RecordedSession,
+} from "./recorded-session.ts";
 import type { FileRecord } from "./records.ts";
 import type { TranscriptSource } from "./transcript-source.ts";
 import { getQuarantineId, type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
@@ -138,15 +144,21 @@ export class FileImporter {
     return this.format.mayBeRecorded === true && isRecorded(this.target.store, this.options.agent, sessionIds);
   }
 
-  /** The first texts of a session, by which its requests are known. */
-  private async readStarts(sessionId: string): Promise<string[]> {
+  /** The first texts and replies of a session, by which its requests are known. */
+  private async readStart(sessionId: string): Promise<ConversationStart> {
     const reader = this.format.open({ path: this.file, name: this.name, fileTime: 0 });
-    const starts: string[] = [];
+    const start: ConversationStart = { texts: [], replies: [] };
     for await (const record of this.source.read({ record: 0, end: 0 }, this.options.signal)) {
       const events = record.text === undefined ? [] : reader.read(record.text, record.number);
-      if (events.some((event) => collectStart(starts, event, sessionId))) break;
+      if (events.some((event) => collectStart(start, event, sessionId))) break;
     }
-    return starts;
+    return start;
+  }
+
+  private async findRecordedIds({ sessionId, parentSessionId }: ImportedSession): Promise<string[]> {
+    if (!this.format.mayBeRecorded || this.resumed) return [];
+    const start = await this.readStart(sessionId);
+    return findRecordedIds(this.target.store, this.options.agent, parentSessionId ?? sessionId, start);
   }
 
   /** A session of a store without a message still has its settings. */
@@ -276,8 +288,7 @@ export class FileImporter {
       await this.open(announced.continues.sessionId);
       await this.flush(this.source.measure());
     }
-    const starts = this.format.mayBeRecorded && !this.resumed ? { starts: await this.readStarts(sessionId) } : {};
-    const found = { ...announced, ...starts };
+    const found = { ...announced, recordedIds: await this.findRecordedIds(announced) };
     const ref = await this.target.openSession(found, this.options.agent, this.legacy.get(getFirstId(announced)));
     this.opened.set(sessionId, ref);
     if (announced.continues !== undefined && ref.empty) {
