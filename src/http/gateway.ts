@@ -12,7 +12,7 @@ import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
 import { createRateLimiter } from "./rate-limit.ts";
-import { closeServer, createHttpServer, listen } from "./server.ts";
+import { closeServer, createHttpServer, defaultConnectionLimits, listen } from "./server.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
 
@@ -82,7 +82,8 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
   });
-  const server = createHttpServer(listener, settings.requestTimeoutMs);
+  const { requestTimeoutMs, maxConnections } = settings;
+  const server = createHttpServer(listener, { ...defaultConnectionLimits, requestTimeoutMs, maxConnections });
   const address = await listen(server, bindHost, port);
   await refusePublicAddress(server, address.address, tokenFile);
   ownAddress.port = address.port;
