@@ -19,6 +19,7 @@ import { addMcpRoute } from "./routes/mcp.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
+import { addProofRoute } from "./routes/proof.ts";
 import { addProxyRoutes } from "./routes/proxy.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
@@ -54,6 +55,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   app.use(limitShape);
 
   addFrontRoutes(app, gateway);
+  addProofRoute(app, gateway);
   addMaintenanceRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addSessionLifecycleRoutes(app, gateway);

@@ -1,7 +1,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Config } from "../config/index.ts";
-import type { Clock } from "../domain/index.ts";
+import type { Clock, Random } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../index.ts";
 import type { ProxyCounters } from "../proxy/index.ts";
 import type { GatewayAddress } from "./addresses.ts";
@@ -23,6 +23,7 @@ export interface GatewayContext {
   varve: Varve;
   settings: Config["gateway"];
   clock: Clock;
+  random: Random;
   deadlines: GatewayDeadlines;
   /** The port is set once the server listens. */
   address: GatewayAddress;
