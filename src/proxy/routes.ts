@@ -49,7 +49,7 @@ export function resolveRoute(provider: Provider, method: string, path: string, b
   checkPath(bare);
   const base = trimSlashes(baseUrl);
   const endpointPath = bare.replace(/^\/v1(?=\/|$)/, "");
-  const hasVersion = /\/v\d+[a-z0-9]*$/.test(base);
+  const hasVersion = /\/v\d[a-z0-9]*$/.test(base);
   const url = new URL(`${base}${hasVersion ? endpointPath : bare}${query === undefined ? "" : `?${query}`}`);
   checkTarget(url, new URL(baseUrl), base);
   const name = trimSlashes(endpointPath);
