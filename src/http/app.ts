@@ -2,7 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { timeout } from "hono/timeout";
-import { limitBody, limitShape } from "./body-limit.ts";
+import { limitBody, limitDailyBytes, limitShape } from "./body-limit.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "./context.ts";
 import { answerError, answerProxyError, notFound, toPublicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, secureHeaders } from "./guards.ts";
@@ -53,6 +53,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   app.use("/metrics", authenticate(gateway, "read"));
   app.use(limitBody(gateway));
   app.use(limitShape);
+  app.use(limitDailyBytes(gateway));
 
   addFrontRoutes(app, gateway);
   addProofRoute(app, gateway);

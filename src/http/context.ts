@@ -41,7 +41,11 @@ export interface GatewayContext {
 
 export interface GatewayEnv {
   Bindings: HttpBindings;
-  Variables: { principal: TokenPrincipal };
+  Variables: {
+    principal: TokenPrincipal;
+    /** The size of a JSON body, once it was read. */
+    bodyBytes?: number;
+  };
 }
 
 export type GatewayApp = OpenAPIHono<GatewayEnv>;

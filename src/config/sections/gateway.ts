@@ -58,6 +58,16 @@ export const gatewaySection = z.strictObject({
   maxStreams: z.int().min(1).max(100_000).default(256).describe("The maximum number of open event streams."),
   quotas: z
     .strictObject({
+      bytesPerDay: z
+        .int()
+        .min(1)
+        .default(1024 * 1024 * 1024)
+        .describe("The maximum bytes per day and token in requests that write; the owner's tokens are not limited."),
+      turnsPerDay: z
+        .int()
+        .min(1)
+        .default(2_000)
+        .describe("The maximum turns per day and token, each of which calls models; the owner's are not limited."),
       streams: z.int().min(1).max(100_000).default(16).describe("The maximum number of open event streams per token."),
     })
     .prefault({}),

@@ -12,7 +12,10 @@ it("exports a result with very many backticks", () => {
     time: 0,
     sessionId: "s",
     tokens: 1,
-    message: { role: "tool", content: [{ type: "tool_result", callId: "c", output: [{ type: "text", text: output }] }] },
+    message: {
+      role: "tool",
+      content: [{ type: "tool_result", callId: "c", output: [{ type: "text", text: output }] }],
+    },
   };
   const text = markdownEntry(entry);
   expect(text).toContain(`\`\`\`\n${output}`);
