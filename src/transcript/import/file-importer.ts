@@ -58,6 +58,8 @@ export class FileImporter {
   private readonly recorded = new Map<string, RecordedSession>();
   /** Where the file ended when it was last read, when it is now read from its start. */
   private previousTips: Record<string, Tip> = {};
+  /** The ids of sessions whose own ids belong to sessions of other sources. */
+  private readonly ownIds = new Map<string, string>();
   private pending: (PlacedDraft & { sessionId: string; ref: OpenedSession })[] = [];
   private quarantine: QuarantinedRecord[] = [];
   private readonly name: string | undefined;
@@ -275,7 +277,8 @@ export class FileImporter {
   private async announce(session: ImportedSession): Promise<void> {
     this.announced.set(session.sessionId, session);
     const ref = this.opened.get(session.sessionId);
-    if (ref) await this.target.describeSession(session, ref);
+    const ownId = this.ownIds.get(session.sessionId) ?? session.sessionId;
+    if (ref) await this.target.describeSession({ ...session, sessionId: ownId }, ref);
   }
 
   private async open(sessionId: string): Promise<OpenedSession> {
@@ -289,7 +292,8 @@ export class FileImporter {
       await this.flush(this.source.measure());
     }
     const found = { ...announced, recordedIds: await this.findRecordedIds(announced) };
-    const ref = await this.target.openSession(found, this.options.agent, this.legacy.get(getFirstId(announced)));
+    const named = await this.target.openSession(found, this.options.agent, this.legacy.get(getFirstId(announced)));
+    const ref = named.isForeign ? await this.openApart(found, named) : named;
     this.opened.set(sessionId, ref);
     if (announced.continues !== undefined && ref.empty) {
       this.tips.set(sessionId, { said: announced.continues.resetId, last: sessionId });
@@ -302,6 +306,31 @@ export class FileImporter {
         this.recorded.set(sessionId, await RecordedSession.open(this.target.store, ref));
     }
     return ref;
+  }
+
+  /**
+   * A session of another source with the same id is not continued by a file that has none of its lines: the file gets
+   * a session of its own.
+   */
+  private async openApart(found: ImportedSession, named: OpenedSession): Promise<OpenedSession> {
+    const { sessionId } = found;
+    const ownId = `${sessionId}.${this.format.name}`;
+    const isApart = await this.hasTranscript(ownId);
+    const isContinued = async () =>
+      this.resumed || this.previousTips[sessionId] !== undefined || (await this.hasKnownLine(sessionId, named));
+    if (!isApart && (named.empty || (await isContinued()))) return named;
+    this.ownIds.set(sessionId, ownId);
+    return this.target.openSession({ ...found, sessionId: ownId, recordedIds: [] }, this.options.agent);
+  }
+
+  private async hasTranscript(sessionId: string): Promise<boolean> {
+    const row = await this.target.store.db
+      .selectFrom("transcripts")
+      .select("id")
+      .where("agent", "=", this.options.agent)
+      .where("session_id", "=", sessionId)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /**

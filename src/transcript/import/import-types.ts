@@ -20,6 +20,8 @@ export interface OpenedSession extends TranscriptRef {
   empty: boolean;
   /** Whether the source says when the session was last used, so that its messages do not. */
   statesInteraction?: boolean;
+  /** Whether a session of another source has the same id. */
+  isForeign?: true;
 }
 
 export interface ImportOptions {
