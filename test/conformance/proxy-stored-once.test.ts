@@ -140,6 +140,27 @@ onEveryEngine("one conversation on several ways", (get) => {
     await expectOnce(stage, client);
   });
 
+  test("a watched file, whose first line is imported before the reply through the proxy", async () => {
+    const stage = await open();
+    const client = stage.client();
+    const watch = () => stage.varve.import([client.path], { source: "claude-code", waitForReply: true });
+    const imports: Promise<{ imported: number }>[] = [];
+    stage.server.options = {
+      ...stage.server.options,
+      say: (body) => {
+        imports.push(watch());
+        return say(body);
+      },
+    };
+    await client.prompt("Question one");
+    expect((await imports[0])?.imported).toBe(0);
+    stage.server.options = { ...stage.server.options, say };
+    await watch();
+    await client.prompt("Task two");
+    await watch();
+    await expectOnce(stage, client);
+  });
+
   test("an import first, then the proxy", async () => {
     const stage = await open();
     const client = stage.client();

@@ -108,6 +108,7 @@ export class FileImporter {
       for (const id of this.listSessions(known.state)) this.sessions.add(id);
       return;
     }
+    if (this.options.waitForReply && this.format.mayBeRecorded && !known && !(await this.hasReply())) return;
     const state = known?.state ? (JSON.parse(known.state) as FileState) : undefined;
     const isContinued = state?.reader !== undefined && known && this.isContinuation(known, stat.size);
     // Lines that were recorded from requests are known by what precedes them.
@@ -140,6 +141,15 @@ export class FileImporter {
     await this.openEmptySession();
     await this.flush(stat, true);
     await this.moveHeads();
+  }
+
+  private async hasReply(): Promise<boolean> {
+    const reader = this.format.open({ path: this.file, name: this.name, fileTime: 0 });
+    for await (const record of this.source.read({ record: 0, end: 0 }, this.options.signal)) {
+      const events = record.text === undefined ? [] : reader.read(record.text, record.number);
+      if (events.some((event) => event.kind === "entry" && isReply(event.entry))) return true;
+    }
+    return false;
   }
 
   private async areRecorded(sessionIds: readonly string[]): Promise<boolean> {
@@ -422,4 +432,8 @@ function hashBytes(bytes: Buffer): string {
 
 function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+function isReply(entry: EntryDraft): boolean {
+  return entry.type === "message" && entry.message.role === "assistant";
 }

@@ -30,6 +30,11 @@ export interface ImportOptions {
   batchSize: number;
   /** The only agent to import from a home of OpenClaw; all of them when absent. */
   homeAgent?: string;
+  /**
+   * Leaves a new file without a reply to a later import: when requests of its program are recorded too, the first reply
+   * tells which recorded conversation it is.
+   */
+  waitForReply?: boolean;
   /** Reports what would be imported, and writes nothing. */
   dryRun?: boolean;
   signal?: AbortSignal;
