@@ -1,5 +1,6 @@
 import { narrowPrincipal, owner, type Principal, resolveReach } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
+import { parseSessionKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { listAncestors } from "../transcript/index.ts";
 import type { Session } from "./session.ts";
@@ -15,7 +16,9 @@ export async function resolveSessionPrincipal(
   principal: Principal = owner,
 ): Promise<Principal> {
   const { agent, conversation, audience } = session;
-  const { conversations, ...reach } = resolveReach(config, agent, audience);
+  const { conversations, ...reach } = isOrphan(config, session)
+    ? { conversations: "own" as const }
+    : resolveReach(config, agent, audience);
   if (conversations === undefined) {
     const groups = audience === undefined ? await listGroupScopes(store, config, session) : [];
     if (groups.length > 0 && principal.scopes === undefined) return { ...principal, addedScopes: groups };
@@ -25,6 +28,12 @@ export async function resolveSessionPrincipal(
   // A fork continues in the conversations it was forked from.
   const ancestors = await listAncestors(store, { agent, conversation });
   return narrowPrincipal(principal, { ...reach, conversations: [...new Set([...seen, conversation, ...ancestors])] });
+}
+
+/** A sub-agent of a shared agent whose starter is unknown may work for anybody, so it sees nothing of others. */
+function isOrphan({ session: { dmScope } }: Config, { key, audience, parentKey }: Session): boolean {
+  const isUnknown = audience === undefined && parentKey === undefined;
+  return dmScope !== "main" && isUnknown && parseSessionKey(key).kind === "subagent";
 }
 
 async function listConversations(store: Store, agent: string, audiences: readonly string[]): Promise<number[]> {

@@ -191,6 +191,8 @@ onEveryEngine("people", (get) => {
         secret,
       );
       expect(await searchByTools(varve, child.key, "PIN")).toContain(secret);
+      const orphan = await varve.sessions.resolve({ key: `agent:${agent}:subagent:unknown` });
+      expect(await searchByTools(varve, orphan.key, "PIN", anns)).not.toContain(secret);
     });
 
     test("see more or less when recall.visibility says so", async () => {
