@@ -1,4 +1,4 @@
-import { narrowPrincipal, owner, type Principal, resolveReach } from "../authorization/index.ts";
+import { listSharedScopes, narrowPrincipal, owner, type Principal, resolveReach } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { parseSessionKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
@@ -17,7 +17,7 @@ export async function resolveSessionPrincipal(
 ): Promise<Principal> {
   const { agent, conversation, audience } = session;
   const { conversations, ...reach } = isOrphan(config, session)
-    ? { conversations: "own" as const }
+    ? { conversations: "own" as const, scopes: listSharedScopes(config, agent), writableScopes: [] }
     : resolveReach(config, agent, audience);
   if (conversations === undefined) {
     const groups = audience === undefined ? await listGroupScopes(store, config, session) : [];
