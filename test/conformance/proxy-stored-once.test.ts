@@ -56,7 +56,7 @@ onEveryEngine("one conversation on several ways", (get) => {
     const window = windowTokens === undefined ? {} : { windowTokens };
     const limits = { engineTimeoutMs: never, requestsPerMinute: 1_000_000 };
     const proxy = { anthropic: { baseUrl: server.url }, ...limits, ...window };
-    const config = { agent, proxy, gateway: { requestsPerMinute: 1_000_000 } };
+    const config = { agent, proxy, gateway: { requestsPerMinute: 1_000_000, socket: false } };
     const log: GatewayLogRecord[] = [];
     let gateway: Gateway;
     const start = async (stage: Pick<Stage, "varve"> | undefined): Promise<Varve> => {
