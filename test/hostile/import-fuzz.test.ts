@@ -133,7 +133,10 @@ onEveryEngine(`changed files (VARVE_TEST_SEED=${seed})`, (get) => {
     const { findings } = await get().varve.doctor();
     // Quarantined records are listed, each with its file, its line and its reason.
     const faults = findings.flatMap((finding) => finding.faults);
-    expect(faults.filter((fault) => !/hostile\/.*:\d+: .{5}/.test(fault)), `seed ${seed}`).toEqual([]);
+    expect(
+      faults.filter((fault) => !/hostile\/.*:\d+: .{5}/.test(fault)),
+      `seed ${seed}`,
+    ).toEqual([]);
   });
 });
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import Database from "better-sqlite3";
 import { isJsonObject, type JsonObject, VarveError } from "../../../domain/index.ts";
 import type { Store } from "../../../store/index.ts";
 import { getEntryText } from "../../entry-text.ts";
 import { walkConversation } from "../../read.ts";
+import { ForeignDatabase } from "../foreign-database.ts";
 import type { LegacySession } from "../legacy.ts";
 import { normaliseOpenclawKey } from "../openclaw/session-keys.ts";
 import type { FileRecord } from "../records.ts";
@@ -53,7 +53,7 @@ export interface LcmDag {
 
 /** Reads lossless-claw's database. Only reads; OpenClaw may be running. */
 export class LcmStore {
-  readonly #db: Database.Database;
+  readonly #db: ForeignDatabase;
   readonly #file: string;
   readonly #messageColumns: string;
   /** The ids of messages that are stored under another one. */
@@ -306,9 +306,9 @@ function parseInput(input: unknown): JsonObject {
   }
 }
 
-function open(file: string): Database.Database {
+function open(file: string): ForeignDatabase {
   try {
-    const db = new Database(file, { readonly: true, fileMustExist: true });
+    const db = new ForeignDatabase(file);
     db.prepare("select 1 from conversations, messages, summaries, summary_parents limit 1").get();
     return db;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
-import Database from "better-sqlite3";
 import { isJsonObject, type JsonObject, VarveError } from "../../../domain/index.ts";
+import { ForeignDatabase } from "../foreign-database.ts";
 import type { LegacySession } from "../legacy.ts";
 import type { FileRecord } from "../records.ts";
 import { ArchiveSource, type TranscriptSource } from "../transcript-source.ts";
@@ -54,13 +54,13 @@ interface EventRow {
 export class AgentStore {
   readonly #file: string;
   readonly #agent: string;
-  readonly #db: Database.Database;
+  readonly #db: ForeignDatabase;
   readonly #eventColumns: string;
 
   constructor(file: string, agent: string) {
     this.#file = file;
     this.#agent = agent;
-    this.#db = openDatabase(file);
+    this.#db = new ForeignDatabase(file);
     const tables = new Set(
       this.#db
         .prepare<[], { name: string }>("select name from sqlite_master")
@@ -170,14 +170,14 @@ class RowSource implements TranscriptSource {
   readonly path: string;
   readonly agent?: string;
   readonly sessions?: ReadonlyMap<string, LegacySession>;
-  readonly #db: Database.Database;
+  readonly #db: ForeignDatabase;
   readonly #columns: string;
   readonly #sessionId: string;
   readonly #time: number;
 
   constructor(
     path: string,
-    db: Database.Database,
+    db: ForeignDatabase,
     columns: string,
     sessionId: string,
     time: number,
@@ -243,16 +243,4 @@ function parseFields({ entry_json: json, label, display_name: displayName }: Win
     ...(label === null ? {} : { label }),
     ...(isJsonObject(fields) ? fields : {}),
   };
-}
-
-function openDatabase(file: string): Database.Database {
-  try {
-    return new Database(file, { readonly: true, fileMustExist: true });
-  } catch (error) {
-    throw new VarveError("BAD_FILE", `${file} cannot be opened as a SQLite database.`, {
-      remedy:
-        "Check that the file and its folder can be read; a database in use needs its -wal and -shm files next to it.",
-      cause: error,
-    });
-  }
 }
