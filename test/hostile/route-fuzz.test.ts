@@ -124,6 +124,18 @@ describe.each(databaseKinds)(`hostile requests on %s (VARVE_TEST_SEED=${seed})`,
     expect(failures, `seed ${seed}`).toEqual([]);
   });
 
+  test.each(["constructor", "__proto__", "toString"])(
+    "an agent named %s has no settings that nobody made",
+    async (agent) => {
+      for (const path of ["/api/memories/stats", "/api/memories?q=valve", "/api/search?q=valve", "/api/sessions"]) {
+        const answer = await stage.send("GET", `${path}${path.includes("?") ? "&" : "?"}agent=${agent}`, {
+          token: "all",
+        });
+        expect(findFault(answer), path).toBeUndefined();
+      }
+    },
+  );
+
   test("nothing that was sent reached a prototype, and the store is whole", async () => {
     expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(12);
     expect(({} as Record<string, unknown>).a).toBeUndefined();
