@@ -3,7 +3,7 @@ import { getParts, type Message, type Part, type Role } from "./message.ts";
 /** The metadata field of a session that has messages recorded from a program's requests; the value names the client. */
 export const recordedField = "recordedFor";
 
-const reminders = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
+const reminders = /<system-reminder>(?:(?!<system-reminder>)[\s\S])*?<\/system-reminder>/g;
 
 /**
  * Identifies each part of a message, wherever it was recorded: calls and results by their ids, the rest by its content.

@@ -13,7 +13,7 @@ export const secretPatterns: readonly [kind: string, pattern: RegExp][] = [
   ["Hugging Face token", /\bhf_[A-Za-z0-9]{30,}/g],
   ["Stripe key", /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/g],
   ["npm token", /\bnpm_[A-Za-z0-9]{36}\b/g],
-  ["web token", /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g],
+  ["web token", /\beyJ[A-Za-z0-9_-]{10,1000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,}/g],
 ];
 
 /** Replaces every secret by its kind. */

@@ -3,7 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { timeout } from "hono/timeout";
 import { auditRequests } from "./audit-requests.ts";
-import { limitBody, limitShape } from "./body-limit.ts";
+import { limitBody, limitDailyBytes, limitShape } from "./body-limit.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "./context.ts";
 import { answerError, answerProxyError, notFound, toPublicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, requireRights, secureHeaders } from "./guards.ts";
@@ -22,6 +22,7 @@ import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
 import { addPersonRoutes } from "./routes/persons.ts";
+import { addProofRoute } from "./routes/proof.ts";
 import { addProxyRoutes } from "./routes/proxy.ts";
 import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
@@ -57,8 +58,10 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   app.use("/metrics", authenticate(gateway), requireRights(["read"]));
   app.use(limitBody(gateway));
   app.use(limitShape);
+  app.use(limitDailyBytes(gateway));
 
   addFrontRoutes(app, gateway);
+  addProofRoute(app, gateway);
   addMaintenanceRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addSessionLifecycleRoutes(app, gateway);

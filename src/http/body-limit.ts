@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { findShapeFault, VarveError } from "../domain/index.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
+import { createDailyQuota } from "./daily-quota.ts";
 
 export function limitBody(gateway: GatewayContext): MiddlewareHandler<GatewayEnv> {
   const maxSize = gateway.settings.bodyLimitBytes;
@@ -16,11 +17,26 @@ export function limitBody(gateway: GatewayContext): MiddlewareHandler<GatewayEnv
   });
 }
 
+const readMethods = new Set(["GET", "HEAD"]);
+
+/** Counts the bytes of requests that write against the day's quota of their token. */
+export function limitDailyBytes(gateway: GatewayContext): MiddlewareHandler<GatewayEnv> {
+  const max = gateway.settings.quotas.bytesPerDay;
+  const quota = createDailyQuota(gateway.clock, { max, what: "bytes", setting: "gateway.quotas.bytesPerDay" });
+  return async (c, next) => {
+    const principal = c.get("principal");
+    const bytes = c.get("bodyBytes") ?? Number(c.req.header("content-length") ?? 0);
+    if (principal && bytes > 0 && !readMethods.has(c.req.method)) quota.take(principal, bytes);
+    await next();
+  };
+}
+
 /** Refuses JSON that would become a very large or very deep value, before anything parses it. */
 export const limitShape: MiddlewareHandler<GatewayEnv> = async (c, next) => {
   if (c.req.raw.body && /\bjson\b/i.test(c.req.header("content-type") ?? "")) {
     const { url, method, headers, signal } = c.req.raw;
     const body = await c.req.arrayBuffer();
+    c.set("bodyBytes", body.byteLength);
     const fault = findShapeFault(new Uint8Array(body));
     if (fault) {
       const isDeep = fault.kind === "too deep";

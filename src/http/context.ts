@@ -1,7 +1,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Config } from "../config/index.ts";
-import type { Clock } from "../domain/index.ts";
+import type { Clock, Random } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../index.ts";
 import type { ProxyCounters } from "../proxy/index.ts";
 import type { GatewayAddress } from "./addresses.ts";
@@ -24,6 +24,7 @@ export interface GatewayContext {
   varve: Varve;
   settings: Config["gateway"];
   clock: Clock;
+  random: Random;
   deadlines: GatewayDeadlines;
   /** The port is set once the server listens. */
   address: GatewayAddress;
@@ -47,6 +48,8 @@ export interface GatewayEnv {
     principal: TokenPrincipal;
     /** Ids for the audit log that are not in the request, such as those of created objects. */
     auditTargets?: Record<string, string>;
+    /** The size of a JSON body, once it was read. */
+    bodyBytes?: number;
   };
 }
 

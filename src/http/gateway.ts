@@ -64,6 +64,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     varve,
     settings,
     clock,
+    random,
     deadlines: { ...defaultDeadlines, ...options.deadlines },
     address: ownAddress,
     tokens: createTokenRegistry({

@@ -4,7 +4,7 @@ import type { Config } from "../config/index.ts";
 import { type Random, VarveError } from "../domain/index.ts";
 import { formatUrlHost } from "./addresses.ts";
 import type { GatewayLogRecord } from "./context.ts";
-import { closeServer, createHttpServer, type HttpServer, listen } from "./server.ts";
+import { closeServer, createHttpServer, defaultConnectionLimits, type HttpServer, listen } from "./server.ts";
 import { readTlsFiles, resolveTlsFiles, type TlsFiles, TlsWatcher } from "./tls.ts";
 import { listenOnSocket, resolveSocketPath, type UnixSocket } from "./unix-socket.ts";
 
@@ -34,10 +34,12 @@ export interface Listeners {
 export async function openListeners(options: ListenOptions): Promise<Listeners> {
   const { listener, settings, home, host, port } = options;
   const tlsFiles = resolveTlsFiles(settings.tls, home);
-  const server = createHttpServer(listener, settings.requestTimeoutMs, tlsFiles && readTlsFiles(tlsFiles));
+  const { requestTimeoutMs, maxConnections } = settings;
+  const limits = { ...defaultConnectionLimits, requestTimeoutMs, maxConnections };
+  const server = createHttpServer(listener, limits, tlsFiles && readTlsFiles(tlsFiles));
   const address = await listen(server, host, port);
   const watch = tlsFiles && followTlsFiles(server, tlsFiles, options);
-  const localServer = createHttpServer(listener, settings.requestTimeoutMs);
+  const localServer = createHttpServer(listener, limits);
   localServer.on("connection", options.onLocalConnection);
   const close = async (drainMs: number, socket?: UnixSocket): Promise<void> => {
     clearInterval(watch);

@@ -36,8 +36,12 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
+/** Checked without a visit of each field, which takes long for very many. */
 export const jsonObject = z
-  .record(z.string(), z.unknown())
+  .custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null && !Array.isArray(value), {
+    error: "must be an object",
+  })
+  .openapi({ type: "object", additionalProperties: {} })
   .refine((value) => !isTooDeep(value), { error: `must not be nested deeper than ${depthMax} levels` });
 
 export const limitQuery = z.coerce.number().int().min(1).max(1000).optional().openapi({

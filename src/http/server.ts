@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { VarveError } from "../domain/index.ts";
@@ -6,22 +6,45 @@ import type { TlsPair } from "./tls.ts";
 
 export type HttpServer = Server | TlsServer;
 
-const headersTimeoutMs = 15_000;
 const keepAliveMs = 10_000;
-const checkingMs = 5_000;
 
-/** Creates a server that limits the time for headers and bodies; with a certificate, a server for TLS. */
-export function createHttpServer(listener: RequestListener, requestTimeoutMs: number, tls?: TlsPair): HttpServer {
-  const limits = {
-    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+/** The limits of connections, in milliseconds and bytes. */
+export interface ConnectionLimits {
+  /** How long a client may take to send a whole request. */
+  requestTimeoutMs: number;
+  /** How long a client may take to send the headers, from the start of its connection. */
+  headersTimeoutMs: number;
+  /** How often connections are checked. */
+  checkingMs: number;
+  /** How often the progress of a body is checked, and what must have arrived by then. */
+  bodyCheckMs: number;
+  bodyBytesMin: number;
+  maxConnections: number;
+}
+
+/** A connection without headers is closed within 15 seconds, and so is one whose body arrives with less than 1 KiB/s. */
+export const defaultConnectionLimits: Omit<ConnectionLimits, "requestTimeoutMs" | "maxConnections"> = {
+  headersTimeoutMs: 10_000,
+  checkingMs: 2_500,
+  bodyCheckMs: 10_000,
+  bodyBytesMin: 10 * 1024,
+};
+
+/** Creates a server that limits the number of connections and the time for headers and bodies; with a certificate, for TLS. */
+export function createHttpServer(listener: RequestListener, limits: ConnectionLimits, tls?: TlsPair): HttpServer {
+  const { requestTimeoutMs } = limits;
+  const timeouts = {
+    headersTimeout: Math.min(limits.headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(checkingMs, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(limits.checkingMs, requestTimeoutMs),
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: 16 * 1024,
   };
   const server: HttpServer = tls
-    ? createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2" }, listener)
-    : createServer(limits, listener);
+    ? createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" }, listener)
+    : createServer(timeouts, listener);
+  server.maxConnections = limits.maxConnections;
+  server.on("request", (request, response) => endSlowBody(request, response, limits));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy();
     const status = parserErrorStatus(error.code);
@@ -33,6 +56,24 @@ export function createHttpServer(listener: RequestListener, requestTimeoutMs: nu
     );
   });
   return server;
+}
+
+/** Ends a connection whose body stops or arrives too slowly, until the whole body arrived or the answer began. */
+function endSlowBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { bodyCheckMs, bodyBytesMin }: ConnectionLimits,
+): void {
+  const { socket } = request;
+  if (request.complete) return;
+  let before = socket.bytesRead;
+  const timer = setInterval(() => {
+    if (request.complete || response.headersSent) return clearInterval(timer);
+    if (socket.bytesRead - before < bodyBytesMin) socket.destroy();
+    before = socket.bytesRead;
+  }, bodyCheckMs);
+  timer.unref();
+  response.on("close", () => clearInterval(timer));
 }
 
 function parserErrorStatus(code: string | undefined): string {

@@ -66,7 +66,7 @@ export async function reflect(
       label: "general",
       extractor,
       support: support.flatMap((name) => {
-        const digits = /(\d+)$/.exec(String(name))?.[1];
+        const digits = /(?<!\d)(\d+)$/.exec(String(name))?.[1];
         return digits === undefined ? [] : [{ seq: Number(digits) }];
       }),
     };

@@ -157,11 +157,13 @@ function toFactKey(factKey: string | undefined): { factKey?: string } {
 }
 
 const abstractCharsLeast = 40;
+/** The first sentences are looked for in this part of a text. */
+const firstCharsMax = 4_000;
 
 /** The first sentence, or the first ones when it is only a heading: "Meeting notes." */
 function takeFirstSentences(text: string): string {
   let first = "";
-  for (const [sentence] of text.matchAll(/[\s\S]*?[.!?。！？](?=\s|$)\s*|[^\n]+\n?/gu)) {
+  for (const [sentence] of text.slice(0, firstCharsMax).matchAll(/[\s\S]{0,600}?[.!?。！？](?=\s|$)\s*|[^\n]+\n?/gu)) {
     first += sentence;
     if (first.trim().length >= abstractCharsLeast || /[。！？]\s*$/u.test(sentence)) break;
   }

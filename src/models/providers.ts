@@ -92,7 +92,7 @@ export function resolveAccess(provider: string, sources: ProviderSources): Acces
       remedy: `Set models.providers.${provider}.baseUrl, for example to http://127.0.0.1:8080/v1.`,
     });
   }
-  return { provider, kind, ...credential, baseUrl: baseUrl.replace(/\/+$/, "") };
+  return { provider, kind, ...credential, baseUrl: baseUrl.replace(/(?<!\/)\/+$/, "") };
 }
 
 function resolveKey(
@@ -149,6 +149,6 @@ function toUrl(address: string | undefined, path: string | undefined): string | 
       remedy: "Write it as http://host:port.",
     });
   }
-  const bare = url.replace(/\/+$/, "").replace(/^(https?:\/\/)0\.0\.0\.0(?=[:/]|$)/i, "$1127.0.0.1");
+  const bare = url.replace(/(?<!\/)\/+$/, "").replace(/^(https?:\/\/)0\.0\.0\.0(?=[:/]|$)/i, "$1127.0.0.1");
   return path === undefined || bare.endsWith(path) ? bare : `${bare}${path}`;
 }

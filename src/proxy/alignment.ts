@@ -28,10 +28,19 @@ export interface Alignment {
   head: string;
   /** Whether the transcript has the start of the request. */
   isSame: boolean;
+  /** What the request shows of the replies in the transcript, which only the client that received them knows. */
+  known: KnownReplies;
+}
+
+export interface KnownReplies {
+  /** Whether the request has a reply of the transcript. */
+  some: boolean;
+  /** Whether it has the newest reply and at least half of everything else. */
+  newest: boolean;
 }
 
 interface StoredBlocks {
-  blocks: { block: string; entryId: string }[];
+  blocks: { block: string; entryId: string; isReply: boolean }[];
   entryIds: string[];
   head: string;
 }
@@ -52,6 +61,7 @@ export async function alignTranscript(
     seen: new Set(stored.entryIds),
     head: stored.head,
     isSame: positions[0] !== undefined,
+    known: findKnownReplies(stored, positions),
   };
   const unitOf = new Map<string, number>();
   let from = 0;
@@ -83,10 +93,22 @@ async function readBlocks(varve: Varve, session: Session): Promise<StoredBlocks>
       if (entry.type === "message") stored.head = entry.id;
       const summary = entry.type === "compaction" ? identifyText("user", entry.summary) : undefined;
       const blocks = entry.type === "message" ? identifyBlocks(entry.message) : summary === undefined ? [] : [summary];
-      stored.blocks.push(...blocks.map((block) => ({ block, entryId: entry.id })));
+      const isReply = entry.type === "message" && entry.message.role === "assistant";
+      stored.blocks.push(...blocks.map((block) => ({ block, entryId: entry.id, isReply })));
     }
   }
   return stored;
+}
+
+const knownShareMin = 0.5;
+
+function findKnownReplies({ blocks }: StoredBlocks, positions: readonly (number | undefined)[]): KnownReplies {
+  const shown = new Set(positions.filter((at) => at !== undefined));
+  const newest = blocks.findLastIndex(({ isReply }) => isReply);
+  return {
+    some: [...shown].some((at) => blocks[at]?.isReply),
+    newest: newest !== -1 && shown.has(newest) && shown.size >= blocks.length * knownShareMin,
+  };
 }
 
 function addUnit(

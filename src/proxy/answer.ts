@@ -39,7 +39,7 @@ export async function answerClient(
   }
   const bytes = await readAll(upstream);
   const body = parseObject(bytes);
-  if (body !== undefined) await services.recordReply(turn, plan, [body], { ours: new Set(), isWhole: true });
+  await services.recordReply(turn, plan, body === undefined ? [] : [body], { ours: new Set(), isWhole: true });
   return new Response(toBody(bytes), { status, headers: copyAnswerHeaders(upstream) });
 }
 
@@ -73,7 +73,9 @@ async function* streamUnchanged(
     upstream.destroy();
     const body = reader.body();
     const isWhole = reader.isComplete() && reader.error() === undefined;
-    if (body !== undefined) await services.recordReply(turn, plan, [body], { ours: new Set(), isWhole });
+    const isRefused = body === undefined && reader.error() !== undefined;
+    const bodies = body === undefined ? [] : [body];
+    if (!isRefused) await services.recordReply(turn, plan, bodies, { ours: new Set(), isWhole });
     if (isBroken) call.breakOff();
   }
 }
@@ -114,6 +116,7 @@ async function answerInRounds(
       headers: copyAnswerHeaders(refused),
     });
   }
+  if (unreadable) await services.recordReply(turn, plan, [], { ours, isWhole });
   if (unreadable) return new Response(toBody(unreadable), { status: 200, headers });
   await services.recordReply(turn, plan, bodies, { insertion, ours, isWhole });
   const merged = bodies.length === 1 && insertion === undefined ? bodies[0] : turn.format.merge(bodies, ours);
@@ -146,13 +149,11 @@ async function* streamRounds(
     yield turn.format.errorEvent("The reply could not be continued after a recall call.");
   } finally {
     first.destroy();
-    if (result && result.bodies.length > 0) {
-      await services.recordReply(turn, plan, result.bodies, {
-        insertion: result.insertion,
-        ours: rounds.ours,
-        isWhole: result.isWhole,
-      });
-    }
+    await services.recordReply(turn, plan, result?.bodies ?? [], {
+      insertion: result?.insertion,
+      ours: rounds.ours,
+      isWhole: result?.isWhole ?? false,
+    });
     if (result && !result.isWhole && !result.refused) call.breakOff();
   }
 }
@@ -170,14 +171,14 @@ async function answerRecallCalls(
 ): Promise<AnsweredCall[]> {
   services.counters.recalls += calls.length;
   const budgetTokens = Math.min(estimateLeftTokens(turn, plan, inner) * recallShare, recallTokensMax);
-  if (turn.synced === undefined || budgetTokens < recallTokensMin) {
+  if (turn.storeHistory === undefined || budgetTokens < recallTokensMin) {
     return calls.map((call) => ({
       ...call,
       output: "The context window has no space left for recall.",
       isError: true,
     }));
   }
-  const session = await turn.synced;
+  const session = await turn.storeHistory();
   return answerCalls(
     {
       varve: services.varve,

@@ -45,7 +45,8 @@ function containsLines(text: string, lines: readonly string[]): boolean {
 
 function splitLines(text: string): string[] {
   // The client drops the text before the summary.
-  const summary = /<summary>([\s\S]*)<\/summary>/.exec(text)?.[1] ?? text;
+  const [start, end] = [text.indexOf("<summary>"), text.lastIndexOf("</summary>")];
+  const summary = start === -1 || end < start ? text : text.slice(start + "<summary>".length, end);
   return summary
     .split("\n")
     .map((line) => line.trim())

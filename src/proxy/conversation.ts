@@ -9,9 +9,10 @@ import {
 } from "../domain/index.ts";
 import type { Session, Varve } from "../index.ts";
 import { alignTranscript, type ComparedUnit, type Place } from "./alignment.ts";
-import { findClientTranscript } from "./client-transcript.ts";
+import { findClientTranscript, findSession } from "./client-transcript.ts";
 import { chainId, emptyHistory, estimateUnitTokens, type KnownHistory, type Link, parseEntryId } from "./history.ts";
 import { readObject, readObjects } from "./json.ts";
+import { addOwner, isOwner, mayRecord } from "./ownership.ts";
 import type { ClientSession } from "./session-name.ts";
 import type { Insertion, View } from "./view.ts";
 import { createCachedEstimate } from "./window.ts";
@@ -28,6 +29,8 @@ const continuesField = "continues";
 export interface ConversationOptions {
   agent: string | undefined;
   key: string | undefined;
+  /** The key of a session of this client alone, for a key that others share; undefined when it is not shared. */
+  exclusiveKey?: string;
   /** The client's own session, whose transcript may also be imported. */
   client: ClientSession | undefined;
   /** Names a new session for people. */
@@ -71,8 +74,9 @@ export class Conversation {
     this.#key = options.key;
   }
 
+  /** The key that identifies this conversation among those of all clients. */
   get key(): string | undefined {
-    return this.#key;
+    return this.#options.exclusiveKey ?? this.#key;
   }
 
   /** Sets the session key once it can be derived. */
@@ -85,10 +89,23 @@ export class Conversation {
     return this.#enqueueWrite(async () => {
       // The client's own session id leads to the conversation.
       if (this.#session && this.#session.sessionId === this.#options.client?.id) return;
-      const { session, created } = await this.#varve.sessions.open(this.#address(key), { interaction: false });
       const continues = this.#session?.key ?? this.#key ?? "";
-      if (created) await this.#varve.sessions.update(session, { metadata: { [continuesField]: continues } });
+      await this.#varve.sessions.open(this.#address(key), {
+        interaction: false,
+        metadata: { [continuesField]: continues },
+      });
     });
+  }
+
+  /** Whether the client has a session with this conversation: a provider accepted its credential before. */
+  async hasSession(): Promise<boolean> {
+    if (this.#session) return true;
+    const { agent, client, exclusiveKey } = this.#options;
+    for (const key of [this.#key, exclusiveKey]) {
+      const session = key === undefined ? undefined : await findSession(this.#varve, key, agent);
+      if (session && (client === undefined || isOwner(client, session))) return true;
+    }
+    return false;
   }
 
   /** Writes the messages that the transcript does not have yet. Writes of one conversation run one after another. */
@@ -97,7 +114,7 @@ export class Conversation {
       const session = await this.#open(format, { links, units });
       // An id covers everything before it, so all messages after the last known one are new.
       const from = links.findLastIndex((link) => this.#stored.has(link.id)) + 1;
-      if (from < links.length) await this.#append(session, format, links, units, from);
+      if (from < links.length) await this.#append(session, format, { links, units }, from);
       return session;
     });
   }
@@ -114,18 +131,20 @@ export class Conversation {
     });
   }
 
-  /** Writes a reply after the request that it answers; returns its id. */
-  store(format: Format, { links, units }: SentUnits, unit: Unit, facts: Partial<Message>): Promise<string> {
+  /** Writes the messages that the transcript does not have yet together with their reply; returns the reply's id. */
+  store(
+    format: Format,
+    { links, units }: SentUnits,
+    unit: Unit,
+    facts: Partial<Message>,
+  ): Promise<{ id: string; session: Session }> {
     return this.#enqueueWrite(async () => {
-      const previous = links.at(-1)?.id ?? "";
-      const id = chainId(previous, format.identity(unit));
-      const session = await this.#open(format, { links: [...links, { id }], units: [...units, unit] });
-      if (!this.#stored.has(id)) {
-        const messages = this.#createMissing(format, unit, id);
-        const last = messages.pop();
-        if (last) await this.#write(session, [...messages, { ...last, ...facts }], previous, [id]);
-      }
-      return id;
+      const id = chainId(links.at(-1)?.id ?? "", format.identity(unit));
+      const sent = { links: [...links, { id }], units: [...units, unit] };
+      const session = await this.#open(format, sent);
+      const from = sent.links.findLastIndex((link) => this.#stored.has(link.id)) + 1;
+      if (from < sent.links.length) await this.#append(session, format, sent, from, { id, facts });
+      return { id, session };
     });
   }
 
@@ -164,8 +183,9 @@ export class Conversation {
     if (this.#session) return this.#options.client ? this.#readChanges(this.#session, format, sent) : this.#session;
     if (this.#key === undefined) throw new VarveError("INTERNAL", "The conversation has no session key yet.");
     const compared = createCompared(format, sent);
-    const { client } = this.#options;
-    const joined = client && (await findClientTranscript(this.#varve, client, this.#address(this.#key), compared));
+    const { client, agent, exclusiveKey } = this.#options;
+    const keys = exclusiveKey === undefined ? [this.#key] : [this.#key, exclusiveKey];
+    const joined = client && (await findClientTranscript(this.#varve, client, { keys, agent }, compared));
     const { session, created } = joined
       ? { session: joined, created: false }
       : await this.#openOwn(this.#key, client, compared);
@@ -182,19 +202,28 @@ export class Conversation {
     client: ClientSession | undefined,
     compared: readonly ComparedUnit[],
   ): Promise<{ session: Session; created: boolean }> {
+    const opened = await this.#openNamed(key, client, compared);
+    const { exclusiveKey } = this.#options;
+    if (opened.created || client === undefined || exclusiveKey === undefined) return opened;
+    const { known } = await alignTranscript(this.#varve, opened.session, compared);
+    if (!mayRecord(client, opened.session, known)) return this.#openNamed(exclusiveKey, client, compared);
+    return { session: await addOwner(this.#varve, client, opened.session), created: false };
+  }
+
+  async #openNamed(
+    key: string,
+    client: ClientSession | undefined,
+    compared: readonly ComparedUnit[],
+  ): Promise<{ session: Session; created: boolean }> {
     const title = this.#options.title();
     const start = compared.flatMap(({ messages }) => messages.flatMap(identifyBlocks))[0];
     const opened = await this.#varve.sessions.open(this.#address(key), {
       interaction: false,
       ...(title === "" ? {} : { displayName: title }),
       ...(client === undefined || start === undefined ? {} : { recorded: { sessionId: client.id, start } }),
+      ...(client === undefined ? {} : { metadata: { [recordedField]: client.owner } }),
     });
-    const { session, created } = opened;
-    if (created && client) {
-      const metadata = { ...session.metadata, [recordedField]: client.owner };
-      return { session: await this.#varve.sessions.update(session, { metadata }), created };
-    }
-    const continues = session.metadata[continuesField];
+    const continues = opened.session.metadata[continuesField];
     if (typeof continues !== "string" || continues === key) return opened;
     return this.#varve.sessions.open(this.#address(continues), { interaction: false });
   }
@@ -258,15 +287,16 @@ export class Conversation {
   async #append(
     session: Session,
     format: Format,
-    links: readonly Link[],
-    units: readonly Unit[],
+    { links, units }: SentUnits,
     from: number,
+    reply?: { id: string; facts: Partial<Message> },
   ): Promise<void> {
     for (let start = from; start < links.length; start += batchMessages) {
       const batch = links.slice(start, start + batchMessages);
-      const messages = batch.flatMap(({ id }, index) =>
+      const missing = batch.flatMap(({ id }, index) =>
         this.#createMissing(format, units[start + index] ?? { wires: [] }, id),
       );
+      const messages = missing.map((message) => (message.id === reply?.id ? { ...message, ...reply?.facts } : message));
       const ids = batch.map(({ id }) => id);
       await this.#write(session, messages, links[start - 1]?.id ?? "", ids);
     }
@@ -276,7 +306,12 @@ export class Conversation {
   async #write(session: Session, messages: Message[], parent: string, ids: string[]): Promise<void> {
     const parentId = this.#partial.get(ids[0] ?? "")?.entryId ?? this.#getEntryId(parent);
     const continues = this.#head === undefined || this.#head === parentId;
-    await this.#varve.context.ingest(session, messages, continues ? {} : { after: parentId === "" ? null : parentId });
+    if (messages.length > 0)
+      await this.#varve.context.ingest(
+        session,
+        messages,
+        continues ? {} : { after: parentId === "" ? null : parentId },
+      );
     this.#head = ids.at(-1) ?? this.#head;
     for (const id of ids) this.#stored.add(id);
     for (const { id } of messages) if (id !== undefined) this.#seen.add(id);

@@ -24,6 +24,7 @@ export async function exchange(services: ProxyServices, turn: Turn, call: Upstre
     const refused = await readRefusal(turn, upstream, status);
     if (refused === undefined) return answerClient(services, turn, plan, call, upstream);
     const text = refused.toString("utf8");
+    if (isContextOverflow({ message: text, statusCode: status })) services.acceptCredential(turn);
     const again =
       attempt + 1 < attemptsMax ? await planAfterRefusal(services, turn, plan, status, text, attempt) : undefined;
     if (again === undefined) {
@@ -56,6 +57,8 @@ async function readRefusal({ format }: Turn, upstream: IncomingMessage, status: 
 async function planFirst(services: ProxyServices, turn: Turn): Promise<Plan> {
   const ready = services.planner.planFromKnown(turn);
   if (ready) return ready;
+  // Nothing is stored or summarised for a credential that no provider has accepted: the provider checks it first.
+  if (!(await services.mayStoreFirst(turn))) return createUnchangedPlan(turn);
   return (await planNewView(services, turn, 0)) ?? createUnchangedPlan(turn);
 }
 

@@ -32,8 +32,10 @@ export interface Turn {
   /** The sources of the session key, in case the conversation has none yet. */
   names: NameSources;
   signal: AbortSignal;
-  /** Resolves when the transcript has this request; undefined while the conversation has no session key. */
-  synced?: Promise<Session>;
+  /** Stores the history of this request, once; undefined while the conversation has no session key. */
+  storeHistory?(): Promise<Session>;
+  /** The credential, as a hash; undefined with an access token, which the gateway has checked. */
+  credentialId?: string;
 }
 
 /** The form in which a request is sent. */
@@ -132,8 +134,8 @@ export class Planner {
 
   /** Builds a view that fits. `attempt` is the number of refusals of prompts that seemed to fit. */
   async planNewView(turn: Turn, attempt: number, signal: AbortSignal): Promise<Plan | undefined> {
-    if (turn.synced === undefined) return undefined;
-    const session = await turn.synced;
+    if (turn.storeHistory === undefined) return undefined;
+    const session = await turn.storeHistory();
     return turn.conversation.plan(async () => {
       signal.throwIfAborted();
       const done = attempt === 0 ? this.planFromKnown(turn) : undefined;

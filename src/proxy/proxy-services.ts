@@ -13,7 +13,14 @@ export interface ProxyServices {
   upstreams: UpstreamClient;
   counters: ProxyCounters;
   fail(what: string, error: unknown): void;
-  /** Resolves when the reply is written, or when that failed and was reported. */
+  /** Records that the provider accepted the credential of a request. */
+  acceptCredential(turn: Turn): void;
+  /** Whether the history of a request may be stored before the provider answers it. */
+  mayStoreFirst(turn: Turn): Promise<boolean>;
+  /**
+   * Resolves when the request and its reply are written, or when that failed and was reported. Without bodies, the
+   * provider accepted the request and its reply could not be read: only the request is written.
+   */
   recordReply(turn: Turn, plan: Plan, bodies: readonly JsonObject[], result: ReplyOutcome): Promise<void>;
 }
 

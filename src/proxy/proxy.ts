@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../authorization/index.ts";
-import { toVarveError } from "../domain/index.ts";
-import { openProviderCredential, type Varve } from "../index.ts";
+import { toVarveError, VarveError } from "../domain/index.ts";
+import { openProviderCredential, type Session, type Varve } from "../index.ts";
 import { Continuations } from "./continuations.ts";
 import { Conversation } from "./conversation.ts";
 import { type ProxyCounters, zeroCounters } from "./counters.ts";
@@ -14,7 +14,14 @@ import { Planner, type Turn } from "./planner.ts";
 import { type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-services.ts";
 
 import { errorFormat, type Provider, type Route, resolveRoute } from "./routes.ts";
-import { deriveSessionKey, findClientScope, findClientSession, type NameSources } from "./session-name.ts";
+import {
+  deriveExclusiveKey,
+  deriveSessionKey,
+  findClientScope,
+  findClientSession,
+  hashCredential,
+  type NameSources,
+} from "./session-name.ts";
 import { TranscriptRecorder } from "./transcript-recorder.ts";
 import { copyAnswerHeaders, copyRequestHeaders, readAll, UpstreamClient } from "./upstream-client.ts";
 import { ModelWindows } from "./window.ts";
@@ -60,6 +67,9 @@ export interface ProxyDeadlines {
   recordMs: number;
 }
 
+/** How many credentials are known to be accepted by their provider; for others it is checked again. */
+const credentialsMax = 1_000;
+
 const defaultDeadlines: ProxyDeadlines = { ratioMs: 1_000, recordMs: 5_000 };
 
 export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions): ModelProxy {
@@ -68,6 +78,7 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
   const counters: ProxyCounters = { ...zeroCounters };
   const conversations = new LRUCache<string, Conversation>({ max: settings.sessionsInMemory });
   const continuations = new Continuations();
+  const accepted = new LRUCache<string, true>({ max: credentialsMax });
   const { config, sources } = varve.settings;
   const isWindowSet = sources.get("context.windowTokens")?.kind !== "default";
   const windows = new ModelWindows(settings.windowTokens, isWindowSet ? config.context.windowTokens : undefined);
@@ -87,6 +98,9 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
     onFailure,
     recordMs,
   });
+  const acceptCredential = (credentialId: string | undefined): void => {
+    if (credentialId !== undefined) accepted.set(credentialId, true);
+  };
   const services: ProxyServices = {
     varve,
     planner,
@@ -94,21 +108,28 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
     counters,
     fail,
     recordReply: (turn, plan, bodies, result) => recorder.recordReply(turn, plan, bodies, result),
+    acceptCredential: ({ credentialId }) => acceptCredential(credentialId),
+    mayStoreFirst: async ({ credentialId, conversation }) =>
+      credentialId === undefined || accepted.has(credentialId) || conversation.hasSession(),
   };
 
   /** Finds the conversation that a client continues after it compacted it itself. */
   const findContinued = (
     names: NameSources,
-    key: string,
+    { key, cacheKey }: { key: string; cacheKey: string },
     format: Format,
     units: readonly Unit[],
   ): Conversation | undefined => {
     const scope = findClientScope(names);
-    const continuedKey = scope === undefined ? undefined : continuations.find(scope, key, format, units[0]);
+    const continuedKey = scope === undefined ? undefined : continuations.find(scope, cacheKey, format, units[0]);
     const conversation = continuedKey === undefined ? undefined : conversations.get(continuedKey);
     if (conversation) recorder.recordAlias(conversation, key);
     return conversation;
   };
+
+  /** Returns the hash of a client's own credential; undefined with an access token. */
+  const identifyCredential = ({ headers, principal }: ProxyRequest): string | undefined =>
+    principal === undefined ? hashCredential(secret, readCredential(headers)) : undefined;
 
   const readTurn = async (
     request: ProxyRequest,
@@ -120,28 +141,40 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
     if (!body || !opened) return undefined;
     const { principal, headers, provider, signal } = request;
     const agent = principal?.agents?.[0] ?? varve.settings.config.agent;
-    const credential = headers.get("x-api-key") ?? headers.get("authorization") ?? "";
+    const credential = readCredential(headers);
     const names: NameSources = { headers, principal, credential, secret, agent };
     const key = deriveSessionKey(names, format, opened.units);
+    const exclusiveKey = deriveExclusiveKey(names, key);
+    const cacheKey = exclusiveKey ?? key;
     const conversation =
-      (key === undefined ? undefined : (conversations.get(key) ?? findContinued(names, key, format, opened.units))) ??
+      (key === undefined || cacheKey === undefined
+        ? undefined
+        : (conversations.get(cacheKey) ?? findContinued(names, { key, cacheKey }, format, opened.units))) ??
       new Conversation(varve, {
         agent,
         key,
+        exclusiveKey,
         client: findClientSession(names),
         title: () => createTitle(format, opened.units),
       });
-    if (key !== undefined) conversations.set(key, conversation);
+    if (cacheKey !== undefined) conversations.set(cacheKey, conversation);
     const history = readHistory(format, opened.units, conversation.known);
     const { links } = history;
     const model = `${provider}/${opened.model}`;
-    const turn: Turn = { format, model, body, opened, conversation, links, principal, signal, names };
+    const credentialId = identifyCredential(request);
+    const turn: Turn = { format, model, body, opened, conversation, links, principal, signal, names, credentialId };
     await withDeadline("Loading the token ratio of a model", deadlines.ratioMs, signal, () =>
       planner.learnRatio(model),
     ).catch((error: unknown) => fail("load the token ratio of a model", error));
     if (isCount) return turn;
     conversation.known = history;
-    return key === undefined ? turn : { ...turn, synced: recorder.recordHistory(turn) };
+    if (key === undefined) return turn;
+    let stored: Promise<Session> | undefined;
+    const storeHistory = (): Promise<Session> => {
+      stored ??= recorder.storeHistory(turn);
+      return stored;
+    };
+    return { ...turn, storeHistory };
   };
 
   const forward = async (request: ProxyRequest, call: UpstreamCall): Promise<Response> => {
@@ -173,6 +206,7 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
     counters.requests += 1;
     const { provider, method, path, signal } = request;
     const route = resolveRoute(provider, method, path, settings[provider].baseUrl);
+    if (request.useOwnKey && !route.usesModels) throw createAccountEndpointError(method, path);
     const headers = copyRequestHeaders(request.headers);
     const renewCredential = request.useOwnKey ? await useOwnKey(varve, provider, headers, signal) : undefined;
     const { body: bytes, breakOff } = request;
@@ -180,10 +214,21 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
     const { format } = route;
     // A request that is no conversation, such as a summary that Varve has an agent program write.
     const isUnrecorded = request.headers.get("x-varve-record") === "off";
-    if (!format || isUnrecorded) return forward(request, call);
-    const turn = await openTurn(() => readTurn(request, { ...route, format }));
+    if (!format) return forward(request, call);
+    const turn = isUnrecorded ? undefined : await openTurn(() => readTurn(request, { ...route, format }));
+    const answer = await answerModelRequest(request, call, route, turn);
+    if (answer.status === 200) acceptCredential(identifyCredential(request));
+    return answer;
+  };
+
+  const answerModelRequest = (
+    request: ProxyRequest,
+    call: UpstreamCall,
+    { isCount }: Route,
+    turn: Turn | undefined,
+  ): Promise<Response> => {
     if (!turn) return forward(request, call);
-    return route.isCount ? count(call, turn) : exchange(services, turn, call);
+    return isCount ? count(call, turn) : exchange(services, turn, call);
   };
 
   /** Returns undefined for a request that cannot be parsed, which is forwarded unchanged; throws for a forbidden one. */
@@ -217,6 +262,17 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
       upstreams.close();
     },
   };
+}
+
+function createAccountEndpointError(method: string, path: string): VarveError {
+  const endpoint = `${method} ${(path.split("?")[0] ?? "").slice(0, 200)}`;
+  return new VarveError("FORBIDDEN", `${endpoint} is not forwarded with the gateway's own key.`, {
+    remedy: "The gateway's key is used for models only. Send a key of your own with the token in x-varve-token.",
+  });
+}
+
+function readCredential(headers: Headers): string {
+  return headers.get("x-api-key") || headers.get("authorization") || "";
 }
 
 /** Breaks the client's connection off when the provider's breaks, without adding anything to the answer. */

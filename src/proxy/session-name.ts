@@ -15,6 +15,8 @@ export interface NameSources {
   agent: string;
 }
 
+/** Marks the owners whose credential is renewed. */
+export const renewedPrefix = "signed-in:";
 const plain = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 const nameLengthMax = 512;
 /** A session id of Varve is made from it. */
@@ -54,6 +56,16 @@ export function deriveSessionKey(sources: NameSources, format: Format, units: re
   return printDirectKey(agent, digest(sources.secret, own ? `agent ${agent}` : getNamespace(sources), start));
 }
 
+/**
+ * Derives the session key that only this credential leads to, for a conversation whose session key other credentials
+ * share; undefined when the session key is not shared.
+ */
+export function deriveExclusiveKey(sources: NameSources, sharedKey: string | undefined): string | undefined {
+  const client = findClientSession(sources);
+  if (client === undefined || sharedKey === undefined || !client.isRenewed) return undefined;
+  return printDirectKey(sources.agent, digest(sources.secret, getNamespace(sources), sharedKey));
+}
+
 /** Returns the client's session, which may have several conversations; undefined when the client sends no id. */
 export function findClientScope(sources: NameSources): string | undefined {
   const client = findClientSession(sources);
@@ -65,6 +77,10 @@ export interface ClientSession {
   id: string;
   /** Who sent it, as a hash. */
   owner: string;
+  /** Whether the credential is renewed every few hours, so that one person has several of these hashes. */
+  isRenewed: boolean;
+  /** The value that earlier versions stored for everybody with such a credential. */
+  sharedOwner: string;
   /** Whether the caller may read the sessions of every client. */
   readsAll: boolean;
 }
@@ -77,8 +93,10 @@ export function findClientSession(sources: NameSources): ClientSession | undefin
     // Only an unguessable id may join two conversations.
     if (!id || !isSecret || id.length > clientIdLengthMax) continue;
     const readsAll = principal !== undefined && hasRight(principal, "read");
-    const who = readsAll ? "reader" : hasStableCredential(sources) ? getNamespace(sources) : "signed in";
-    return { id, owner: digest(secret, "owner", who), readsAll };
+    const isRenewed = !readsAll && !hasStableCredential(sources);
+    const owner = digest(secret, "owner", readsAll ? "reader" : getNamespace(sources));
+    const sharedOwner = digest(secret, "owner", "signed in");
+    return { id, owner: isRenewed ? `${renewedPrefix}${owner}` : owner, isRenewed, sharedOwner, readsAll };
   }
   return undefined;
 }
@@ -111,6 +129,11 @@ function resolveNamedKey(name: string, sources: NameSources, own: boolean, agent
 /** A caller without the right read gets its own namespace, so that a guessed name gives no access. */
 function getNamespace({ credential, principal }: NameSources): string {
   return principal === undefined ? `credential ${credential}` : `token ${principal.name}`;
+}
+
+/** Identifies a credential without revealing it, whichever header it came in. */
+export function hashCredential(secret: string, credential: string): string {
+  return digest(secret, "credential", credential.replace(/^Bearer +/i, ""));
 }
 
 function hashStart(format: Format, units: readonly Unit[], count: number): string | undefined {

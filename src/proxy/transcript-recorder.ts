@@ -30,11 +30,11 @@ export class TranscriptRecorder {
     this.#options = options;
   }
 
-  /** Starts to write the history of a request. */
-  recordHistory({ conversation, format, links, opened }: Turn): Promise<Session> {
-    const synced = this.#track(conversation.sync(format, links, opened.units));
-    synced.catch((error: unknown) => this.#notStored(error));
-    return synced;
+  /** Writes the history of a request whose reply needs it in the store. */
+  storeHistory({ conversation, format, links, opened }: Turn): Promise<Session> {
+    const stored = this.#track(conversation.sync(format, links, opened.units));
+    stored.catch((error: unknown) => this.#notStored(error));
+    return stored;
   }
 
   /** Makes another session key refer to a conversation. */
@@ -42,7 +42,7 @@ export class TranscriptRecorder {
     this.#track(conversation.alias(key)).catch((error: unknown) => this.#notStored(error));
   }
 
-  /** Resolves when the reply is written, after `recordMs`, or when it failed and was reported. */
+  /** Resolves when the request and the reply are written, after `recordMs`, or when it failed and was reported. */
   async recordReply(turn: Turn, plan: Plan, bodies: readonly JsonObject[], result: ReplyOutcome): Promise<void> {
     const written = this.#track(this.#writeReply(turn, plan, bodies, result));
     try {
@@ -64,20 +64,22 @@ export class TranscriptRecorder {
     { insertion, ours, isWhole }: ReplyOutcome,
   ): Promise<void> {
     const { format, conversation, links, model, opened } = turn;
-    const merged = format.merge(bodies, ours);
-    const reply = format.read(merged);
-    if (reply === undefined || reply.unit.wires.length === 0) return;
+    const merged = bodies.length === 0 ? undefined : format.merge(bodies, ours);
+    const reply = merged && format.read(merged);
+    if (merged === undefined || reply === undefined || reply.unit.wires.length === 0) {
+      if (conversation.key !== undefined) await conversation.sync(format, links, opened.units);
+      return;
+    }
     if (conversation.key === undefined) {
       const key = deriveSessionKey(turn.names, format, [...opened.units, reply.unit]);
       if (key === undefined) return;
       conversation.name(key);
       this.#options.conversations.set(key, conversation);
     }
-    const session = await (turn.synced ?? conversation.sync(format, links, opened.units));
     const provider = model.slice(0, model.indexOf("/"));
     const inner = insertion && plan.view ? { ...insertion, coveredId: plan.view.coveredId } : undefined;
     const facts = { ...createReplyFields(provider, merged, inner), ...(isWhole ? {} : { stopReason: "aborted" }) };
-    const id = await conversation.store(format, { links, units: opened.units }, reply.unit, facts);
+    const { id, session } = await conversation.store(format, { links, units: opened.units }, reply.unit, facts);
     if (inner) conversation.insertions.set(id, inner);
     const scope = findClientScope(turn.names);
     if (scope !== undefined && conversation.key !== undefined) {

@@ -16,10 +16,10 @@ const droppedRequestHeaders = new Set([
   "host",
   "content-length",
   "expect",
-  "x-varve-token",
-  "x-varve-session",
-  "x-varve-record",
 ]);
+const ownHeaderPrefix = "x-varve-";
+/** The cookies of a browser that is logged in to the gateway. */
+const ownCookie = /^varve_/;
 /** Headers of an answer that concern only the connection to the provider. */
 const droppedAnswerHeaders = new Set([
   "connection",
@@ -120,13 +120,21 @@ function createUnreachableError(url: URL, cause: NodeJS.ErrnoException): Error {
 
 /** Copies the client's headers for the provider. Answers must not be compressed, because the proxy parses them. */
 export function copyRequestHeaders(headers: Headers): OutgoingHttpHeaders {
-  const connectionHeaders = new Set((headers.get("connection") ?? "").toLowerCase().split(/\s*,\s*/));
+  const connectionHeaders = new Set(splitList(headers.get("connection") ?? "", ","));
   const forwarded: OutgoingHttpHeaders = {};
   for (const [name, value] of headers) {
-    if (!droppedRequestHeaders.has(name) && !connectionHeaders.has(name)) forwarded[name] = value;
+    if (droppedRequestHeaders.has(name) || connectionHeaders.has(name) || name.startsWith(ownHeaderPrefix)) continue;
+    if (name !== "cookie") forwarded[name] = value;
   }
+  const cookies = (headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
+  const foreign = cookies.filter((cookie) => cookie !== "" && !ownCookie.test(cookie));
+  if (foreign.length > 0) forwarded.cookie = foreign.join("; ");
   forwarded["accept-encoding"] = "identity";
   return forwarded;
+}
+
+function splitList(text: string, mark: string): string[] {
+  return text.split(mark).map((item) => item.trim().toLowerCase());
 }
 
 export function copyAnswerHeaders(upstream: IncomingMessage, options: { length?: boolean } = {}): Headers {

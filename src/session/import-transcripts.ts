@@ -84,6 +84,9 @@ async function openImportedSession(
   const known = await knownTranscript(tx, agent, found.sessionId);
   const sibling = known ?? (own ? await openExportedSibling(tx, found, agent) : await openNextPart(tx, found, agent));
   const statesInteraction = typeof legacy?.fields.lastInteractionAt === "number";
+  if (known && !own && !legacy && (await isOfAnotherSource(tx, agent, known.conversation, found.channel))) {
+    return { ...known, statesInteraction, isForeign: true };
+  }
   if (sibling) return { ...sibling, statesInteraction };
   const parentKey = await findKeyOf(tx, agent, found.parentSessionId);
   const adopted = await adoptRecorded(tx, found, agent, parentKey);
@@ -125,6 +128,24 @@ async function openImportedSession(
   });
   await enqueueJob(tx, extraction, tx.clock.now());
   return { agent, conversation: row.conversation, transcript: row.transcript, empty: true, statesInteraction };
+}
+
+/** Whether a conversation belongs to another channel than the source that names it. Requests are recorded for all. */
+async function isOfAnotherSource(
+  tx: StoreTransaction,
+  agent: string,
+  conversation: number,
+  channel: string,
+): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom("conversations")
+    .select("key")
+    .where("agent", "=", agent)
+    .where("id", "=", conversation)
+    .executeTakeFirst();
+  if (!row) return false;
+  const key = parseSessionKey(row.key);
+  return "channel" in key && key.channel !== channel && key.channel !== "proxy";
 }
 
 /** Where a session belongs: the key it had, under the agent that the key names. */

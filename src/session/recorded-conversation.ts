@@ -1,45 +1,36 @@
-import { createHash } from "node:crypto";
 import type { StoreTransaction } from "../store/index.ts";
-import type { ImportedSession, OpenedSession } from "../transcript/index.ts";
+import {
+  type ImportedSession,
+  listRecordedIds,
+  type OpenedSession,
+  type RecordedConversation,
+} from "../transcript/index.ts";
 
-/** A conversation of another program that is recorded from its requests, before or after its own file is imported. */
-export interface RecordedConversation {
-  /** The program's session id, which several of its conversations may share. */
-  sessionId: string;
-  /** The identity of the first text, which tells them apart. */
-  start: string;
-}
-
-/** The session id until the program's own file is imported and says which of its conversations it is. */
-function printRecordedId({ sessionId, start }: RecordedConversation): string {
-  return `${sessionId}.proxy-${createHash("sha256").update(start).digest("hex").slice(0, 16)}`;
-}
-
-/** Returns undefined, for a random id, when another client records a conversation with the same start. */
+/** Chooses an id that an import of the program's file finds; undefined, for a random id, when all of them are taken. */
 export async function chooseSessionId(
   tx: StoreTransaction,
   agent: string,
   recorded: RecordedConversation | undefined,
 ): Promise<string | undefined> {
   if (recorded === undefined) return undefined;
-  const sessionId = printRecordedId(recorded);
-  const taken = await tx.db
+  const ids = listRecordedIds(recorded);
+  const rows = await tx.db
     .selectFrom("transcripts")
-    .select("id")
+    .select("session_id")
     .where("agent", "=", agent)
-    .where("session_id", "=", sessionId)
-    .executeTakeFirst();
-  return taken ? undefined : sessionId;
+    .where("session_id", "in", ids)
+    .execute();
+  const taken = new Set(rows.map(({ session_id }) => session_id));
+  return ids.find((id) => !taken.has(id));
 }
 
 /** Gives the conversation that was recorded from requests the session id of its file, which continues it from then on. */
 export async function adoptRecorded(
   tx: StoreTransaction,
-  { sessionId, parentSessionId, starts = [] }: ImportedSession,
+  { sessionId, parentSessionId, recordedIds: ids = [] }: ImportedSession,
   agent: string,
   parentKey: string | null,
 ): Promise<OpenedSession | undefined> {
-  const ids = starts.map((start) => printRecordedId({ sessionId: parentSessionId ?? sessionId, start }));
   if (ids.length === 0) return undefined;
   const rows = await tx.db
     .selectFrom("transcripts")

@@ -1,7 +1,8 @@
-import { getResetType, printStoredKey } from "../domain/index.ts";
+import { getResetType, type JsonObject, printStoredKey } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
+import type { RecordedConversation } from "../transcript/index.ts";
 import type { MayEnd, ResetAnnouncer } from "./announce-reset.ts";
-import { chooseSessionId, type RecordedConversation } from "./recorded-conversation.ts";
+import { chooseSessionId } from "./recorded-conversation.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
@@ -27,6 +28,8 @@ export interface ResolveOptions {
   cwd?: string;
   /** The client's own conversation that a new session records, so that an import of it is recognised. */
   recorded?: RecordedConversation;
+  /** The metadata of a new session. */
+  metadata?: JsonObject;
 }
 
 export interface Resolved {
@@ -69,7 +72,8 @@ export async function resolveSession(
     const found = await findSessionRow(tx.db, agent, keyText);
     if (!found) {
       const transcript = { cwd: options.cwd, sessionId: await chooseSessionId(tx, agent, options.recorded) };
-      const row = await createSession(tx, { agent, key, keyText, transcript, displayName: options.displayName });
+      const { displayName, metadata } = options;
+      const row = await createSession(tx, { agent, key, keyText, transcript, displayName, metadata });
       return { session: sessionFromRow(row), created: true, hasNotices: false };
     }
     if (!interaction) return { session: sessionFromRow(found), created: false };

@@ -39,7 +39,7 @@ export async function watchTranscripts(
     changed.clear();
     running = running.then(async () => {
       try {
-        onImport?.(await importTranscripts(engine, files, { ...rest, signal }));
+        onImport?.(await importTranscripts(engine, files, { ...rest, signal, waitForReply: true }));
       } catch (error) {
         if (!signal.aborted) onError?.(error);
       }

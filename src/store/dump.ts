@@ -179,16 +179,33 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   return { rows };
 }
 
+/** The longest line of a dump; the largest rows are files of some megabytes. */
+const lineCharactersMax = 256 * 1024 * 1024;
+
 /** Node's own line reader also splits at U+2028 and U+2029, which appear unescaped in JSON. */
-async function* readLines(file: string): AsyncGenerator<string> {
+export async function* readLines(file: string, charactersMax = lineCharactersMax): AsyncGenerator<string> {
   const text = createReadStream(file).pipe(createGunzip()).setEncoding("utf8");
-  let rest = "";
+  let pieces: string[] = [];
+  let characters = 0;
   for await (const chunk of text as AsyncIterable<string>) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
+    const [first = "", ...lines] = chunk.split("\n");
+    pieces.push(first);
+    characters += first.length;
+    if (characters > charactersMax) throw createLineError(file, charactersMax);
+    const last = lines.pop();
+    if (last === undefined) continue;
+    yield pieces.join("");
     yield* lines;
+    pieces = [last];
+    characters = last.length;
   }
-  if (rest !== "") yield rest;
+  if (characters > 0) yield pieces.join("");
+}
+
+function createLineError(file: string, charactersMax: number): VarveError {
+  return new VarveError("BAD_FILE", `The dump ${file} has a line of more than ${charactersMax} characters.`, {
+    remedy: "Nothing was restored. No dump of Varve has such a line: use another backup.",
+  });
 }
 
 /** New rows must get numbers above the restored ones. */

@@ -41,6 +41,7 @@ export { type LcmDag, LcmStore, type LcmSummary } from "./import/lossless-claw/l
 export { findOpenclawHome, type NotesFile } from "./import/openclaw/home.ts";
 export { normaliseOpenclawKey } from "./import/openclaw/session-keys.ts";
 export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
+export { listRecordedIds, type RecordedConversation } from "./import/recorded-session.ts";
 export { describeText } from "./large-content/explore/describe-text.ts";
 export {
   type FileMetadata,

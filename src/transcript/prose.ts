@@ -9,7 +9,7 @@ export const interruption = /\[Request interrupted by user[^\]]*\]/;
 
 /** The text of a message without what programs added to it. A slash command becomes `/name arguments`. */
 export function stripInjected(text: string): string {
-  const name = /<command-name>\s*([^<\n]{1,80}?)\s*<\/command-name>/i.exec(text)?.[1];
+  const name = /<command-name>\s*([^<\n\s](?:[^<\n]{0,79}?[^<\s])?)\s*<\/command-name>/i.exec(text)?.[1];
   const args = /<command-args>([\s\S]*?)(?:<\/command-args>|$)/i.exec(text)?.[1]?.trim();
   const command = name === undefined ? "" : `${name}${args ? ` ${args}` : ""}\n`;
   const rest = text.replace(injected, "").replace(commandBlock, "").replace(caveat, "").replace(interruption, "");

@@ -13,7 +13,7 @@ export function makeTitle(text: string): string | undefined {
   const [sentence = typed] = typed.split(/(?<=[.!?])\s|(?<=[。！？])/);
   const words = shortenWords(isShort(sentence) ? typed : sentence, titleWords);
   const title = words.length <= titleLength ? words : `${words.slice(0, titleLength - 1).toWellFormed()}…`;
-  return title.replace(/[\s.,;:，。]+$/u, "").replace(/^\p{Ll}/u, (first) => first.toUpperCase());
+  return title.replace(/(?<![\s.,;:，。])[\s.,;:，。]+$/u, "").replace(/^\p{Ll}/u, (first) => first.toUpperCase());
 }
 
 /** Scripts without spaces are counted by characters. */

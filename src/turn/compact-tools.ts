@@ -47,8 +47,8 @@ export function compactDescription(text: string): string {
 function shorten(whole: string, charsMax: number): string {
   if (whole.length <= charsMax) return whole;
   const text = whole
-    .replaceAll(/\s*\([^()]*\)/g, "")
-    .replace(/\s*\(.*$/s, "")
+    .replaceAll(/(?<!\s)\s*\([^()]*\)/g, "")
+    .replace(/(?<!\s)\s*\(.*$/s, "")
     .trim();
   if (text.length <= charsMax) return text;
   const ends = [...text.matchAll(/[.;:](?=\s)|,(?=\s)/g)].map(({ index }) => index);

@@ -9,6 +9,9 @@ import type { OpenOptions } from "../../src/index.ts";
 import { openStore, type StoreTap } from "../../src/store/index.ts";
 import { type EngineUnderTest, onEveryEngine } from "../support/engines.ts";
 
+/** Only a broken test waits this long. */
+const patiently = { timeout: 600_000 };
+
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -141,7 +144,7 @@ onEveryEngine(
         const memory = ((await added.json()) as { current: { id: string } }).current.id;
         await send("POST", "/api/tokens", { name: "made", rights: ["read"] });
         const made = (await varve.accessTokens.list()).find((one) => one.name === "made");
-        await expect.poll(() => varve.audit.list({ principal: name })).toHaveLength(5);
+        await expect.poll(() => varve.audit.list({ principal: name }), patiently).toHaveLength(5);
         const records = (await varve.audit.list({ principal: name })).toReversed();
         expect(records).toMatchObject([
           { action: "POST /api/sessions/{key}/messages", targets: { key }, status: "200" },
@@ -164,7 +167,7 @@ onEveryEngine(
         const headers = { authorization: `Bearer ${reader.secret}` };
         expect((await fetch(`${gateway.url}/api/audit`, { headers })).status).toBe(403);
         await expect
-          .poll(() => varve.audit.list({ principal: "reader" }))
+          .poll(() => varve.audit.list({ principal: "reader" }), patiently)
           .toMatchObject([{ action: "GET /api/audit", status: "403" }]);
       });
 
@@ -173,7 +176,7 @@ onEveryEngine(
         const params = { name: "memory_recall", arguments: { query: "the secret plover", scope: "global" } };
         await (await send("POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params })).text();
         await expect
-          .poll(() => varve.audit.list({ principal: name }))
+          .poll(() => varve.audit.list({ principal: name }), patiently)
           .toMatchObject([{ action: "tool memory_recall", targets: { scope: "global" }, status: "ok" }]);
       });
 
@@ -184,7 +187,7 @@ onEveryEngine(
         const { signal } = controller;
         await fetch(`${gateway.url}/api/events`, { headers: { authorization: `Bearer ${secret}` }, signal });
         await expect
-          .poll(() => varve.audit.list({ principal: "listener" }))
+          .poll(() => varve.audit.list({ principal: "listener" }), patiently)
           .toMatchObject([{ action: "GET /api/events" }]);
         controller.abort();
       });
@@ -209,7 +212,7 @@ onEveryEngine(
         expect(answer.status).toBe(500);
         broken = false;
         await send("GET", "/api/status");
-        await expect.poll(() => varve.audit.list({ principal: name })).toHaveLength(3);
+        await expect.poll(() => varve.audit.list({ principal: name }), patiently).toHaveLength(3);
       });
 
       it("is empty when the setting is off", async () => {

@@ -8,6 +8,9 @@ import { startGateway } from "../../src/http/index.ts";
 import { openVarve, type Varve } from "../../src/index.ts";
 import { bindToPolicies, databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
 
+/** Only a broken test waits this long. */
+const patiently = { timeout: 600_000 };
+
 const kinds = databaseKinds.filter((kind) => kind === "postgres");
 
 describe.each(kinds)("a role that is bound by policies on %s", () => {
@@ -43,7 +46,7 @@ describe.each(kinds)("a role that is bound by policies on %s", () => {
       expect((await fetch(`${gateway.url}/api/sessions`, { headers })).status).toBe(200);
       await (await fetch(`${gateway.url}/mcp`, { method: "POST", headers, body })).text();
       await expect
-        .poll(() => varve.audit.list({ principal: "bound" }))
+        .poll(() => varve.audit.list({ principal: "bound" }), patiently)
         .toMatchObject([{ action: "tool memory_stats", status: "ok" }, { action: "GET /api/sessions" }]);
       const stream = await fetch(`${gateway.url}/api/events`, { headers });
       const reader = stream.body?.getReader();

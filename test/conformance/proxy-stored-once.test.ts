@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { identifyBlocks } from "../../src/domain/index.ts";
 import { type Gateway, type GatewayLogRecord, startGateway } from "../../src/http/index.ts";
-import type { Varve } from "../../src/index.ts";
+import type { Session, Varve } from "../../src/index.ts";
 import { ClaudeCodeClient } from "../support/claude-code-client.ts";
 import { onEveryEngine } from "../support/engines.ts";
 import type { Json, Said } from "../support/model-server/dialect.ts";
@@ -54,7 +54,8 @@ onEveryEngine("one conversation on several ways", (get) => {
     ends.push(server.close);
     const agent = `a${randomUUID().slice(0, 8)}`;
     const window = windowTokens === undefined ? {} : { windowTokens };
-    const proxy = { anthropic: { baseUrl: server.url }, engineTimeoutMs: never, ...window };
+    const limits = { engineTimeoutMs: never, requestsPerMinute: 1_000_000 };
+    const proxy = { anthropic: { baseUrl: server.url }, ...limits, ...window };
     const config = { agent, proxy, gateway: { requestsPerMinute: 1_000_000 } };
     const log: GatewayLogRecord[] = [];
     let gateway: Gateway;
@@ -139,6 +140,27 @@ onEveryEngine("one conversation on several ways", (get) => {
     await expectOnce(stage, client);
   });
 
+  test("a watched file, whose first line is imported before the reply through the proxy", async () => {
+    const stage = await open();
+    const client = stage.client();
+    const watch = () => stage.varve.import([client.path], { source: "claude-code", waitForReply: true });
+    const imports: Promise<{ imported: number }>[] = [];
+    stage.server.options = {
+      ...stage.server.options,
+      say: (body) => {
+        imports.push(watch());
+        return say(body);
+      },
+    };
+    await client.prompt("Question one");
+    expect((await imports[0])?.imported).toBe(0);
+    stage.server.options = { ...stage.server.options, say };
+    await watch();
+    await client.prompt("Task two");
+    await watch();
+    await expectOnce(stage, client);
+  });
+
   test("an import first, then the proxy", async () => {
     const stage = await open();
     const client = stage.client();
@@ -190,6 +212,70 @@ onEveryEngine("one conversation on several ways", (get) => {
     const own = (await list(stage)).find(({ sessionId }) => sessionId !== client.sessionId);
     const found = await stage.varve.context.grep({ session: own, pattern: "secret" });
     expect(found.matches).toEqual([]);
+  });
+
+  /** The texts of all branches of a session. */
+  const exportAll = async ({ varve }: Stage, session: Session): Promise<string> => {
+    let exported = "";
+    for await (const text of varve.transcripts.export(session, "jsonl")) exported += text;
+    return exported;
+  };
+
+  test.each([
+    ["sk-ant-oat01-mine", "sk-ant-oat01-other"],
+    ["sk-mine", "sk-other"],
+    ["sk-mine", "sk-ant-oat01-other"],
+    ["sk-ant-oat01-mine", "sk-other"],
+  ])("%s is not joined by %s with the same session id and first message", async (mine, theirs) => {
+    for (const order of ["before the import", "after the import"]) {
+      const stage = await open();
+      const client = stage.client();
+      client.apiKey = mine;
+      const other = stage.client({ sessionId: client.sessionId, machine: "other" });
+      other.apiKey = theirs;
+      if (order === "before the import") await other.prompt("begin");
+      await client.prompt("begin");
+      await importFile(stage, client);
+      if (order === "after the import") await other.prompt("begin");
+      await client.prompt("The password is heliotrope.");
+      await importFile(stage, client);
+      await other.prompt("What is it?");
+      await stage.restart();
+      client.baseUrl = stage.proxy;
+      other.baseUrl = stage.proxy;
+      await client.prompt("Is it stored?");
+      await other.prompt("And now?");
+      await importFile(stage, client);
+      const sessions = await list(stage);
+      expect(sessions, order).toHaveLength(2);
+      const own = await stage.varve.sessions.get(client.sessionId);
+      const foreign = sessions.find(({ key }) => key !== own.key);
+      if (!foreign) return;
+      expect(await exportAll(stage, own)).not.toMatch(/What is it|And now/);
+      expect(await exportAll(stage, own)).toContain("Is it stored");
+      expect(await exportAll(stage, foreign)).not.toContain("heliotrope");
+      expect([own.messageCount, foreign.messageCount]).toEqual([6, 6]);
+      expect(stage.log.filter(({ event }) => event === "error")).toEqual([]);
+    }
+  });
+
+  test.each(["sk-other", "sk-ant-oat01-other"])("an imported session is not taken over by %s", async (theirs) => {
+    const stage = await open(8_000);
+    const client = stage.client();
+    client.baseUrl = stage.server.url;
+    await client.prompt("begin");
+    await client.prompt("The password is heliotrope.");
+    await importFile(stage, client);
+    const other = stage.client({ sessionId: client.sessionId, machine: "other" });
+    other.apiKey = theirs;
+    await other.prompt("begin");
+    await other.prompt(`What is it? ${"river stone cloud ".repeat(2_000)}`).catch(() => undefined);
+    expect(JSON.stringify(stage.server.seen.slice(2).map(({ body }) => body))).not.toContain("heliotrope");
+    client.baseUrl = stage.proxy;
+    await client.prompt("Is it stored?");
+    const own = await stage.varve.sessions.get(client.sessionId);
+    expect(await exportAll(stage, own)).toContain("Is it stored");
+    expect(await exportAll(stage, own)).not.toContain("What is it");
   });
 
   test("a person who signed in stays the same when the token is renewed", async () => {

@@ -137,3 +137,22 @@ it("ends when the gateway closes", async () => {
   expect(await stream.next()).toBeUndefined();
   await expect(fetch(`${stage.gateway.url}/health`)).rejects.toThrow();
 });
+
+it("one token cannot take the streams of another", async () => {
+  const token = (name: string) => ({ name, token: sha256(name), rights: ["read" as const] });
+  const limited = await setStage({
+    tokens: [token("greedy"), token("modest")],
+    maxStreams: 3,
+    quotas: { streams: 2 },
+  });
+  const open = (name: string) =>
+    fetch(`${limited.gateway.url}/api/events`, { headers: { authorization: `Bearer ${name}` } });
+  const greedy = [await open("greedy"), await open("greedy"), await open("greedy")];
+  expect(greedy.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(greedy[2]?.headers.get("retry-after")).toBe("5");
+  expect((await greedy[2]?.text()) ?? "").toContain("gateway.quotas.streams");
+  const modest = [await open("modest"), await open("modest")];
+  expect(modest.map(({ status }) => status)).toEqual([200, 429]);
+  expect((await modest[1]?.text()) ?? "").toContain("gateway.maxStreams");
+  await limited.end();
+});

@@ -20,6 +20,9 @@ import { startGateway } from "../../src/http/index.ts";
 import { openVarve } from "../../src/index.ts";
 import { type Stage, scratchHome, setStage } from "./gateway-stage.ts";
 
+/** Only a broken test waits this long. */
+const patiently = { timeout: 600_000 };
+
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -145,10 +148,10 @@ describe("TLS", () => {
     expect(first.name).toBe("one");
     expect(first.answer).toMatch(/^HTTP\/1\.1 200 /);
     writeFileSync(pem("used.crt"), "half a file");
-    await expect.poll(() => stage.log).toContainEqual(expect.objectContaining({ path: "the TLS files" }));
+    await expect.poll(() => stage.log, patiently).toContainEqual(expect.objectContaining({ path: "the TLS files" }));
     expect((await askTls(port, "wrong")).answer).toMatch(/^HTTP\/1\.1 401 /);
     for (const end of ["key", "crt"]) copyFileSync(pem(`two.${end}`), pem(`used.${end}`));
-    await expect.poll(async () => (await askTls(port, tokenOf(stage))).name).toBe("two");
+    await expect.poll(async () => (await askTls(port, tokenOf(stage))).name, patiently).toBe("two");
   });
 
   it("is refused when the files are missing, do not match, or others can read the key", async () => {

@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Json } from "../support/model-server/dialect.ts";
-import { failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
+import { failuresIn, introduceKey, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
 
 let stage: ProxyStage;
 afterEach(() => stage.end());
@@ -103,6 +103,7 @@ describe("a result that is larger than the window", () => {
       maxRetries: 0,
       defaultHeaders: { "x-varve-session": "large" },
     });
+    await introduceKey(stage, "sk-client");
     const large = `${words(6_000, 1)} the needle ${words(6_000, 2)}`;
     const messages: Anthropic.MessageParam[] = [
       { role: "user", content: "Read the log." },

@@ -1,7 +1,7 @@
 /** Many clients at once, and many requests of one conversation at once. */
 import Anthropic from "@anthropic-ai/sdk";
 import { afterEach, describe, expect, it } from "vitest";
-import { failuresIn, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
+import { failuresIn, introduceKey, type ProxyStage, setProxyStage, words } from "./proxy-stage.ts";
 
 let stage: ProxyStage;
 afterEach(() => stage.end());
@@ -53,6 +53,7 @@ describe("many at once", () => {
 
   it("requests with one history become branches of it", async () => {
     stage = await setProxyStage({ server: { limitTokens: 8_000 }, proxy: { windowTokens: 8_000 } });
+    await introduceKey(stage, "sk-client");
     const client = clientOf("fan");
     const history: Anthropic.MessageParam[] = Array.from({ length: 100 }, (_, index) => ({
       role: index % 2 === 0 ? "user" : "assistant",

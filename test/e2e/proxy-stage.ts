@@ -46,6 +46,7 @@ export async function setProxyStage(given: ProxyStageOptions): Promise<ProxyStag
         anthropic: { baseUrl: server.url },
         openai: { baseUrl: `${server.url}/v1` },
         engineTimeoutMs: never,
+        requestsPerMinute: 1_000_000,
         ...given.proxy,
       },
     },
@@ -72,6 +73,21 @@ export async function setProxyStage(given: ProxyStageOptions): Promise<ProxyStag
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** Has the provider accept a client's key, without recording: nothing is stored or summarised for an unknown key. */
+export async function introduceKey({ anthropic, server }: ProxyStage, apiKey: string): Promise<void> {
+  const { options } = server;
+  server.options = { limitTokens: 1_000_000 };
+  const answer = await fetch(`${anthropic}/v1/messages`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": apiKey, "x-varve-record": "off" },
+    body: JSON.stringify({ model: "m", max_tokens: 1, messages: [{ role: "user", content: "hello" }] }),
+  });
+  if (!answer.ok) throw new Error(`The provider answered ${answer.status}.`);
+  await answer.arrayBuffer();
+  server.options = options;
+  server.seen.length = 0;
 }
 
 /**

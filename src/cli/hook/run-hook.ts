@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { HookFlags } from "./answer-with-engine.ts";
 import { askGateway, findGateway } from "./gateway-client.ts";
+import { checkHookOutput } from "./hook-output.ts";
 
 const deadlineMs = 1_500;
 /** Claude Code waits about this long for the last hook of a session. */
@@ -33,15 +34,13 @@ export async function runHook(event: string, flags: HookFlags): Promise<void> {
     const ms = Math.round(performance.now() - started);
     writeLog(home, { time: new Date().toISOString(), event, ms, ...record });
   };
-  setTimeout(
-    () => {
-      log({ error: "the hook took too long and was stopped" });
-      process.exit(0);
-    },
-    flags.deadline ?? (event === "SessionEnd" ? endDeadlineMs : deadlineMs),
-  );
+  const timeoutMs = flags.deadline ?? (event === "SessionEnd" ? endDeadlineMs : deadlineMs);
+  setTimeout(() => {
+    log({ error: "the hook took too long and was stopped" });
+    process.exit(0);
+  }, timeoutMs);
   try {
-    const output = await answer(event, home, flags);
+    const output = checkHookOutput(event, await answer(event, { home, timeoutMs, log }, flags));
     if (output !== undefined) await print(JSON.stringify(output));
   } catch (error) {
     log({ error: error instanceof Error ? error.message : String(error) });
@@ -50,13 +49,25 @@ export async function runHook(event: string, flags: HookFlags): Promise<void> {
   process.exit(0);
 }
 
-async function answer(event: string, home: string, flags: HookFlags): Promise<unknown> {
+interface HookContext {
+  home: string;
+  timeoutMs: number;
+  log(record: Record<string, unknown>): void;
+}
+
+/** The share of the time limit that the gateway may take to prove itself; the rest is for the engine. */
+const proofShare = 0.4;
+
+async function answer(event: string, { home, timeoutMs, log }: HookContext, flags: HookFlags): Promise<unknown> {
   const input = selectInput(event, await readInput());
   const gateway = flags.database === undefined ? findGateway(home) : undefined;
   if (gateway) {
     const query = flags.agent === undefined ? "" : `?agent=${encodeURIComponent(flags.agent)}`;
-    const reply = await askGateway(gateway, `/api/hooks/claude-code${query}`, JSON.stringify(input));
+    const path = `/api/hooks/claude-code${query}`;
+    const proofMs = timeoutMs * proofShare;
+    const reply = await askGateway(gateway, { path, body: JSON.stringify(input), proofMs });
     if (reply.status === "answered") return reply.output;
+    if (reply.status === "unproven") log({ error: reply.because });
   }
   const { answerWithEngine } = await import("./answer-with-engine.ts");
   return answerWithEngine(input, { ...flags, home });

@@ -69,5 +69,27 @@ export const gatewaySection = z.strictObject({
     .default(32 * 1024 * 1024)
     .describe("The maximum request size, in bytes."),
   requestsPerMinute: z.int().min(1).default(600).describe("The maximum requests per minute and token."),
+  maxConnections: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(1_000)
+    .describe("The maximum number of open connections; more are closed at once."),
+  maxStreams: z.int().min(1).max(100_000).default(256).describe("The maximum number of open event streams."),
+  quotas: z
+    .strictObject({
+      bytesPerDay: z
+        .int()
+        .min(1)
+        .default(1024 * 1024 * 1024)
+        .describe("The maximum bytes per day and token in requests that write; the owner's tokens are not limited."),
+      turnsPerDay: z
+        .int()
+        .min(1)
+        .default(2_000)
+        .describe("The maximum turns per day and token, each of which calls models; the owner's are not limited."),
+      streams: z.int().min(1).max(100_000).default(16).describe("The maximum number of open event streams per token."),
+    })
+    .prefault({}),
   requestTimeoutMs: z.int().min(100).default(120_000).describe("The time limit of a request, in milliseconds."),
 });

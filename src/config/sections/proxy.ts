@@ -10,6 +10,17 @@ const address = z
 /** The model proxy between a client and its provider. */
 export const proxySection = z.strictObject({
   enabled: z.boolean().default(true).describe("Whether the gateway offers the model proxy."),
+  requireToken: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether every request needs an access token of the gateway. On an address other than loopback it always does.",
+    ),
+  requestsPerMinute: z
+    .int()
+    .min(1)
+    .default(600)
+    .describe("The maximum requests per minute without an access token, per provider key and per address."),
   anthropic: z
     .strictObject({
       baseUrl: address

@@ -102,6 +102,32 @@ export const searchSection = z.strictObject({
     .max(60_000)
     .default(1_500)
     .describe("How long the gateway waits after a change in these folders before it reads them, in milliseconds."),
+  regexTimeoutMs: z
+    .int()
+    .min(10)
+    .max(600_000)
+    .default(10_000)
+    .describe(
+      "How long the texts of one search by a regular expression are matched, in milliseconds; then it returns what it found.",
+    ),
+  regexConcurrency: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(2)
+    .describe("How many searches by regular expressions run at the same time; others wait, callers take turns."),
+  regexPerCaller: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(1)
+    .describe("How many searches by regular expressions one access token may run at the same time; others wait."),
+  regexWaiting: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(100)
+    .describe("How many searches by regular expressions of one access token may wait; more are refused."),
   limit: z.int().min(1).max(1000).default(10).describe("The number of results, when a search does not specify it."),
   freshMax: z
     .int()

@@ -9,6 +9,7 @@ import { type ExpandOptions, type Expansion, expandSummaries } from "./expand.ts
 import { checkGrant, type Grant, spendGrant } from "./grants.ts";
 import { grep } from "./grep/grep.ts";
 import type { GrepOptions, GrepResult } from "./grep/grep-types.ts";
+import { PatternSearches } from "./grep/pattern-searches.ts";
 import { resolveSearchScope, type ScopeResolver, type SearchScope, widenScope } from "./search-scope.ts";
 
 export type GrepRequest = SearchScope &
@@ -51,6 +52,13 @@ export interface HistoryReaderOptions extends ScopeResolver {
 export function createHistoryReader(options: HistoryReaderOptions): HistoryReader {
   const { store, config } = options;
   const { maxExpandTokens } = config.context;
+  const { regexTimeoutMs, regexConcurrency, regexPerCaller, regexWaiting } = config.search;
+  const searches = new PatternSearches({
+    timeoutMs: regexTimeoutMs,
+    running: regexConcurrency,
+    runningPerCaller: regexPerCaller,
+    waitingPerCaller: regexWaiting,
+  });
   const spend = async (grant: Grant | undefined, tokens: number): Promise<void> => {
     if (!grant || (await spendGrant(store, grant, tokens))) return;
     throw new VarveError("REFUSED", `The answer has ${tokens} tokens, more than the grant ${grant.id} has left.`, {
@@ -67,7 +75,9 @@ export function createHistoryReader(options: HistoryReaderOptions): HistoryReade
         });
       }
       const visibility = await resolveSearchScope(options, request);
-      const found = await grep(store, { ...visibility, pattern, mode, scope, sort, since, before, limit, signal });
+      const caller = request.principal?.name ?? "";
+      const asked = { ...visibility, pattern, mode, scope, sort, since, before, limit, caller, signal };
+      const found = await grep(store, searches, asked);
       await spend(request.grant, Math.ceil(JSON.stringify(found.matches).length / 4));
       return found;
     },

@@ -158,7 +158,7 @@ export function findIdentifiers(text: string, max: number): { identifier: string
   const head = text.length <= charsMax ? text : text.slice(-charsMax);
   for (const [last, word] of head.split(separators).entries()) {
     if (word.length < 3 || word.length > lengthMax) continue;
-    const identifier = word.replace(/^[=:]+|[.:!?。，]+$/g, "");
+    const identifier = word.replace(/^[=:]+|(?<![.:!?。，])[.:!?。，]+$/g, "");
     const known = found.get(identifier);
     if (known !== undefined) {
       known.count += 1;

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { hasRight } from "../../authorization/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { messageSchema } from "../message-schema.ts";
+import { createMessagesSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
 import { requireSession } from "../session-access.ts";
@@ -147,7 +147,7 @@ const commit = createRoute({
     body: jsonBody(
       fields({
         key: text(512).describe("The idempotency key of this turn."),
-        messages: z.array(messageSchema).min(1).max(turnMessagesMax),
+        messages: createMessagesSchema(turnMessagesMax),
         windowTokens: z.number().int().min(1).optional(),
         observedTokens: z.number().int().min(1).optional().describe("The prompt tokens that the provider counted."),
         estimatedTokens: z.number().int().min(1).optional().describe("The estimate for the same prompt."),

@@ -8,7 +8,6 @@ import { tokenCacheMs } from "../token-registry.ts";
 import type { TokenPrincipal } from "../tokens.ts";
 
 const heartbeatMs = 15_000;
-const streamsMax = 100;
 
 const events = createRoute({
   method: "get",
@@ -27,31 +26,53 @@ const events = createRoute({
 });
 
 export function addEventRoute(app: GatewayApp, gateway: GatewayContext): void {
-  let streams = 0;
+  const { maxStreams, quotas } = gateway.settings;
+  const streams = createStreamCounter(maxStreams, quotas.streams);
   addRoute(app, events, (c) => {
-    if (streams >= streamsMax) {
-      throw new VarveError("RATE_LIMITED", `There are already ${streamsMax} open event streams.`, {
-        remedy: "Close some of them and try again.",
-        details: { retryAfterSeconds: 5 },
-      });
-    }
     // The same handler answers HEAD requests, which never read the stream.
     if (c.req.method === "HEAD") return c.body(null, 200, { "Content-Type": "text/event-stream" });
     const principal = c.get("principal");
     const lastId = c.req.header("last-event-id");
-    streams += 1;
+    const close = streams.open(principal.name);
     return streamSSE(
       c,
       async (stream) => {
         try {
           await streamEvents(gateway, principal, stream, lastId);
         } finally {
-          streams -= 1;
+          close();
         }
       },
       async (error) => gateway.log({ event: "error", method: "GET", path: c.req.path, error }),
     );
   });
+}
+
+/** Counts open streams, in total and per token, so that one token cannot take the streams of all others. */
+function createStreamCounter(max: number, perToken: number): { open(token: string): () => void } {
+  const counts = new Map<string, number>();
+  let total = 0;
+  const refuse = (message: string, setting: string): never => {
+    throw new VarveError("RATE_LIMITED", message, {
+      remedy: `Close some of them and try again, or raise ${setting}.`,
+      details: { retryAfterSeconds: 5 },
+    });
+  };
+  return {
+    open(token) {
+      const own = counts.get(token) ?? 0;
+      if (own >= perToken) refuse(`This token has ${own} open event streams already.`, "gateway.quotas.streams");
+      if (total >= max) refuse(`There are already ${total} open event streams.`, "gateway.maxStreams");
+      total += 1;
+      counts.set(token, own + 1);
+      return () => {
+        total -= 1;
+        const left = (counts.get(token) ?? 1) - 1;
+        if (left === 0) counts.delete(token);
+        else counts.set(token, left);
+      };
+    },
+  };
 }
 
 async function streamEvents(

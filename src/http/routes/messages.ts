@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Entry } from "../../domain/index.ts";
 import type { Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { messageSchema } from "../message-schema.ts";
+import { createMessagesSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
 import { requireReadableSession, requireSession } from "../session-access.ts";
@@ -67,7 +67,7 @@ const append = createRoute({
   request: {
     params: sessionParam,
     query,
-    body: jsonBody(fields({ messages: z.array(messageSchema).min(1).max(batchMax) })),
+    body: jsonBody(fields({ messages: createMessagesSchema(batchMax) })),
   },
   responses: { 200: jsonContent(appendedSchema, "The outcome for each message."), ...failures },
 });

@@ -7,14 +7,16 @@ import type { ModelProxy, Provider } from "../../proxy/index.ts";
 import { isLoopback } from "../addresses.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "../context.ts";
 import { takeRequest } from "../guards.ts";
+import { createRateLimiter } from "../rate-limit.ts";
 import { readOrCreateToken } from "../token-file.ts";
-import { describeTokenFault, type TokenPrincipal } from "../tokens.ts";
+import { describeTokenFault, hashSecret, type TokenPrincipal } from "../tokens.ts";
 
 const tokenHeader = "x-varve-token";
 
 /** The proxy's code is loaded on the first request, since most gateways never get one. */
 export function addProxyRoutes(app: GatewayApp, gateway: GatewayContext): void {
   if (!gateway.varve.settings.config.proxy.enabled) return;
+  const limitKey = createKeyLimiter(gateway);
   let opened: Promise<ModelProxy> | undefined;
   const open = async (): Promise<ModelProxy> => {
     const { createProxy } = await import("../../proxy/index.ts");
@@ -32,16 +34,16 @@ export function addProxyRoutes(app: GatewayApp, gateway: GatewayContext): void {
   for (const provider of ["anthropic", "openai"] as const) {
     app.all(`/proxy/${provider}/*`, async (c) => {
       const { principal, useOwnKey } = await admit(gateway, c, provider);
+      if (principal === undefined) limitKey(c);
       const body = await readBody(gateway, c);
       opened ??= open();
       const proxy = await opened;
-      const url = new URL(c.req.url);
       const headers = new Headers(c.req.raw.headers);
       if (useOwnKey) for (const name of ["x-api-key", "authorization"]) headers.delete(name);
       const answer = await proxy.handle({
         provider,
         method: c.req.method,
-        path: url.pathname.slice(`/proxy/${provider}`.length) + url.search,
+        path: readTarget(c, provider),
         headers,
         body,
         signal: c.req.raw.signal,
@@ -74,9 +76,41 @@ async function admit(
     if (index === 0 || found.fault !== "unknown")
       throw createUnauthorizedError(gateway, c, describeTokenFault(found.fault));
   }
-  if (!isLoopback(gateway.address.host))
+  if (gateway.varve.settings.config.proxy.requireToken || !isLoopback(gateway.address.host))
     throw createUnauthorizedError(gateway, c, "The model proxy needs an access token of the gateway.");
   return { useOwnKey: false };
+}
+
+/** Counts a request without an access token against its provider key, which is hashed, and against its address. */
+function createKeyLimiter(gateway: GatewayContext): (c: Context<GatewayEnv>) => void {
+  const { requestsPerMinute } = gateway.varve.settings.config.proxy;
+  const limiter = createRateLimiter(gateway.clock, requestsPerMinute);
+  return (c) => {
+    const key = c.req.header("x-api-key") || c.req.header("authorization") || "";
+    const callers = [`address ${readAddress(c)}`, `key ${hashSecret(key).toString("base64")}`];
+    const waits = callers.flatMap((caller) => limiter.take(caller) ?? []);
+    if (waits.length === 0) return;
+    const retryAfterSeconds = Math.max(...waits.map((wait) => wait.retryAfterSeconds));
+    const limit = `${requestsPerMinute} requests per minute without an access token`;
+    throw new VarveError("RATE_LIMITED", `The limit of ${limit} is exceeded.`, {
+      remedy: `Wait ${retryAfterSeconds} s and try again, or raise proxy.requestsPerMinute.`,
+      details: { retryAfterSeconds },
+    });
+  };
+}
+
+/** Returns the path after the provider's name, as it was sent: the router compares decoded paths. */
+function readTarget(c: Context<GatewayEnv>, provider: Provider): string {
+  const { pathname, search } = new URL(c.req.url);
+  const prefix = `/proxy/${provider}`;
+  if (pathname.startsWith(`${prefix}/`)) return pathname.slice(prefix.length) + search;
+  throw new VarveError("BAD_REQUEST", `The path does not start with ${prefix}/.`, {
+    remedy: "Send the name of the provider without encoding it.",
+  });
+}
+
+function readAddress(c: Context<GatewayEnv>): string {
+  return c.env?.incoming?.socket.remoteAddress ?? "unknown";
 }
 
 function admitToken(gateway: GatewayContext, c: Context<GatewayEnv>, found: TokenPrincipal): Principal {
@@ -91,7 +125,7 @@ function admitToken(gateway: GatewayContext, c: Context<GatewayEnv>, found: Toke
 }
 
 function createUnauthorizedError(gateway: GatewayContext, c: Context<GatewayEnv>, message: string): VarveError {
-  takeRequest(gateway, `address ${c.env?.incoming?.socket.remoteAddress ?? "unknown"}`);
+  takeRequest(gateway, `address ${readAddress(c)}`);
   return new VarveError("UNAUTHORIZED", message, {
     remedy: `Send an access token of the gateway in the header ${tokenHeader}, or instead of the provider's key.`,
   });

@@ -3,6 +3,7 @@ import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { VarveError } from "../../domain/index.ts";
 import type { MessageState, TurnEvent, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
+import { createDailyQuota } from "../daily-quota.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, text } from "../schemas.ts";
 import { refuseForeignKey, resolveAgent } from "../session-access.ts";
@@ -151,12 +152,18 @@ const get = createRoute({
 export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
   const { varve } = gateway;
   const waitMsMax = Math.max(100, gateway.settings.requestTimeoutMs - marginMs);
+  const quota = createDailyQuota(gateway.clock, {
+    max: gateway.settings.quotas.turnsPerDay,
+    what: "turns",
+    setting: "gateway.quotas.turnsPerDay",
+  });
   addRoute(app, post, async (c) => {
     const { stream: streamWanted, ...inbound } = c.req.valid("json");
     const principal = c.get("principal");
     refuseScopedToken(principal);
     const agent = resolveAgent(principal, c.req.valid("query").agent);
     refuseForeignKey(agent === undefined ? principal : { ...principal, agents: [agent] }, inbound.session);
+    quota.take(principal, 1);
     const accepted = await varve.turns.accept({ ...inbound, agent });
     const isStream = streamWanted ?? c.req.header("accept")?.includes("text/event-stream") ?? false;
     if (isStream) {

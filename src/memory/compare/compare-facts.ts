@@ -64,7 +64,7 @@ function normalise(text: string): string {
     .normalize("NFKC")
     .toLowerCase()
     .replaceAll(/\s+/g, " ")
-    .replace(/[.!。！\s]+$/u, "")
+    .replace(/(?<![.!。！\s])[.!。！\s]+$/u, "")
     .trim();
 }
 
@@ -121,7 +121,7 @@ function isHarmless({ remark }: SlotFill, sets: WordSets): boolean {
  * speaker.
  */
 function listClauses(sentence: string, { lexicon, self }: WordSets): string[] {
-  const clauses = sentence.split(lexicon.unspaced ? /[，、；]/u : /[;,]\s+|\s+(?:and|und|et|y|e|и)\s+/iu);
+  const clauses = sentence.split(lexicon.unspaced ? /[，、；]/u : /[;,]\s+|(?<!\s)\s+(?:and|und|et|y|e|и)\s+/iu);
   if (clauses.length === 1) return [sentence];
   const subject = /^\p{L}+(?=\s)/u.exec(sentence)?.[0] ?? "";
   const withSubject = self.has(subject.toLowerCase()) ? clauses.slice(1).map((one) => `${subject} ${one}`) : [];

@@ -132,7 +132,7 @@ function matchAttribute(text: string, sets: WordSets, forms: readonly AttributeF
 
 function splitAtCopula(text: string, sets: WordSets): [string, string] | undefined {
   const groups = sets.copulaSplit.exec(text)?.groups;
-  return groups ? [groups.left ?? "", (groups.right ?? "").replace(/[.!。！\s]+$/u, "")] : undefined;
+  return groups ? [groups.left ?? "", (groups.right ?? "").replace(/(?<![.!。！\s])[.!。！\s]+$/u, "")] : undefined;
 }
 
 /** The attribute at the head of a noun phrase, and the rest of the phrase as its subject. */
@@ -180,7 +180,7 @@ function findHeadAt(words: readonly string[], own: readonly string[], sets: Word
 
 const particles: Readonly<Record<string, { left: RegExp; end: RegExp }>> = {
   zh: {
-    left: /^(?<left>[^，。]{1,40}?)(?:现在|目前|如今|已经)*(?:是|为|：|:|=|改成了?|改为了?|改到了?|变成了?|换成了?|变为|调整为|推迟到了?|提前到了?|移到了?|涨到了?|降到了?)(?<value>[^，。]+?)了?[。！.!]*$/u,
+    left: /^(?<left>[^，。]{1,40}?)(?:现在|目前|如今|已经)*(?:是|为|：|:|=|改成了?|改为了?|改到了?|变成了?|换成了?|变为|调整为|推迟到了?|提前到了?|移到了?|涨到了?|降到了?)(?<value>[^，。]{1,400}?)了?[。！.!]*$/u,
     end: /(?:的)$/u,
   },
   ja: {
@@ -226,7 +226,7 @@ function createFill(slot: string, who: string, stated: string, kind: ValueKind, 
 
 /** Separates a value from remarks about it: "Ghent since May", "Acme and I like it". */
 function splitValue(stated: string, kind: ValueKind, slot: string, sets: WordSets): { value: string; remark: string } {
-  const text = stripMarkers(stated.replace(/[.!。！\s]+$/u, ""), sets.markers, false)
+  const text = stripMarkers(stated.replace(/(?<![.!。！\s])[.!。！\s]+$/u, ""), sets.markers, false)
     .replaceAll(/\s+/g, " ")
     .trim();
   if (kind === "date" || kind === "number" || slot === "address") return { value: text, remark: "" };

@@ -12,7 +12,7 @@ export const selfToken = "\u0001self";
 export const ownToken = "\u0001own";
 
 const piece =
-  /[\p{L}\p{N}_.+-]+@[\p{L}\p{N}.-]+[\p{L}\p{N}]|https?:\/\/\S+|\d+(?:[.,:/-]\d+)*|[\p{L}\p{N}][\p{L}\p{N}_'’./-]*[\p{L}\p{N}]|[\p{L}\p{N}]|[€$£¥₽%]/gu;
+  /(?<![\p{L}\p{N}_.+-])[\p{L}\p{N}_.+-]+@[\p{L}\p{N}.-]+[\p{L}\p{N}]|https?:\/\/\S+|\d+(?:[.,:/-]\d+)*|[\p{L}\p{N}][\p{L}\p{N}_'’./-]*[\p{L}\p{N}]|[\p{L}\p{N}]|[€$£¥₽%]/gu;
 const measure = /^(\d+(?:[.,]\d+)?)(\p{L}{1,4}|[%€$£¥])$/u;
 const possessive = /['’]s?$/u;
 

@@ -39,7 +39,7 @@ function countTokens(usage: TokenUsage | undefined, asked: string, answered: str
 
 /** Extracts JSON from an answer, with or without a fence and surrounding text. */
 export function extractJson(text: string): unknown {
-  const fenced = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
+  const fenced = /```(?:json)?((?:(?!```)[\s\S])*)```/.exec(text)?.[1]?.trim();
   for (const piece of [fenced, text, sliceBetween(text, "{", "}"), sliceBetween(text, "[", "]")]) {
     if (piece === undefined || piece.trim() === "") continue;
     const value = parseJson(piece);

@@ -15,7 +15,7 @@ const speakerWithin = 6;
 
 /** Code, paths, addresses and output of programs. */
 const technical =
-  /[`{}<>=|\\]|https?:|::|->|\b[\w-]+\.(?:[cm]?[jt]sx?|py|rs|go|java|rb|php|c|h|cpp|md|json|ya?ml|toml|sh|sql|html|css|log|txt|csv)\b|(?:^|\s)[~.]?\/[\w.-]+\/|\b(?:error|exception|stack ?trace|npm|git|docker|function|variable|commit|repo|API|JSON|SQL|regex|compile[rd]?|debug|test(?:s|ing)? (?:fail|pass))\b/iu;
+  /[`{}<>=|\\]|https?:|::|->|[\w-]\.(?:[cm]?[jt]sx?|py|rs|go|java|rb|php|c|h|cpp|md|json|ya?ml|toml|sh|sql|html|css|log|txt|csv)\b|(?:^|\s)[~.]?\/[\w.-]+\/|\b(?:error|exception|stack ?trace|npm|git|docker|function|variable|commit|repo|API|JSON|SQL|regex|compile[rd]?|debug|test(?:s|ing)? (?:fail|pass))\b/iu;
 
 /** Feelings about the talk itself, politeness and requests; each says nothing about the speaker's life. */
 const chatter: Readonly<Record<string, RegExp>> = {

@@ -20,7 +20,7 @@ interface Pattern {
 const explicitForms: readonly RegExp[] = [
   /^(?:(?:please|also|and|but|ok(?:ay)?|so)[, ]+)*(?:remember|memori[sz]e|keep in mind|don'?t forget|make a note|take a note|note to self|save to memory)(?: this| for later)?(?:\s*[:,]|\s+that\b)?\s+(?<rest>.+)$/iu,
   /^(?:bitte )?(?:merk(?:e)? dir|denk daran|vergiss nicht|erinner dich(?: daran)?)(?: bitte)?\s*[:,]?\s*(?:dass )?(?<rest>.+)$/iu,
-  /^(?:s'il te plaît,? )?(?:souviens-toi|retiens|n'oublie pas|note)(?: bien)?\s*[:,]?\s*(?:que |qu')(?<rest>.+)$/iu,
+  /^(?:s'il te plaît,? )?(?:souviens-toi|retiens|n'oublie pas|note)(?: bien)?\s*(?:[:,]\s*)?(?:que |qu')(?<rest>.+)$/iu,
   /^(?:por favor,? )?(?:recuerda|acuérdate(?: de)?|no olvides|ten en cuenta)\s*[:,]?\s*(?:que )?(?<rest>.+)$/iu,
   /^(?:per favore,? )?(?:ricorda(?:ti)?|non dimenticare)\s*[:,]?\s*(?:che )?(?<rest>.+)$/iu,
   /^(?:por favor,? )?(?:lembre-se|lembra-te)(?: de)?\s*[:,]?\s*(?:que )?(?<rest>.+)$/iu,

@@ -93,7 +93,7 @@ function format({ from, unit }: { from: number; unit: RelativeSpan["unit"] }): s
 /** A text with more relative dates than this is no fact; the others stay as they are. */
 const spansMax = 6;
 /** A date or a bracket that follows says already when it is. */
-const isDated = /^\s*[,(]?\s*(?:\d{4}-\d\d|\(\d)/;
+const isDated = /^\s*(?:[,(]\s*)?(?:\d{4}-\d\d|\(\d)/;
 
 /**
  * Adds the date to each relative one: "I saw Ann yesterday (2026-11-16)". A fact is read long after it was said, when

@@ -5,7 +5,7 @@ import type { Span } from "./utterances.ts";
  * facts, "I like tea and coffee" one.
  */
 const conjunctions =
-  /(?:,\s*|\s+)(?:and|but)\s+(?=(?:i|i['’]m|i['’]ve|my|we|our)\s)|(?:,\s*|\s+)(?:und|aber)\s+(?=(?:ich|mein|meine|wir|unser|unsere)\s)|(?:,\s*|\s+)(?:et|mais)\s+(?=(?:je|mon|ma|nous|notre)\s|j['’])|(?:,\s*|\s+)(?:y|pero)\s+(?=(?:yo|mi|me|vivo|trabajo|tengo)\s)|(?:,\s*|\s+)(?:e|ma)\s+(?=(?:io|mi|il mio|la mia|abito|lavoro)\s)|(?:,\s*|\s+)(?:e|mas)\s+(?=(?:eu|meu|minha|moro|trabalho)\s)|(?:,\s*|\s+)(?:и|но|а)\s+(?=(?:я|мой|моя|мы|наш)\s)|[，；](?=我)/giu;
+  /(?:,\s*|(?<!\s)\s+)(?:and|but)\s+(?=(?:i|i['’]m|i['’]ve|my|we|our)\s)|(?:,\s*|(?<!\s)\s+)(?:und|aber)\s+(?=(?:ich|mein|meine|wir|unser|unsere)\s)|(?:,\s*|(?<!\s)\s+)(?:et|mais)\s+(?=(?:je|mon|ma|nous|notre)\s|j['’])|(?:,\s*|(?<!\s)\s+)(?:y|pero)\s+(?=(?:yo|mi|me|vivo|trabajo|tengo)\s)|(?:,\s*|(?<!\s)\s+)(?:e|ma)\s+(?=(?:io|mi|il mio|la mia|abito|lavoro)\s)|(?:,\s*|(?<!\s)\s+)(?:e|mas)\s+(?=(?:eu|meu|minha|moro|trabalho)\s)|(?:,\s*|(?<!\s)\s+)(?:и|но|а)\s+(?=(?:я|мой|моя|мы|наш)\s)|[，；](?=我)/giu;
 
 const wordsLeast = 3;
 /** A longer sentence is no list of facts, and the pattern takes quadratic time on long runs of spaces. */

@@ -132,7 +132,7 @@ const pathCharsMax = 500;
 
 /** Normalises a path under `/memories`. Rejects traversal, also in encoded form. */
 export function checkPath(path: string): string {
-  const clean = path.replace(/\/+$/, "");
+  const clean = path.replace(/(?<!\/)\/+$/, "");
   const segments = clean.split("/").slice(1);
   const isInside = clean === root || clean.startsWith(`${root}/`);
   const isPlain = segments.every((segment) => segment !== "" && segment !== "." && segment !== "..");

@@ -182,10 +182,10 @@ export const english: Lexicon = {
   ended:
     "no longer|not .{1,40} any ?more|any ?more|stopped|quit|gave up|given up|used to|ended|cancelled|canceled|dropped|got rid of|broke up|left|resigned from|is over|is gone|was abolished|has been removed|was removed|was shut down|retired|discontinued|never again",
   replaced: [
-    /(?:instead of|rather than|in place of|replacing|replaces|replaced) (?:the |a |an |my |our )?(?<old>[^,.;]+?)(?= with | by | as | for |[,.;]|$)/iu,
-    /(?:switched|moved|changed|migrated|went|converted|ported|upgraded) from (?<old>[^,.;]+?) to /iu,
-    /, not (?<old>[^,.;]+?) (?:any ?more|as before)/iu,
-    /no longer (?<old>[^,.;]+?)[.,;!]*$/iu,
+    /(?:instead of|rather than|in place of|replacing|replaces|replaced) (?:the |a |an |my |our )?(?<old>[^,.;]{1,120}?)(?= with | by | as | for |[,.;]|$)/iu,
+    /(?:switched|moved|changed|migrated|went|converted|ported|upgraded) from (?<old>[^,.;]{1,120}?) to /iu,
+    /, not (?<old>[^,.;]{1,120}?) (?:any ?more|as before)/iu,
+    /no longer (?<old>[^,.;]{1,120}?)[.,;!]*$/iu,
   ],
   additive:
     "have has had own owns got like likes love loves enjoy enjoys hate hates dislike speak speaks know knows learn learns learning play plays need needs want wants allergic collect collects visited read reading bought can adopted met supports support includes include contains contain accepts",

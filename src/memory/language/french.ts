@@ -158,9 +158,9 @@ export const french: Lexicon = {
   ended:
     "ne .{1,40} plus|n['’].{1,40} plus|plus jamais|arrêté|arrêtée|cessé|abandonné|abandonnée|quitté|quittée|annulé|annulée|supprimé|supprimée|fini|finie|résilié|résiliée",
   replaced: [
-    /(?:au lieu d(?:e|u|es|['’])|à la place d(?:e|u|es|['’])|plutôt qu(?:e|['’])|en remplacement d(?:e|u)) ?(?:le |la |les |l['’]|du |des )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
-    /(?:passée?s?|changée?|migrée?s?|déménagée?s?) de (?<old>[^,.;]+?) (?:à|vers|pour) /iu,
-    /remplacée? (?<old>[^,.;]+?) par /iu,
+    /(?:au lieu d(?:e|u|es|['’])|à la place d(?:e|u|es|['’])|plutôt qu(?:e|['’])|en remplacement d(?:e|u)) ?(?:le |la |les |l['’]|du |des )?(?<old>[^,.;]{1,120}?)(?:[,.;]|$)/iu,
+    /(?:passée?s?|changée?|migrée?s?|déménagée?s?) de (?<old>[^,.;]{1,120}?) (?:à|vers|pour) /iu,
+    /remplacée? (?<old>[^,.;]{1,120}?) par /iu,
   ],
   additive:
     "ai a avons ont possède aime aimons adore déteste parle parlons connais connaît apprends apprend joue besoin veux veut allergique collectionne visité lis lit acheté adopté peux prend contient",

@@ -149,9 +149,9 @@ export const german: Lexicon = {
   ended:
     "nicht mehr|keine? .{0,40}mehr|keinen .{0,40}mehr|keinem .{0,40}mehr|keiner .{0,40}mehr|aufgehört|aufgegeben|gekündigt|beendet|abgeschafft|abgesagt|nie wieder|vorbei|ausgezogen|eingestellt|abgeschaltet|früher",
   replaced: [
-    /(?:anstelle von|anstelle|anstatt|statt) (?:des |der |dem |den |die |das |einem |einer |einen |ein |eine )?(?<old>[^,.;]+?)(?= (?:nutze|benutze|verwende|trinke|nehme|fahre|nutzen|verwenden|jetzt|nun)|[,.;]|$)/iu,
-    /von (?<old>[^,.;]+?) (?:auf|zu|nach) [^,.;]+? (?:gewechselt|umgestiegen|umgestellt|migriert|gezogen|umgezogen)/iu,
-    /nicht mehr (?<old>[^,.;]+?)(?:, sondern|[.;!]*$)/iu,
+    /(?:anstelle von|anstelle|anstatt|statt) (?:des |der |dem |den |die |das |einem |einer |einen |ein |eine )?(?<old>[^,.;]{1,120}?)(?= (?:nutze|benutze|verwende|trinke|nehme|fahre|nutzen|verwenden|jetzt|nun)|[,.;]|$)/iu,
+    /von (?<old>[^,.;]{1,120}?) (?:auf|zu|nach) [^,.;]{1,120}? (?:gewechselt|umgestiegen|umgestellt|migriert|gezogen|umgezogen)/iu,
+    /nicht mehr (?<old>[^,.;]{1,120}?)(?:, sondern|[.;!]*$)/iu,
   ],
   additive:
     "habe hat haben besitze besitzt mag mögen liebe liebt hasse hasst spreche spricht sprechen kenne kennt lerne lernt spiele spielt brauche braucht will möchte allergisch sammle sammelt besucht lese liest gekauft kann adoptiert unterstützt enthält",

@@ -164,9 +164,9 @@ export const italian: Lexicon = {
   ended:
     "non .{1,40} più|mai più|smesso|ho smesso|ha smesso|lasciato|lasciata|abbandonato|licenziato|annullato|annullata|cancellato|cancellata|eliminato|finito|finita",
   replaced: [
-    /(?:al posto di|al posto del|al posto della|invece di|invece del|invece della|anziché) (?:il |la |lo |l['’])?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
-    /(?:passat[oai]|cambiato|migrat[oai]|trasferit[oai]) da (?<old>[^,.;]+?) a /iu,
-    /sostituit[oai] (?:il |la )?(?<old>[^,.;]+?) con /iu,
+    /(?:al posto di|al posto del|al posto della|invece di|invece del|invece della|anziché) (?:il |la |lo |l['’])?(?<old>[^,.;]{1,120}?)(?:[,.;]|$)/iu,
+    /(?:passat[oai]|cambiato|migrat[oai]|trasferit[oai]) da (?<old>[^,.;]{1,120}?) a /iu,
+    /sostituit[oai] (?:il |la )?(?<old>[^,.;]{1,120}?) con /iu,
   ],
   additive:
     "ho ha abbiamo possiedo piace piacciono amo adoro odio parlo parla parliamo conosco so imparo impara gioco gioca suono suona bisogno voglio allergico allergica colleziono visitato leggo comprato adottato posso contiene include",

@@ -155,9 +155,9 @@ export const portuguese: Lexicon = {
   ended:
     "já não|não .{1,40} mais|nunca mais|parei de|parou de|deixei de|deixou de|larguei|abandonei|pedi demissão|saí da|saí do|saí de|cancelado|cancelada|cancelei|eliminado|acabou|terminado",
   replaced: [
-    /(?:em vez de|em vez do|em vez da|em lugar de|no lugar de|no lugar do|no lugar da|ao invés de|ao invés do|ao invés da) (?:o |a )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
-    /(?:passei|passou|passamos|mudei|mudou|mudamos|migrei|migramos|troquei|trocamos) d[eoa] (?<old>[^,.;]+?) para /iu,
-    /(?:troquei|trocou|trocamos|substituí|substituímos|substituiu) (?:o |a )?(?<old>[^,.;]+?) (?:pelo|pela|por) /iu,
+    /(?:em vez de|em vez do|em vez da|em lugar de|no lugar de|no lugar do|no lugar da|ao invés de|ao invés do|ao invés da) (?:o |a )?(?<old>[^,.;]{1,120}?)(?:[,.;]|$)/iu,
+    /(?:passei|passou|passamos|mudei|mudou|mudamos|migrei|migramos|troquei|trocamos) d[eoa] (?<old>[^,.;]{1,120}?) para /iu,
+    /(?:troquei|trocou|trocamos|substituí|substituímos|substituiu) (?:o |a )?(?<old>[^,.;]{1,120}?) (?:pelo|pela|por) /iu,
   ],
   additive:
     "tenho tem temos possuo gosto gosta adoro amo odeio falo fala falamos conheço sei aprendo aprende jogo joga toco toca preciso quero alérgico alérgica coleciono visitei leio comprei adotei posso contém inclui",

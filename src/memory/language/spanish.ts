@@ -154,9 +154,9 @@ export const spanish: Lexicon = {
   ended:
     "ya no|nunca más|no .{1,40} más|dejé de|dejó de|dejado de|he dejado|ha dejado|dejé|abandoné|abandonado|renuncié|cancelado|cancelada|cancelamos|eliminado|se acabó|terminado",
   replaced: [
-    /(?:en lugar del?|en vez del?) (?:el |la |los |las |un |una )?(?<old>[^,.;]+?)(?:[,.;]|$)/iu,
-    /(?:pasado|pasé|pasó|cambiado|cambié|cambió|migrado|migré|mudado|mudé) de (?<old>[^,.;]+?) a /iu,
-    /(?:cambiado|reemplazado|sustituido|cambié|reemplacé) (?:el |la )?(?<old>[^,.;]+?) por /iu,
+    /(?:en lugar del?|en vez del?) (?:el |la |los |las |un |una )?(?<old>[^,.;]{1,120}?)(?:[,.;]|$)/iu,
+    /(?:pasado|pasé|pasó|cambiado|cambié|cambió|migrado|migré|mudado|mudé) de (?<old>[^,.;]{1,120}?) a /iu,
+    /(?:cambiado|reemplazado|sustituido|cambié|reemplacé) (?:el |la )?(?<old>[^,.;]{1,120}?) por /iu,
   ],
   additive:
     "tengo tiene tenemos poseo gusta gustan encanta encantan amo odio hablo habla hablamos conozco sé aprendo aprende juego juega necesito quiero alérgico alérgica colecciono visité leo compré adopté adoptado puedo toco incluye contiene",

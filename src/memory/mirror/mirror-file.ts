@@ -19,7 +19,7 @@ const mark = "<!-- varve mirror:";
 const earlierMark = "<!-- One line is one memory.";
 const title = /^# Memories of \d{4}-\d\d-\d\d\s*$/;
 const item = /^[-*] (?:\((?<category>[a-z]+)\) )?(?<text>.*)$/;
-const idComment = /\s*<!-- (?<id>mem_[0-9a-z]{19}) -->\s*$/;
+const idComment = /(?<!\s)\s*<!-- (?<id>mem_[0-9a-z]{19}) -->\s*$/;
 
 /** Whether Varve wrote a file; every other file belongs to a person and is neither read nor written. */
 export function hasMirrorMark(content: string): boolean {

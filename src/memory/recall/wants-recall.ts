@@ -2,7 +2,7 @@
 const asksForThePast =
   /\b(?:remember|recall|remind|last time|earlier|previously|as (?:i|we) said|you (?:told|said|mentioned)|i (?:told|said|mentioned)|weißt du noch|erinner\w*|letztes mal|vorhin|damals|tu te souviens|la dernière fois|te acuerdas|la última vez|recuerdas)\b|记得|记住|上次|之前|以前|刚才|说过|提到过|回忆|覚えて|前回|この前|기억|지난번/iu;
 const commands = /^\/(?:recall|remember|context)\b/i;
-const quotedFile = /["'`“‘「『][^"'`”’」』\n]{0,200}\.[A-Za-z0-9]{1,8}["'`”’」』]/u;
+const quotedFile = /["'`“‘「『][^"'`“‘「『”’」』\n]{0,200}\.[A-Za-z0-9]{1,8}["'`”’」』]/u;
 const slashCommand = /^\/[a-z][\w-]*/i;
 const smallTalk =
   /^(?:hi|hello|hey|yo|good (?:morning|afternoon|evening|night)|how are you|what'?s up|bye|goodbye|see you|thanks?(?: you)?(?: so much| a lot)?|thx|ty|ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|great|cool|nice|perfect|awesome|done|got it|i see|understood|sounds good|go on|continue|hallo|moin|guten (?:morgen|tag|abend)|danke(?: schön)?|ja|nein|alles klar|passt|bonjour|salut|merci|oui|non|d'accord|hola|buenos días|gracias|vale|sí|你好|您好|早上好|晚上好|再见|谢谢|好的?|嗯+|是的|不是|行|可以|继续|明白了?|こんにちは|ありがとう|はい|いいえ|안녕(?:하세요)?|네|감사합니다)[\s!.,?。！？~、]*$/iu;

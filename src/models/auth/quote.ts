@@ -2,12 +2,16 @@ import { redactSecrets } from "../../domain/index.ts";
 
 const shownMax = 200;
 /** Long runs of letters and digits are probably tokens of an unknown kind. */
-const opaque = /(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[A-Za-z0-9_\-+/=.~%]{20,}/g;
+const opaque = /[A-Za-z0-9_\-+/=.~%]{20,}/g;
 
 /** Quotes the output of a program or server: short, on one line, without secrets. */
 export function quoteSafely(text: string, known: readonly string[] = []): string {
   const without = known.reduce((clean, secret) => clean.replaceAll(secret, "[removed]"), text.slice(-4_000));
-  const line = redactSecrets(without).replaceAll(opaque, "[removed]").replaceAll(/\s+/g, " ").trim();
+  const isToken = (run: string): boolean => /\d/.test(run) && /[A-Za-z]/.test(run);
+  const line = redactSecrets(without)
+    .replaceAll(opaque, (run) => (isToken(run) ? "[removed]" : run))
+    .replaceAll(/\s+/g, " ")
+    .trim();
   return line.length > shownMax ? `${line.slice(0, shownMax)}…` : line;
 }
 

@@ -217,7 +217,7 @@ function readBlock(lines: readonly string[], start: number): Omit<MarkdownBlock,
   }
   const heading = headingPattern.exec(line);
   if (heading) {
-    const title = (heading[2] ?? "").replace(/[ \t]+#+[ \t]*$/, "").trim();
+    const title = (heading[2] ?? "").replace(/(?<![ \t])[ \t]+#+[ \t]*$/, "").trim();
     return { kind: "heading", end: start + 1, level: (heading[1] ?? "#").length, title };
   }
   const fence = fencePattern.exec(line)?.[1];

@@ -54,7 +54,7 @@ export function parseQuery(query: string, options: { interactive?: boolean } = {
       pushPhrase(required, phrase);
       plain.push(phrase);
     } else {
-      const bare = body.replace(/^[("'[{]+|[)"'\]},.;:!?]+$/g, "");
+      const bare = body.replace(/^[("'[{]+|(?<![)"'\]},.;:!?])[)"'\]},.;:!?]+$/g, "");
       if (identifierShape.test(bare)) pushPhrase(identifiers, bare);
       plain.push(body.replaceAll('"', " "));
     }

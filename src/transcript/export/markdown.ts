@@ -68,7 +68,8 @@ function markdownPart(part: Part): string {
 
 /** Uses a fence longer than any run of backticks inside, so that content cannot close it. */
 function fence(text: string, language = ""): string {
-  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = "`".repeat(Math.max(3, longest + 1));
   return `${fence}${language}\n${text}\n${fence}`;
 }

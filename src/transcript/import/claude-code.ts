@@ -55,7 +55,7 @@ class ClaudeCodeReader implements RecordReader {
     const state = isJsonObject(context.state) ? context.state : {};
     const name = getBaseName(context.path);
     this.#fileAgent = /^agent-(.+)$/.exec(name)?.[1];
-    const folder = /([^\\/]+)[\\/]subagents[\\/][^\\/]+$/.exec(context.path)?.[1];
+    const folder = /(?<![^\\/])([^\\/]+)[\\/]subagents[\\/][^\\/]+$/.exec(context.path)?.[1];
     this.#sessionId = readText(state, "sessionId") ?? (this.#fileAgent === undefined ? name : (folder ?? name));
     this.#held = Array.isArray(state.held) ? readHeld(state.held) : context.state === undefined ? [] : undefined;
     this.#title = readText(state, "title");

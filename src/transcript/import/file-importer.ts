@@ -7,7 +7,13 @@ import { findLegacySessions, type LegacySession } from "./legacy.ts";
 import type { PendingTitle } from "./pending-titles.ts";
 import { KnownSession, type PlacedDraft, type Tip } from "./place-entries.ts";
 import type { ImportedSession, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
-import { collectStart, isRecorded, RecordedSession } from "./recorded-session.ts";
+import {
+  type ConversationStart,
+  collectStart,
+  findRecordedIds,
+  isRecorded,
+  RecordedSession,
+} from "./recorded-session.ts";
 import type { FileRecord } from "./records.ts";
 import type { TranscriptSource } from "./transcript-source.ts";
 import { getQuarantineId, type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
@@ -52,6 +58,8 @@ export class FileImporter {
   private readonly recorded = new Map<string, RecordedSession>();
   /** Where the file ended when it was last read, when it is now read from its start. */
   private previousTips: Record<string, Tip> = {};
+  /** The ids of sessions whose own ids belong to sessions of other sources. */
+  private readonly ownIds = new Map<string, string>();
   private pending: (PlacedDraft & { sessionId: string; ref: OpenedSession })[] = [];
   private quarantine: QuarantinedRecord[] = [];
   private readonly name: string | undefined;
@@ -100,6 +108,7 @@ export class FileImporter {
       for (const id of this.listSessions(known.state)) this.sessions.add(id);
       return;
     }
+    if (this.options.waitForReply && this.format.mayBeRecorded && !known && !(await this.hasReply())) return;
     const state = known?.state ? (JSON.parse(known.state) as FileState) : undefined;
     const isContinued = state?.reader !== undefined && known && this.isContinuation(known, stat.size);
     // Lines that were recorded from requests are known by what precedes them.
@@ -134,19 +143,34 @@ export class FileImporter {
     await this.moveHeads();
   }
 
+  private async hasReply(): Promise<boolean> {
+    const reader = this.format.open({ path: this.file, name: this.name, fileTime: 0 });
+    for await (const record of this.source.read({ record: 0, end: 0 }, this.options.signal)) {
+      const events = record.text === undefined ? [] : reader.read(record.text, record.number);
+      if (events.some((event) => event.kind === "entry" && isReply(event.entry))) return true;
+    }
+    return false;
+  }
+
   private async areRecorded(sessionIds: readonly string[]): Promise<boolean> {
     return this.format.mayBeRecorded === true && isRecorded(this.target.store, this.options.agent, sessionIds);
   }
 
-  /** The first texts of a session, by which its requests are known. */
-  private async readStarts(sessionId: string): Promise<string[]> {
+  /** The first texts and replies of a session, by which its requests are known. */
+  private async readStart(sessionId: string): Promise<ConversationStart> {
     const reader = this.format.open({ path: this.file, name: this.name, fileTime: 0 });
-    const starts: string[] = [];
+    const start: ConversationStart = { texts: [], replies: [] };
     for await (const record of this.source.read({ record: 0, end: 0 }, this.options.signal)) {
       const events = record.text === undefined ? [] : reader.read(record.text, record.number);
-      if (events.some((event) => collectStart(starts, event, sessionId))) break;
+      if (events.some((event) => collectStart(start, event, sessionId))) break;
     }
-    return starts;
+    return start;
+  }
+
+  private async findRecordedIds({ sessionId, parentSessionId }: ImportedSession): Promise<string[]> {
+    if (!this.format.mayBeRecorded || this.resumed) return [];
+    const start = await this.readStart(sessionId);
+    return findRecordedIds(this.target.store, this.options.agent, parentSessionId ?? sessionId, start);
   }
 
   /** A session of a store without a message still has its settings. */
@@ -263,7 +287,8 @@ export class FileImporter {
   private async announce(session: ImportedSession): Promise<void> {
     this.announced.set(session.sessionId, session);
     const ref = this.opened.get(session.sessionId);
-    if (ref) await this.target.describeSession(session, ref);
+    const ownId = this.ownIds.get(session.sessionId) ?? session.sessionId;
+    if (ref) await this.target.describeSession({ ...session, sessionId: ownId }, ref);
   }
 
   private async open(sessionId: string): Promise<OpenedSession> {
@@ -276,9 +301,9 @@ export class FileImporter {
       await this.open(announced.continues.sessionId);
       await this.flush(this.source.measure());
     }
-    const starts = this.format.mayBeRecorded && !this.resumed ? { starts: await this.readStarts(sessionId) } : {};
-    const found = { ...announced, ...starts };
-    const ref = await this.target.openSession(found, this.options.agent, this.legacy.get(getFirstId(announced)));
+    const found = { ...announced, recordedIds: await this.findRecordedIds(announced) };
+    const named = await this.target.openSession(found, this.options.agent, this.legacy.get(getFirstId(announced)));
+    const ref = named.isForeign ? await this.openApart(found, named) : named;
     this.opened.set(sessionId, ref);
     if (announced.continues !== undefined && ref.empty) {
       this.tips.set(sessionId, { said: announced.continues.resetId, last: sessionId });
@@ -291,6 +316,31 @@ export class FileImporter {
         this.recorded.set(sessionId, await RecordedSession.open(this.target.store, ref));
     }
     return ref;
+  }
+
+  /**
+   * A session of another source with the same id is not continued by a file that has none of its lines: the file gets
+   * a session of its own.
+   */
+  private async openApart(found: ImportedSession, named: OpenedSession): Promise<OpenedSession> {
+    const { sessionId } = found;
+    const ownId = `${sessionId}.${this.format.name}`;
+    const isApart = await this.hasTranscript(ownId);
+    const isContinued = async () =>
+      this.resumed || this.previousTips[sessionId] !== undefined || (await this.hasKnownLine(sessionId, named));
+    if (!isApart && (named.empty || (await isContinued()))) return named;
+    this.ownIds.set(sessionId, ownId);
+    return this.target.openSession({ ...found, sessionId: ownId, recordedIds: [] }, this.options.agent);
+  }
+
+  private async hasTranscript(sessionId: string): Promise<boolean> {
+    const row = await this.target.store.db
+      .selectFrom("transcripts")
+      .select("id")
+      .where("agent", "=", this.options.agent)
+      .where("session_id", "=", sessionId)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /**
@@ -382,4 +432,8 @@ function hashBytes(bytes: Buffer): string {
 
 function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+function isReply(entry: EntryDraft): boolean {
+  return entry.type === "message" && entry.message.role === "assistant";
 }

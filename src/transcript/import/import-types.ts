@@ -20,6 +20,8 @@ export interface OpenedSession extends TranscriptRef {
   empty: boolean;
   /** Whether the source says when the session was last used, so that its messages do not. */
   statesInteraction?: boolean;
+  /** Whether a session of another source has the same id. */
+  isForeign?: true;
 }
 
 export interface ImportOptions {
@@ -28,6 +30,11 @@ export interface ImportOptions {
   batchSize: number;
   /** The only agent to import from a home of OpenClaw; all of them when absent. */
   homeAgent?: string;
+  /**
+   * Leaves a new file without a reply to a later import: when requests of its program are recorded too, the first reply
+   * tells which recorded conversation it is.
+   */
+  waitForReply?: boolean;
   /** Reports what would be imported, and writes nothing. */
   dryRun?: boolean;
   signal?: AbortSignal;

@@ -30,8 +30,8 @@ export interface ImportedSession {
   head?: string;
   /** Stored unchanged on the session. */
   meta?: JsonObject;
-  /** The identities of its first texts: one of them begins the requests of the program, which may be recorded already. */
-  starts?: readonly string[];
+  /** The session ids under which its requests are recorded already. */
+  recordedIds?: readonly string[];
 }
 
 /** The content of one record. Every record yields at least one event: nothing is dropped silently. */

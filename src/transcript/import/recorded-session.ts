@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { BlockAligner, identifyBlocks, identifyText, isJsonObject, recordedField } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { readEntries } from "../read.ts";
@@ -28,11 +29,65 @@ export async function isRecorded(store: Store, agent: string, sessionIds: readon
 /** A program puts its own notes before the first prompt, in the file or in the request. */
 const startsMax = 8;
 
-/** Collects the identities of the first texts of a session. */
-export function collectStart(starts: string[], event: ReaderEvent, sessionId: string): boolean {
+const repliesMax = 8;
+
+/** The identities of the first texts and replies of a conversation. */
+export interface ConversationStart {
+  texts: string[];
+  replies: string[];
+}
+
+/** Collects the start of a session; returns whether it is complete. */
+export function collectStart({ texts, replies }: ConversationStart, event: ReaderEvent, sessionId: string): boolean {
   if (event.kind !== "entry" || event.sessionId !== sessionId || event.entry.type !== "message") return false;
-  if (event.entry.message.role === "user") starts.push(...identifyBlocks(event.entry.message));
-  return starts.length >= startsMax || event.entry.message.role === "assistant";
+  const { message } = event.entry;
+  if (message.role === "assistant") replies.push(...identifyBlocks(message));
+  else if (message.role === "user" && replies.length === 0 && texts.length < startsMax)
+    texts.push(...identifyBlocks(message));
+  return replies.length >= repliesMax;
+}
+
+/** A conversation of another program that is recorded from its requests, before or after its own file is imported. */
+export interface RecordedConversation {
+  /** The program's session id, which several of its conversations may share. */
+  sessionId: string;
+  /** The identity of the first text, which tells them apart. */
+  start: string;
+}
+
+/** How many clients may record a conversation with one session id and one first text under ids that an import finds. */
+const clientsMax = 8;
+
+/** The session ids until the program's own file is imported and says which of its conversations it is, one per client. */
+export function listRecordedIds({ sessionId, start }: RecordedConversation): string[] {
+  const first = `${sessionId}.proxy-${createHash("sha256").update(start).digest("hex").slice(0, 16)}`;
+  return Array.from({ length: clientsMax }, (_, index) => (index === 0 ? first : `${first}-${index + 1}`));
+}
+
+/**
+ * Finds the sessions that recorded the conversation of a file: those with its session id, its first text and one of its
+ * first replies. Another client may send the same text under the same id, but it gets other replies.
+ */
+export async function findRecordedIds(
+  store: Store,
+  agent: string,
+  sessionId: string,
+  { texts, replies }: ConversationStart,
+): Promise<string[]> {
+  const ids = texts.flatMap((start) => listRecordedIds({ sessionId, start }));
+  if (ids.length === 0 || replies.length === 0) return [];
+  const rows = await store.db
+    .selectFrom("transcripts")
+    .select(["id", "conversation", "session_id"])
+    .where("agent", "=", agent)
+    .where("session_id", "in", ids)
+    .execute();
+  const own: string[] = [];
+  for (const { id, conversation, session_id } of rows) {
+    const { blocks } = await readRecordedBlocks(store, { agent, conversation, transcript: id, empty: false });
+    if (blocks.some(({ block }) => replies.includes(block))) own.push(session_id);
+  }
+  return own.sort((a, b) => ids.indexOf(a) - ids.indexOf(b));
 }
 
 /**
@@ -56,29 +111,7 @@ export class RecordedSession {
   }
 
   static async open(store: Store, ref: OpenedSession): Promise<RecordedSession> {
-    const rows = await store.db
-      .selectFrom("entries")
-      .select("seq")
-      .where("agent", "=", ref.agent)
-      .where("conversation", "=", ref.conversation)
-      .orderBy("seq")
-      .execute();
-    const blocks: { block: string; id: string }[] = [];
-    const known = new Set<string>();
-    const reasoned = new Set<string>();
-    const seqs = rows.map(({ seq }) => Number(seq));
-    for (const entry of await readEntries(store, ref.agent, seqs)) {
-      known.add(entry.id);
-      const { id } = entry;
-      if (entry.type === "message") {
-        blocks.push(...identifyBlocks(entry.message).map((block) => ({ block, id })));
-        const { content } = entry.message;
-        if (typeof content !== "string" && content.some(({ type }) => type === "reasoning")) reasoned.add(id);
-      } else if (entry.type === "compaction") {
-        const block = identifyText("user", entry.summary);
-        if (block !== undefined) blocks.push({ block, id });
-      }
-    }
+    const { blocks, known, reasoned } = await readRecordedBlocks(store, ref);
     return new RecordedSession(blocks, known, reasoned);
   }
 
@@ -120,6 +153,40 @@ export class RecordedSession {
     const entryId = (next === -1 ? undefined : stored[next]) ?? before;
     return entryId !== undefined && this.#reasoned.has(entryId) ? entryId : undefined;
   }
+}
+
+interface RecordedBlocks {
+  blocks: { block: string; id: string }[];
+  known: Set<string>;
+  /** The entries with reasoning. */
+  reasoned: Set<string>;
+}
+
+async function readRecordedBlocks(store: Store, ref: OpenedSession): Promise<RecordedBlocks> {
+  const rows = await store.db
+    .selectFrom("entries")
+    .select("seq")
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .orderBy("seq")
+    .execute();
+  const blocks: { block: string; id: string }[] = [];
+  const known = new Set<string>();
+  const reasoned = new Set<string>();
+  const seqs = rows.map(({ seq }) => Number(seq));
+  for (const entry of await readEntries(store, ref.agent, seqs)) {
+    known.add(entry.id);
+    const { id } = entry;
+    if (entry.type === "message") {
+      blocks.push(...identifyBlocks(entry.message).map((block) => ({ block, id })));
+      const { content } = entry.message;
+      if (typeof content !== "string" && content.some(({ type }) => type === "reasoning")) reasoned.add(id);
+    } else if (entry.type === "compaction") {
+      const block = identifyText("user", entry.summary);
+      if (block !== undefined) blocks.push({ block, id });
+    }
+  }
+  return { blocks, known, reasoned };
 }
 
 /** Lines of one reply have the id of the response in common. */

@@ -5,37 +5,50 @@ import type { CompiledGrep, Found, GrepMatch } from "./grep-types.ts";
 import { placeOfWords, snippetAround } from "./grep-types.ts";
 
 /** By a regular expression: reads every message, except those that the index excludes by the needle. */
-export async function grepMessages(store: Store, hunt: CompiledGrep): Promise<Found> {
-  const matches: GrepMatch[] = [];
-  let searched = 0;
+export async function grepMessages(store: Store, hunt: CompiledGrep, found: Found): Promise<void> {
   for await (const page of scanMessages(store, hunt)) {
     hunt.signal?.throwIfAborted();
-    for (const { seq, conversation, time, kind, text } of page) {
-      searched += 1;
-      const place = hunt.find(text);
-      if (!place) continue;
-      if (matches.length === hunt.limit) return { matches, searched, more: true };
-      const snippet = snippetAround(text, place.from, place.to);
-      matches.push({ kind: "message", citation: `msg#${seq}`, conversation, time, role: kind, snippet, score: 1 });
+    const texts = page.map(({ text }) => text);
+    const places = await hunt.matcher.findTexts(texts, hunt.limit - found.matches.length + 1);
+    for (const { index, from, to } of places) {
+      const message = page[index];
+      if (message === undefined) continue;
+      if (found.matches.length === hunt.limit) {
+        found.searched += index + 1;
+        found.more = true;
+        return;
+      }
+      const { seq, conversation, time, kind, text } = message;
+      const snippet = snippetAround(text, from, to);
+      found.matches.push({
+        kind: "message",
+        citation: `msg#${seq}`,
+        conversation,
+        time,
+        role: kind,
+        snippet,
+        score: 1,
+      });
     }
+    found.searched += page.length;
   }
-  return { matches, searched, more: false };
 }
 
 /** By words, from the full-text index. */
-export async function matchMessages(store: Store, hunt: CompiledGrep): Promise<Found> {
+export async function matchMessages(store: Store, hunt: CompiledGrep, found: Found): Promise<void> {
   const { agent, words, conversations, since, before, limit } = hunt;
   const order = hunt.sort === "recency" ? "recency" : "rank";
   const hits = await store.matchText({ agent, conversations, words, since, before, order, limit: limit + 1 });
   const scores = new Map(hits.slice(0, limit).map((hit) => [hit.seq, hit.score]));
   const plain = words.map((word) => word.replaceAll(" ", ""));
   const entries = await readEntries(store, agent, [...scores.keys()]);
-  const matches = entries.map((entry) => {
+  found.matches = entries.map((entry) => {
     const text = getEntryText(entry);
     const place = placeOfWords(text, plain);
     return toMatch(entry, snippetAround(text, place.from, place.to), scores.get(entry.seq) ?? 0);
   });
-  return { matches, searched: hits.length, more: hits.length > limit };
+  found.searched = hits.length;
+  found.more = hits.length > limit;
 }
 
 function toMatch(entry: Entry & { conversation: number }, snippet: string, score: number): GrepMatch {
@@ -45,7 +58,7 @@ function toMatch(entry: Entry & { conversation: number }, snippet: string, score
 }
 
 /** Searches files one at a time, because each is large. A match names its line. */
-export async function grepFiles(store: Store, hunt: CompiledGrep): Promise<Found> {
+export async function grepFiles(store: Store, hunt: CompiledGrep, found: Found): Promise<void> {
   let query = store.db
     .selectFrom("file_refs")
     .innerJoin("entries", (join) =>
@@ -60,68 +73,29 @@ export async function grepFiles(store: Store, hunt: CompiledGrep): Promise<Found
   if (hunt.before !== undefined) query = query.where("entries.time", "<", hunt.before);
   const files = await query.execute();
   files.sort((a, b) => Number(b.seq) - Number(a.seq));
-  const matches: GrepMatch[] = [];
-  let searched = 0;
   for (const row of files) {
     hunt.signal?.throwIfAborted();
     const content = (await readFileContents(store.db, hunt.agent, [row.file])).get(row.file);
     if (content === undefined) continue;
-    searched += 1;
     const { file: citation } = row;
     const [conversation, time] = [Number(row.conversation), Number(row.time)];
-    for (const { line, snippet } of findInFile(content, hunt)) {
-      if (matches.length === hunt.limit) return { matches, searched, more: true };
-      matches.push({ kind: "file", citation, line, conversation, time, snippet, score: 0.5 });
+    const places = await hunt.matcher.findLines(content, hunt.limit - found.matches.length + 1);
+    found.searched += 1;
+    for (const { line, from, to } of places) {
+      if (found.matches.length === hunt.limit) {
+        found.more = true;
+        return;
+      }
+      const snippet = `line ${line}: ${snippetAround(content, from, to)}`.slice(0, 200);
+      found.matches.push({ kind: "file", citation, line, conversation, time, snippet, score: 0.5 });
     }
   }
-  return { matches, searched, more: false };
-}
-
-/**
- * The lines of a file that match, each once. Where no line matches by itself, the whole text is tried: a pattern may span
- * lines, and words may be on different ones.
- */
-function* findInFile(content: string, hunt: CompiledGrep): Generator<{ line: number; snippet: string }> {
-  const describe = (line: number, from: number, to: number) => ({
-    line,
-    snippet: `line ${line}: ${snippetAround(content, from, to)}`.slice(0, 200),
-  });
-  let line = 1;
-  let counted = 0;
-  let found = false;
-  for (let at = 0; at <= content.length; ) {
-    const end = findLineEnd(content, at);
-    const place = hunt.find(content.slice(at, end));
-    if (place) {
-      found = true;
-      line += countLines(content, counted, at);
-      counted = at;
-      yield describe(line, at + place.from, at + place.to);
-    }
-    at = end + 1;
-  }
-  if (found) return;
-  const place = hunt.find(content);
-  if (place) yield describe(1 + countLines(content, 0, place.from), place.from, place.to);
-}
-
-function findLineEnd(text: string, from: number): number {
-  const end = text.indexOf("\n", from);
-  return end === -1 ? text.length : end;
-}
-
-function countLines(text: string, from: number, to: number): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) lines += 1;
-  return lines;
 }
 
 const pageRows = 500;
 
 /** Searches the summaries. All are read: there are few compared with the messages. */
-export async function grepSummaries(store: Store, hunt: CompiledGrep): Promise<Found> {
-  const matches: GrepMatch[] = [];
-  let searched = 0;
+export async function grepSummaries(store: Store, hunt: CompiledGrep, found: Found): Promise<void> {
   for (let after: { at: number; id: string } | undefined; ; ) {
     hunt.signal?.throwIfAborted();
     let query = store.db
@@ -138,17 +112,22 @@ export async function grepSummaries(store: Store, hunt: CompiledGrep): Promise<F
       );
     }
     const rows = await query.orderBy("latest_at", "desc").orderBy("id").limit(pageRows).execute();
-    for (const row of rows) {
-      searched += 1;
-      const place = hunt.find(row.content);
-      if (!place) continue;
-      if (matches.length === hunt.limit) return { matches, searched, more: true };
-      const snippet = snippetAround(row.content, place.from, place.to);
+    const texts = rows.map(({ content }) => content);
+    for (const { index, from, to } of await hunt.matcher.findTexts(texts, hunt.limit - found.matches.length + 1)) {
+      const row = rows[index];
+      if (row === undefined) continue;
+      if (found.matches.length === hunt.limit) {
+        found.searched += index + 1;
+        found.more = true;
+        return;
+      }
+      const snippet = snippetAround(row.content, from, to);
       const { id: citation, conversation, latest_at: time } = row;
-      matches.push({ kind: "summary", citation, conversation, time, snippet, score: 0.5 });
+      found.matches.push({ kind: "summary", citation, conversation, time, snippet, score: 0.5 });
     }
+    found.searched += rows.length;
     const last = rows.at(-1);
-    if (!last || rows.length < pageRows) return { matches, searched, more: false };
+    if (!last || rows.length < pageRows) return;
     after = { at: last.latest_at, id: last.id };
   }
 }

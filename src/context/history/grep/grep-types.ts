@@ -1,4 +1,6 @@
 import type { Visibility } from "../../../authorization/index.ts";
+import type { Matcher } from "./pattern-searches.ts";
+
 export type GrepMode = "regex" | "full_text";
 export type GrepScope = "messages" | "summaries" | "files" | "both";
 export type GrepSort = "recency" | "relevance" | "hybrid";
@@ -13,6 +15,8 @@ export interface GrepOptions extends Visibility {
   before?: number;
   limit: number;
   sort: GrepSort;
+  /** Who asks; searches of one caller wait for each other. */
+  caller: string;
   signal?: AbortSignal;
 }
 
@@ -41,10 +45,11 @@ export interface GrepResult {
 /** A request with its compiled pattern. */
 export interface CompiledGrep extends GrepOptions {
   words: string[];
-  find(text: string): { from: number; to: number } | undefined;
+  matcher: Matcher;
   needle?: string;
 }
 
+/** What a search has found so far: it counts also when the search is stopped. */
 export interface Found {
   matches: GrepMatch[];
   searched: number;

@@ -1,38 +1,75 @@
 import { VarveError } from "../../../domain/index.ts";
 import { queryWords, type Store } from "../../../store/index.ts";
+import { findLines, findTexts } from "./find-places.ts";
 import { grepFiles, grepMessages, grepSummaries, matchMessages } from "./grep-sources.ts";
 import type { CompiledGrep, Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep-types.ts";
+import { findPatternNeedle } from "./pattern-needle.ts";
+import { type Matcher, type PatternSearches, SearchTimeout } from "./pattern-searches.ts";
 
 const charactersMax = 40_000;
 const halfLifeMs = 14 * 86_400_000;
 
-/** Finds a pattern in messages, summaries and files. Everything that is left out is reported. */
-export async function grep(store: Store, options: GrepOptions): Promise<GrepResult> {
-  const hunt = await compileHunt(options);
-  const wants = (scope: GrepScope) => options.scope === scope || (options.scope === "both" && scope !== "files");
-  const none: Found = { matches: [], searched: 0, more: false };
-  const messages = wants("messages")
-    ? await (options.mode === "regex" ? grepMessages(store, hunt) : matchMessages(store, hunt))
-    : none;
-  const summaries = wants("summaries") ? await grepSummaries(store, hunt) : none;
-  const files = wants("files") ? await grepFiles(store, hunt) : none;
+/**
+ * Finds a pattern in messages, summaries and files. Everything that is left out is reported, also when the search is
+ * stopped because its pattern takes too long.
+ */
+export async function grep(store: Store, searches: PatternSearches, options: GrepOptions): Promise<GrepResult> {
+  const found: AllFound = { messages: createFound(), summaries: createFound(), files: createFound() };
+  let stopped: SearchTimeout | undefined;
+  try {
+    if (options.mode === "full_text") await findWordsIn(store, options, found);
+    else await findPatternIn(store, searches, options, found);
+  } catch (error) {
+    if (!(error instanceof SearchTimeout)) throw error;
+    stopped = error;
+  }
+  const { messages, summaries, files } = found;
   const all = sorted([...messages.matches, ...summaries.matches, ...files.matches], options.sort);
   const kept = within(all.slice(0, options.limit));
   const more = messages.more || summaries.more || files.more || all.length > options.limit;
+  const cuts = [
+    describeStop(stopped, found),
+    describeCut(kept.length, Math.min(all.length, options.limit), more, options.limit),
+  ].filter((cut) => cut !== undefined);
   return {
     matches: kept,
     searched: { messages: messages.searched, summaries: summaries.searched, files: files.searched },
-    ...describeCut(kept.length, Math.min(all.length, options.limit), more, options.limit),
+    ...(cuts.length === 0 ? {} : { cut: cuts.join("; ") }),
   };
 }
 
-async function compileHunt(options: GrepOptions): Promise<CompiledGrep> {
-  if (options.mode === "regex") {
-    // Loaded on demand: the regular expression engine is large, and few processes use it.
-    const { compilePattern } = await import("./pattern.ts");
-    const pattern = compilePattern(options.pattern);
-    return { ...options, words: [], find: pattern.find, needle: pattern.needle };
-  }
+interface AllFound {
+  messages: Found;
+  summaries: Found;
+  files: Found;
+}
+
+const createFound = (): Found => ({ matches: [], searched: 0, more: false });
+
+function wants(options: GrepOptions, scope: GrepScope): boolean {
+  return options.scope === scope || (options.scope === "both" && scope !== "files");
+}
+
+async function findPatternIn(
+  store: Store,
+  searches: PatternSearches,
+  options: GrepOptions,
+  { messages, summaries, files }: AllFound,
+): Promise<void> {
+  const needle = findPatternNeedle(options.pattern);
+  await searches.run(options.pattern, options, async (matcher) => {
+    const hunt: CompiledGrep = { ...options, words: [], matcher, needle };
+    if (wants(options, "messages")) await grepMessages(store, hunt, messages);
+    if (wants(options, "summaries")) await grepSummaries(store, hunt, summaries);
+    if (wants(options, "files")) await grepFiles(store, hunt, files);
+  });
+}
+
+async function findWordsIn(
+  store: Store,
+  options: GrepOptions,
+  { messages, summaries, files }: AllFound,
+): Promise<void> {
   const words = queryWords(options.pattern);
   if (words.length === 0) {
     throw new VarveError("BAD_REQUEST", "The pattern holds no word to look for.", {
@@ -40,7 +77,15 @@ async function compileHunt(options: GrepOptions): Promise<CompiledGrep> {
     });
   }
   const plain = words.map((word) => word.toLowerCase().replaceAll(/(?<=[^\p{ASCII}]) (?=[^\p{ASCII}])/gu, ""));
-  return { ...options, words, find: (text) => findWords(text, plain) };
+  const find = (text: string) => findWords(text, plain);
+  const matcher: Matcher = {
+    findTexts: async (texts, max) => findTexts(find, texts, max),
+    findLines: async (text, max) => findLines(find, text, max),
+  };
+  const hunt: CompiledGrep = { ...options, words, matcher };
+  if (wants(options, "messages")) await matchMessages(store, hunt, messages);
+  if (wants(options, "summaries")) await grepSummaries(store, hunt, summaries);
+  if (wants(options, "files")) await grepFiles(store, hunt, files);
 }
 
 /** Whether all words occur, in any order and ignoring case; returns the position of the first. */
@@ -84,10 +129,17 @@ function within(matches: GrepMatch[]): GrepMatch[] {
   return kept;
 }
 
-function describeCut(shown: number, found: number, more: boolean, limit: number): { cut?: string } {
-  if (shown < found)
-    return { cut: `${shown} of ${found} matches are shown: an answer holds ${charactersMax} characters` };
-  if (more)
-    return { cut: `there are more matches than the limit of ${limit}; raise it, narrow the pattern or the time` };
-  return {};
+function describeStop(
+  stopped: SearchTimeout | undefined,
+  { messages, summaries, files }: AllFound,
+): string | undefined {
+  if (stopped === undefined) return undefined;
+  const searched = `${messages.searched} messages, ${summaries.searched} summaries and ${files.searched} files`;
+  return `the search was stopped after ${searched}. ${stopped.message} ${stopped.remedy}`;
+}
+
+function describeCut(shown: number, found: number, more: boolean, limit: number): string | undefined {
+  if (shown < found) return `${shown} of ${found} matches are shown: an answer holds ${charactersMax} characters`;
+  if (more) return `there are more matches than the limit of ${limit}; raise it, narrow the pattern or the time`;
+  return undefined;
 }

@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
 import { VarveError } from "../../../domain/index.ts";
+import { findNeedle } from "./pattern-needle.ts";
 import { type PatternAtom, parseQuantifier, walkPattern } from "./walk-pattern.ts";
 
 /** A compiled regular expression. */
@@ -11,7 +12,6 @@ export interface Pattern {
 }
 
 const patternLengthMax = 1_000;
-const needleLengthMin = 3;
 /** Above these limits backtracking could take long; only the linear engine is used. */
 const quickTextMax = 2_000;
 const branchesMax = 64;
@@ -51,22 +51,6 @@ function badPattern(what: string, cause?: unknown): VarveError {
       "Send a regular expression in RE2 syntax (no look-around, no back-references), or mode full_text for plain words.",
     cause,
   });
-}
-
-/** The longest run of characters in every match: outside of groups and alternatives, and not optional. */
-function findNeedle(atoms: readonly PatternAtom[]): string | undefined {
-  if (atoms.some((atom) => atom.kind === "bar" && atom.depth === 0)) return undefined;
-  let best = "";
-  let run = "";
-  for (const atom of atoms) {
-    const [least] = parseQuantifier(atom.quantifier);
-    const stands = atom.kind === "literal" && atom.depth === 0 && least > 0 && !/\s/.test(atom.text);
-    if (stands) run += atom.text;
-    if (run.length > best.length) best = run;
-    // Anything may follow a repetition, so the run ends with the first repeated character.
-    if (!stands || atom.quantifier !== "") run = "";
-  }
-  return best.length >= needleLengthMin ? best : undefined;
 }
 
 /**

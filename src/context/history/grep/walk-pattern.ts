@@ -83,7 +83,7 @@ export function parseQuantifier(quantifier: string): [number, number] {
   if (quantifier === "?") return [0, 1];
   if (quantifier === "*") return [0, Number.POSITIVE_INFINITY];
   if (quantifier === "+") return [1, Number.POSITIVE_INFINITY];
-  const [, least, comma, most] = /^\{(\d+)(,?)(\d*)\}$/.exec(quantifier) ?? [];
+  const [, least, comma, most] = /^\{(\d{1,9})(,?)(\d{0,9})\}$/.exec(quantifier) ?? [];
   const min = Number(least);
   return [min, comma === "" ? min : most === "" ? Number.POSITIVE_INFINITY : Number(most)];
 }

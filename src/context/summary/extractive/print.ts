@@ -97,7 +97,7 @@ export function pathsIn(text: string): string[] {
   for (const word of head.split(separators)) {
     if (word.length < 4 || word.length > 200 || !(word.includes("/") || word.includes(".") || word.includes("\\")))
       continue;
-    const path = word.replace(/[.:!?]+$|:\d+(?::\d+)?:?$/, "");
+    const path = word.replace(/(?<![.:!?])[.:!?]+$|:\d+(?::\d+)?:?$/, "");
     if (isPath(path)) found.push(path);
   }
   return found;

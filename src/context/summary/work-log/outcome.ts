@@ -15,7 +15,7 @@ const exitCode =
 const leadingExitCode =
   /^(?:(?:Chunk ID|Command|Wall time)\b[^\n]*\n){0,4}(?:Exit code:?|Process exited with code) (\d{1,3})\b/i;
 const failureMarks =
-  /\berror TS\d+|\berror\[E\d+\]|^\s*(?:FAIL|FAILED)\b|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|npm (?:ERR!|error)|BUILD FAILED|panicked at|\bELIFECYCLE\b|^\s*[✖✗❌]|^error(?:\[|:)|^fatal: |Segmentation fault|command not found|\bCompilation failed/im;
+  /\berror TS\d+|\berror\[E\d+\]|^[ \t]*(?:FAIL|FAILED)\b|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|npm (?:ERR!|error)|BUILD FAILED|panicked at|\bELIFECYCLE\b|^[ \t]*[✖✗❌]|^error(?:\[|:)|^fatal: |Segmentation fault|command not found|\bCompilation failed/im;
 /** Errors that a passing run may print as well. */
 const printedErrors =
   /Traceback \(most recent|AssertionError|SyntaxError:|TypeError:|ReferenceError:|ModuleNotFoundError/;
@@ -98,7 +98,7 @@ function lastMatch(text: string, pattern: RegExp): string | undefined {
 }
 
 const details: readonly RegExp[] = [
-  /^\s*Tests?:?\s+(\d[^\n]{3,80})$/gm,
+  /^[ \t]*Tests?:?\s+(\d[^\n]{3,80})$/gm,
   /\btest result: [^\n]{3,80}/g,
   /\b\d+ (?:tests? )?(?:failed|passed|passing|failing)\b(?:[,;] ?\d+ (?:failed|passed|skipped|total|pending|passing|failing))*/gi,
   /\bFound \d+ errors?\b[^\n]{0,40}/gi,
@@ -123,15 +123,15 @@ function findDetail(text: string): string | undefined {
 /** The patterns of lines that name a cause, most telling first. */
 const causes: readonly RegExp[] = [
   /^.{0,160}\berror TS\d+: .{5,}$/m,
-  /^\s*error(?:\[E\d+\])?: .{5,}$/im,
-  /^\s*(?:\w+\.)*\w*(?:Error|Exception|Panic)\b(?: \[\w+\])?: .{3,}$/m,
+  /^[ \t]*error(?:\[E\d+\])?: .{5,}$/im,
+  /^[ \t]*(?:\w+\.)*\w*(?:Error|Exception|Panic)\b(?: \[\w+\])?: .{3,}$/m,
   /^.*\b(?:AssertionError|TypeError|ReferenceError|SyntaxError|RangeError|ValueError|KeyError|ImportError|ModuleNotFoundError)\b.*$/m,
   /^thread '.*' panicked at .*$/m,
-  /^\s*(?:fatal|FATAL|panic): .{3,}$/m,
+  /^[ \t]*(?:fatal|FATAL|panic): .{3,}$/m,
   /^.{0,300}: (?:command not found|No such file or directory|Permission denied|not found).*$/m,
   /^.{0,120}\b(?:ENOENT|EACCES|EADDRINUSE|ECONNREFUSED|ETIMEDOUT|EPERM)\b.*$/m,
   /^npm (?:ERR!|error) .{8,}$/m,
-  /^\s*(?:FAIL|FAILED|✖|✗|×|❌)\s+\S.{3,}$/m,
+  /^[ \t]*(?:FAIL|FAILED|✖|✗|×|❌)[ \t]+\S.{3,}$/m,
   /^.{0,160}\b(?:[Ee]rror|failed|cannot|Cannot|Could not|could not|unable to|not found|refused|invalid|undefined)\b.{3,}$/m,
 ];
 const frame = /^\s*(?:at\s+\S+.*[(:]\d*|File "[^"]+", line \d+|\d+\s*\||\|\s|\^+\s*$|#\d+\s)/;

@@ -68,7 +68,7 @@ function formatSignature(node: SyntaxNode, text: string, grammar: Grammar): stri
   const from = isExported ? parent.from : node.from;
   const prefix = node.name === "TypeSpec" ? "type " : "";
   const line = toSingleLine(`${prefix}${text.slice(from, Math.min(end, from + 4 * signatureMax))}`)
-    .replace(/[\s:;{=]+$/, "")
+    .replace(/(?<![\s:;{=])[\s:;{=]+$/, "")
     .replace(/^@\S+ /, "");
   return line.length > signatureMax ? `${line.slice(0, signatureMax)}…` : line;
 }
@@ -86,5 +86,5 @@ function parseImports(statement: string): string[] {
   const rest = toSingleLine(statement)
     .replace(/^(?:pub |extern crate |static )*(?:import static|import|use|extern crate)\s+/, "")
     .replace(/;$/, "");
-  return /[{(]/.test(rest) ? [rest] : rest.split(/\s*,\s*/);
+  return /[{(]/.test(rest) ? [rest] : rest.split(",").map((name) => name.trim());
 }

@@ -12,7 +12,8 @@ export function describeText(text: string, length: "short" | "long"): string {
   const key = `${length} ${text.length} ${text.slice(0, 400)} ${text.slice(-400)}`;
   const known = explored.get(key);
   if (known !== undefined) return known;
-  const description = length === "long" ? exploreText(text).summary.replace(/\s*\n\s*/g, "; ") : describeKind(text);
+  const description =
+    length === "long" ? exploreText(text).summary.replace(/(?<!\s)\s*\n\s*/g, "; ") : describeKind(text);
   explored.set(key, description);
   return description;
 }

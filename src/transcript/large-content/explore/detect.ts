@@ -27,7 +27,7 @@ export function detect(text: string, hints: FileHints): DetectedKind {
 function detectByName(text: string, { name = "", mediaType = "" }: FileHints): DetectedKind | undefined {
   const media = mediaType.toLowerCase().split(";")[0]?.trim() ?? "";
   // `app.log.1` is a log, whatever its rotation number.
-  const extension = /\.([a-z0-9+]+)$/i.exec(name.replace(/(?:\.\d+)+$/, ""))?.[1]?.toLowerCase() ?? "";
+  const extension = /\.([a-z0-9+]+)$/i.exec(stripRotation(name))?.[1]?.toLowerCase() ?? "";
   const start = text.slice(0, sampleCharacters);
   if (["jsonl", "ndjson"].includes(extension) || /\b(?:x-ndjson|jsonl|jsonlines|json-seq)$/.test(media)) {
     return { kind: "json", lines: true };
@@ -128,4 +128,15 @@ function dropFencedLines(lines: readonly string[]): string[] {
 
 function isPlainC(lines: readonly string[]): boolean {
   return !lines.some((line) => /\bstd::|^\s*(?:template ?<|namespace \w+|class \w+|using namespace )/.test(line));
+}
+
+/** Removes the numbers at the end of a file name: `app.log` for `app.log.1`. */
+function stripRotation(name: string): string {
+  let end = name.length;
+  for (;;) {
+    let at = end;
+    while (at > 0 && /\d/.test(name[at - 1] ?? "")) at -= 1;
+    if (at === end || name[at - 1] !== ".") return name.slice(0, end);
+    end = at - 1;
+  }
 }

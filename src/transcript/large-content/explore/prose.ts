@@ -47,7 +47,7 @@ function findHeadings(lines: readonly string[]): string[] {
     if (isFenced || found.length >= headingsMax) continue;
     const marked = /^#{1,6}[ \t]+(.{1,200})/.exec(line)?.[1];
     const isUnderlined = line.trim() !== "" && line.length < 120 && /^(?:={3,}|-{3,})\s*$/.test(lines[index + 1] ?? "");
-    if (marked !== undefined) found.push(marked.replace(/[ \t]*#*$/, ""));
+    if (marked !== undefined) found.push(marked.replace(/(?<![ \t#])[ \t]*#*$/, ""));
     else if (isUnderlined && !/^\s*[-|=#>]/.test(line)) found.push(line);
   }
   return found;

@@ -1,0 +1,45 @@
+import { hasRight } from "../authorization/index.ts";
+import { type Clock, VarveError } from "../domain/index.ts";
+import type { TokenPrincipal } from "./tokens.ts";
+
+const dayMs = 86_400_000;
+const keysMax = 10_000;
+
+export interface DailyQuota {
+  /** Counts an amount for a token; throws when it exceeds what is left of the day. The owner's tokens are not limited. */
+  take(principal: TokenPrincipal, amount: number): void;
+}
+
+/** Counts in this process, per token and day in UTC; `max` undefined means no limit. */
+export function createDailyQuota(
+  clock: Clock,
+  { max, what, setting }: { max: number | undefined; what: string; setting: string },
+): DailyQuota {
+  const used = new Map<string, number>();
+  let day = -1;
+  return {
+    take(principal, amount) {
+      if (max === undefined || isOwner(principal)) return;
+      const now = clock.now();
+      const today = Math.floor(now / dayMs);
+      if (today !== day) used.clear();
+      day = today;
+      const before = used.get(principal.name) ?? 0;
+      if (before + amount > max) {
+        const retryAfterSeconds = Math.max(1, Math.ceil(((today + 1) * dayMs - now) / 1_000));
+        const name = JSON.stringify(principal.name);
+        throw new VarveError("RATE_LIMITED", `The access token ${name} has used its ${max} ${what} of this day.`, {
+          remedy: `Try again after midnight (UTC), or raise ${setting}.`,
+          details: { retryAfterSeconds },
+        });
+      }
+      used.set(principal.name, before + amount);
+      if (used.size > keysMax) used.delete(used.keys().next().value ?? "");
+    },
+  };
+}
+
+/** A token that may do everything everywhere is the owner's. */
+function isOwner(principal: TokenPrincipal): boolean {
+  return hasRight(principal, "admin") && principal.agents === undefined && principal.scopes === undefined;
+}
