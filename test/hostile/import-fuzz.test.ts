@@ -3,7 +3,8 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Varve, VarveError } from "../../src/index.ts";
-import { onEveryEngine } from "../support/engines.ts";
+import { openStore } from "../../src/store/index.ts";
+import { type EngineUnderTest, onEveryEngine, seededRandom } from "../support/engines.ts";
 import { writeLcmDatabase } from "../support/lcm-database.ts";
 import { isLongRun } from "../support/long-run.ts";
 import { FakeAgentStore, header, message } from "../support/openclaw-home.ts";
@@ -36,16 +37,15 @@ function mutateText(rng: Rng, text: string): Buffer {
   }
 }
 
-/** Every message that is stored, by its citation. */
-async function readStored(varve: Varve): Promise<Map<number, string>> {
-  const stored = new Map<number, string>();
-  const { sessions } = await varve.sessions.list({ limit: 1_000 });
-  for (const session of sessions) {
-    for await (const page of varve.transcripts.walk(session)) {
-      for (const entry of page) stored.set(entry.seq, JSON.stringify(entry));
-    }
+/** Every entry that is stored, on any branch, by its sequence number. */
+async function readStored({ database, clock }: EngineUnderTest): Promise<Map<number, string>> {
+  const store = await openStore({ database, clock, random: seededRandom(3) });
+  try {
+    const rows = await store.db.selectFrom("entries").selectAll().execute();
+    return new Map(rows.map((row) => [row.seq, JSON.stringify(row)]));
+  } finally {
+    await store.close();
   }
-  return stored;
 }
 
 /** Imports; an error must be one that a person can act on. */
@@ -57,6 +57,31 @@ async function tryImport(varve: Varve, path: string, what: string): Promise<void
     expect((error as VarveError).code, `${what}: ${(error as VarveError).message}`).not.toBe("INTERNAL");
   }
 }
+
+onEveryEngine("files with a NUL", (get) => {
+  test.each([
+    ["Codex", '"cwd":"/app"', '"cwd":"/a\\u0000pp"'],
+    ["Claude Code", '"The valve"', '"The\\u0000valve"'],
+    ["ChatGPT", '"title":"Valves"', '"title":"Va\\u0000lves"'],
+    ["Claude.ai", '"name":"Valves"', '"name":"Va\\u0000lves"'],
+  ])("%s: %s is imported with another character in its place", async (name, old, changed) => {
+    const { varve, home } = get();
+    const sample = importSamples.find((one) => one.name === name);
+    const folder = join(home, "nul", name);
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, sample?.file ?? "");
+    writeFileSync(path, (sample?.text ?? "").replace(old, changed));
+    expect(await varve.import([path])).toMatchObject({ quarantined: 0 });
+  });
+
+  test("a title with a NUL is refused or stored", async () => {
+    const { varve } = get();
+    const session = await varve.sessions.resolve({ key: "agent:main:nul" });
+    const changed = varve.sessions.update(session, { displayName: "a\0b" });
+    const { displayName } = await changed.catch((error: VarveError) => ({ displayName: error.code }));
+    expect(["a\0b", "BAD_REQUEST"]).toContain(displayName);
+  });
+});
 
 onEveryEngine(`changed files (VARVE_TEST_SEED=${seed})`, (get) => {
   const folder = (name: string) => {
@@ -71,12 +96,12 @@ onEveryEngine(`changed files (VARVE_TEST_SEED=${seed})`, (get) => {
   ): Promise<void> {
     const { varve } = get();
     const rng = rngOf(seed, name);
-    const before = await readStored(varve);
+    const before = await readStored(get());
     for (let count = 0; count < filesPerSample; count += 1) {
       const path = write(rng, folder(`${name}/${count}`), count);
       await tryImport(varve, path, `seed ${seed}: ${name} ${count}`);
     }
-    const after = await readStored(varve);
+    const after = await readStored(get());
     for (const [seq, text] of before) expect(after.get(seq), `seed ${seed}: ${name}: msg#${seq}`).toBe(text);
   }
 

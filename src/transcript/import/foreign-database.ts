@@ -18,12 +18,21 @@ export class ForeignDatabase {
     this.#db = this.#attempt(() => new Database(file, { readonly: true, fileMustExist: true }));
   }
 
-  prepare<Parameters extends unknown[], Row>(sql: string): ForeignStatement<Parameters, Row> {
+  /** `texts` names the columns that must be texts: SQLite does not check it, and a damaged row may hold anything. */
+  prepare<Parameters extends unknown[], Row>(
+    sql: string,
+    texts: readonly (keyof Row & string)[] = [],
+  ): ForeignStatement<Parameters, Row> {
     const statement = this.#attempt(() => this.#db.prepare<unknown[], Row>(sql));
+    const check = <Given extends Row | undefined>(row: Given): Given => {
+      const wrong = row === undefined || row === null ? undefined : texts.find((name) => typeof row[name] !== "string");
+      if (wrong !== undefined) throw new Error(`a row has no text in the column ${wrong}`);
+      return row;
+    };
     return {
-      all: (...parameters) => this.#attempt(() => statement.all(...parameters)),
-      get: (...parameters) => this.#attempt(() => statement.get(...parameters)),
-      iterate: (...parameters) => this.#iterate(() => statement.iterate(...parameters)),
+      all: (...parameters) => this.#attempt(() => statement.all(...parameters).map(check)),
+      get: (...parameters) => this.#attempt(() => check(statement.get(...parameters))),
+      iterate: (...parameters) => this.#iterate(() => statement.iterate(...parameters), check),
     };
   }
 
@@ -31,11 +40,12 @@ export class ForeignDatabase {
     this.#db.close();
   }
 
-  *#iterate<Row>(start: () => IterableIterator<Row>): IterableIterator<Row> {
+  *#iterate<Row>(start: () => IterableIterator<Row>, check: (row: Row) => Row): IterableIterator<Row> {
     const rows = this.#attempt(start);
     try {
       for (let next = this.#attempt(() => rows.next()); !next.done; next = this.#attempt(() => rows.next())) {
-        yield next.value;
+        const { value } = next;
+        yield this.#attempt(() => check(value));
       }
     } finally {
       rows.return?.();
@@ -46,7 +56,7 @@ export class ForeignDatabase {
     try {
       return work();
     } catch (error) {
-      throw new VarveError("BAD_FILE", `${this.#file} cannot be read as a SQLite database: ${describe(error)}.`, {
+      throw new VarveError("BAD_FILE", `${this.#file} cannot be read: ${describe(error)}.`, {
         remedy:
           "Check that the file and its folder can be read; a database in use needs its -wal and -shm files next to it. " +
           "A damaged one can often be saved with `sqlite3 FILE .recover`.",

@@ -89,7 +89,10 @@ export class LcmStore {
 
   #listConversations(): ConversationRow[] {
     return this.#db
-      .prepare<[], ConversationRow>("select * from conversations order by active desc, conversation_id")
+      .prepare<[], ConversationRow>("select * from conversations order by active desc, conversation_id", [
+        "session_id",
+        "created_at",
+      ])
       .all();
   }
 
@@ -143,6 +146,7 @@ export class LcmStore {
     const rows = this.#db
       .prepare<[number, number], MessageRow>(
         `select ${this.#messageColumns} from messages where conversation_id = ? order by seq limit -1 offset ?`,
+        ["role", "content", "created_at"],
       )
       .iterate(conversation, after);
     for (const row of rows) yield { ...row, record: this.#toRecord(row) };
@@ -187,7 +191,9 @@ export class LcmStore {
     const id = reference?.[1];
     if (id === undefined) return text;
     const row = this.#db
-      .prepare<[string], { storage_uri: string }>("select storage_uri from large_files where file_id = ?")
+      .prepare<[string], { storage_uri: string }>("select storage_uri from large_files where file_id = ?", [
+        "storage_uri",
+      ])
       .get(id);
     const path = row?.storage_uri.replace(/^file:\/\//, "");
     if (path !== undefined && existsSync(path)) return readFileSync(path, "utf8");
@@ -222,6 +228,7 @@ export class LcmStore {
     const sources = this.#db
       .prepare<[string], { parent_summary_id: string }>(
         "select parent_summary_id from summary_parents where summary_id = ? order by ordinal",
+        ["parent_summary_id"],
       )
       .all(id);
     return {
