@@ -5,6 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** The answers that hostile requests got, by status; `closed` for connections that ended without one. */
 export type AttackCounts = Record<string, number>;
 
+/** The sessions that the attackers write to. */
+export const attackedSessions: readonly string[] = ["attack-0", "attack-1", "attack-2", "attack-3", "attack-4"];
+
 interface Attack {
   url: string;
   token: string;
@@ -27,12 +30,17 @@ const largeBody: HostileRequest = ({ url, token, signal }, turn) => {
   const part = `{"type":"text","text":"${"word ".repeat(8)}"}`;
   const parts = Array.from({ length: Math.floor((megabytes * 1e6) / (part.length + 1)) }, () => part).join(",");
   const body = `{"messages":[{"role":"user","content":[${parts}]}]}`;
-  return post(`${url}/api/sessions/agent:main:attack-${turn % 5}/messages`, token, body, signal);
+  return post(
+    `${url}/api/sessions/agent:main:${attackedSessions[turn % attackedSessions.length]}/messages`,
+    token,
+    body,
+    signal,
+  );
 };
 
 const deepJson: HostileRequest = ({ url, token, signal }) => {
   const body = `{"messages":[{"role":"user","content":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}]}`;
-  return post(`${url}/api/sessions/agent:main:attack/messages`, token, body, signal);
+  return post(`${url}/api/sessions/agent:main:${attackedSessions[0]}/messages`, token, body, signal);
 };
 
 const wrongToken: HostileRequest = ({ url, signal }, turn) =>

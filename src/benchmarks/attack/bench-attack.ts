@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { VarveError } from "../../index.ts";
 import { startModelProcess } from "../model-process.ts";
 import { type BenchResult, percentile, round } from "../result.ts";
-import { type AttackCounts, attack } from "./attackers.ts";
+import { type AttackCounts, attack, attackedSessions } from "./attackers.ts";
 import { type BenchToken, GatewayProcess } from "./gateway-process.ts";
 
 export interface AttackBenchOptions {
@@ -69,6 +69,9 @@ export async function benchAttack(options: AttackBenchOptions): Promise<AttackBe
 async function fillHistory({ url, ownerToken }: GatewayProcess): Promise<void> {
   const text = "abcde some words of a long conversation about plans and dates ".repeat(200);
   const count = Math.ceil(searchedBytes / text.length);
+  for (const name of ["history", ...attackedSessions]) {
+    await send(`${url}/api/sessions`, ownerToken, { key: `agent:main:${name}` });
+  }
   for (let sent = 0; sent < count; sent += 50) {
     const messages = Array.from({ length: Math.min(50, count - sent) }, (_, index) => ({
       id: `h${sent + index}`,
