@@ -335,7 +335,7 @@ function addBenchCommand(program: Command): void {
     .option("--no-baselines", "recall: skip the baselines")
     .option(
       "--only <list>",
-      "only these parts, comma-separated; speed: ingest, process, hybrid, recall, memory; attack: attack, access",
+      "only these parts, comma-separated; speed: ingest, process, hybrid, recall, memory; attack: attack, or its kinds patterns, bodies, tokens, slow, depth, and access",
     )
     .option(
       "--datasets <list>",

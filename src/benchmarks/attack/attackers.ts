@@ -70,14 +70,30 @@ const slowClient: HostileRequest = async ({ url, token, signal }) => {
   return /^HTTP\/1\.1 (\d+)/.exec(said)?.[1] ?? "closed";
 };
 
-const kinds: readonly HostileRequest[] = [grep, largeBody, grep, wrongToken, slowClient, deepJson, grep];
+const hostileRequests = { patterns: grep, bodies: largeBody, tokens: wrongToken, slow: slowClient, depth: deepJson };
+export type AttackKind = keyof typeof hostileRequests;
+/** The attackers take these kinds in turn; half of them send patterns. */
+export const attackKinds: readonly AttackKind[] = [
+  "patterns",
+  "bodies",
+  "patterns",
+  "tokens",
+  "patterns",
+  "slow",
+  "depth",
+];
 
 /** Sends hostile requests, `count` at once, until the signal is aborted. Each attacker has a token of its own. */
-export async function attack(url: string, tokens: readonly string[], signal: AbortSignal): Promise<AttackCounts> {
+export async function attack(
+  url: string,
+  tokens: readonly string[],
+  signal: AbortSignal,
+  kinds: readonly AttackKind[] = attackKinds,
+): Promise<AttackCounts> {
   const counts: AttackCounts = {};
   await Promise.all(
     tokens.map(async (token, index) => {
-      const kind = kinds[index % kinds.length] ?? grep;
+      const kind = hostileRequests[kinds[index % kinds.length] ?? "patterns"];
       for (let turn = index; !signal.aborted; turn += 1) {
         const status = await kind({ url, token, signal }, turn);
         if (signal.aborted) return;

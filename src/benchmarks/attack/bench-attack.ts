@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { VarveError } from "../../index.ts";
 import { startModelProcess } from "../model-process.ts";
 import { type BenchResult, percentile, round } from "../result.ts";
-import { type AttackCounts, attack, attackedSessions } from "./attackers.ts";
+import { type AttackCounts, type AttackKind, attack, attackedSessions } from "./attackers.ts";
 import { type BenchToken, GatewayProcess } from "./gateway-process.ts";
 
 export interface AttackBenchOptions {
@@ -13,6 +13,8 @@ export interface AttackBenchOptions {
   latencyMs: number;
   /** The pause between a reply and the next message, in milliseconds. */
   thinkMs: number;
+  /** The kinds of hostile requests; all when absent. */
+  kinds?: readonly AttackKind[];
   onPhase?(name: string): void;
 }
 
@@ -55,7 +57,7 @@ export async function benchAttack(options: AttackBenchOptions): Promise<AttackBe
     const secrets = hostile.map(({ name }) => name);
     const [under, answers] = await Promise.all([
       talkFor(gateway, people, options).finally(() => end.abort()),
-      attack(gateway.url, secrets, end.signal),
+      attack(gateway.url, secrets, end.signal, options.kinds),
     ]);
     const rssUnder = gateway.takeRssMax();
     return { results: listFigures(alone, under, rssAlone, rssUnder), answers, alive: gateway.isAlive };

@@ -1,4 +1,5 @@
 import {
+  attackKinds,
   benchAccess,
   benchAttack,
   benchContext,
@@ -198,11 +199,11 @@ async function turnsCommand(flags: BenchFlags): Promise<void> {
 async function attackCommand(flags: BenchFlags): Promise<void> {
   const output = outputFor(flags);
   const parts = (flags.only ?? "attack,access").split(",").map((name) => name.trim());
+  const kinds = attackKinds.filter((kind) => parts.includes("attack") || parts.includes(kind));
   const progress = startProgress("Running turns");
   const onPhase = (name: string): void => progress.update(0, 1, name);
-  const attacked = parts.includes("attack")
-    ? await benchAttack({ ...attackBench, seconds: flags.seconds ?? attackBench.seconds, onPhase })
-    : undefined;
+  const seconds = flags.seconds ?? attackBench.seconds;
+  const attacked = kinds.length > 0 ? await benchAttack({ ...attackBench, seconds, kinds, onPhase }) : undefined;
   const access = parts.includes("access")
     ? await benchAccess({ rounds: 500, onProgress: (done, total) => progress.update(done, total, "access") })
     : [];
