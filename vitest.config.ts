@@ -22,6 +22,7 @@ export default defineConfig({
       project("unit", ["src/**/*.test.ts", "scripts/**/*.test.ts"], 2 * minuteMs),
       project("conformance", ["test/conformance/**/*.test.ts"], 5 * minuteMs, withPostgres),
       project("crash", ["test/crash/**/*.test.ts"], 30 * minuteMs, withPostgres),
+      project("hostile", ["test/hostile/**/*.test.ts"], 30 * minuteMs, withPostgres),
       project("e2e", ["test/e2e/**/*.test.ts"], 15 * minuteMs, withPostgres),
     ],
   },

@@ -1,6 +1,6 @@
 /** Which parts of `npm test` run: chosen by `--only`, left out by name with `VARVE_TEST_SKIP`. */
 
-export const partNames = ["lint", "types", "package", "unit", "conformance", "crash", "e2e"] as const;
+export const partNames = ["lint", "types", "package", "unit", "conformance", "crash", "hostile", "e2e"] as const;
 export type PartName = (typeof partNames)[number];
 
 /** What tests use and a machine may not have. */

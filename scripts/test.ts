@@ -34,9 +34,10 @@ const parts: Readonly<Record<PartName, (stage: Stage) => Promise<Counts>>> = {
   unit: ({ env }) => runVitest("unit", env),
   conformance: ({ env }) => runVitest("conformance", env),
   crash: ({ env }) => runVitest("crash", env),
+  hostile: ({ env }) => runVitest("hostile", env),
   e2e: ({ env }) => runVitest("e2e", env),
 };
-const partsOfTests: readonly PartName[] = ["unit", "conformance", "crash", "e2e"];
+const partsOfTests: readonly PartName[] = ["unit", "conformance", "crash", "hostile", "e2e"];
 
 async function main(): Promise<number> {
   const selection = selectParts(process.argv.slice(2), process.env.VARVE_TEST_SKIP);

@@ -1,3 +1,4 @@
+import { getOwn } from "../domain/index.ts";
 import {
   type Audience,
   hasOwners,
@@ -41,7 +42,7 @@ export function resolveReach(settings: ReachSettings, agent: string, audience: A
     return visibility === "session" ? { conversations: "own" } : {};
   const { identityLinks } = settings.session;
   const own = listAudiences(resolveAudience(audience, identityLinks), identityLinks);
-  const open = settings.memory.agentScopes[agent] ?? listSharedScopes(settings, agent);
+  const open = getOwn(settings.memory.agentScopes, agent) ?? listSharedScopes(settings, agent);
   // An agent without scopes has no memory, by configuration.
   const hasMemory = open.length > 0;
   // Reflections are about everything that was said to the agent.

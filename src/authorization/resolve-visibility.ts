@@ -1,4 +1,4 @@
-import { VarveError } from "../domain/index.ts";
+import { getOwn, VarveError } from "../domain/index.ts";
 import type { Access } from "./access.ts";
 import { visibleScopes } from "./memory-scopes.ts";
 import { canUseAgent, owner, type Principal } from "./principal.ts";
@@ -37,7 +37,7 @@ function chooseScopes(
 ): Pick<Visibility, "scopes" | "mayNameScopes" | "system"> {
   if (scopes === "all") return { system: true };
   if (scopes !== undefined) return { scopes };
-  const open = settings.memory.agentScopes[agent];
+  const open = getOwn(settings.memory.agentScopes, agent);
   if (open?.length === 0) return { scopes: [] };
   if (open === undefined && addedScopes.length === 0) return agents === undefined ? { mayNameScopes: true } : {};
   const own = open === undefined ? ["global", agentScope(agent)] : open;

@@ -8,7 +8,7 @@ import { openVarve } from "../index.ts";
 import { conversation } from "./conversation.ts";
 import { type BenchResult, round } from "./result.ts";
 
-const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));
+export const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));
 const coldRuns = 5;
 const embeddedMessages = 200;
 

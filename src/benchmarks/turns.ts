@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openVarve, type Varve, VarveError } from "../index.ts";
+import { startModelProcess } from "./model-process.ts";
 import { type BenchResult, round } from "./result.ts";
 
 export interface TurnsBenchOptions {
@@ -17,20 +16,6 @@ export interface TurnsBenchOptions {
   onProgress?(name: string, done: number, total: number): void;
 }
 
-/** A model server in a separate process, so that its cost is not counted. It streams its answer after a delay. */
-const server = (latencyMs: number): string => `
-  const http = require("node:http");
-  const piece = (delta, finish) => "data: " + JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1,
-    model: "m", choices: [{ index: 0, delta, finish_reason: finish }] }) + "\\n\\n";
-  http.createServer((request, response) => {
-    request.resume().on("end", () => setTimeout(() => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const word of "An answer of some length , in pieces .".split(" ")) response.write(piece({ role: "assistant", content: word + " " }, null));
-      response.write(piece({}, "stop"));
-      response.end("data: [DONE]\\n\\n");
-    }, ${latencyMs}));
-  }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
-
 /**
  * The overhead of a turn: the same conversations with the same server, once without Varve and once through it, in one
  * run.
@@ -38,9 +23,9 @@ const server = (latencyMs: number): string => `
 export async function benchTurns(options: TurnsBenchOptions): Promise<BenchResult[]> {
   const { conversations, turns, latencyMs } = options;
   const home = mkdtempSync(join(tmpdir(), "varve-bench-"));
-  const child = spawn(process.execPath, ["-e", server(latencyMs)], { stdio: ["ignore", "pipe", "inherit"] });
+  const model = await startModelProcess(latencyMs);
   try {
-    const url = `http://127.0.0.1:${await readPort(child)}/v1`;
+    const { url } = model;
     await talk({ ...options, turns: 2 }, "warm", (_, text) => ask(url, text));
     const direct = await talk(options, "direct", (_, text) => ask(url, text));
     const varve = await openVarve({
@@ -60,15 +45,9 @@ export async function benchTurns(options: TurnsBenchOptions): Promise<BenchResul
       await varve.close();
     }
   } finally {
-    child.kill();
+    model.stop();
     rmSync(home, { recursive: true, force: true });
   }
-}
-
-async function readPort(child: ChildProcess): Promise<number> {
-  if (child.stdout === null) throw new VarveError("INTERNAL", "The model server of the bench has no output.");
-  const [line] = (await once(child.stdout, "data")) as [Buffer];
-  return Number(String(line));
 }
 
 async function ask(url: string, text: string): Promise<void> {

@@ -327,11 +327,16 @@ function addBenchCommand(program: Command): void {
   program
     .command("bench")
     .description("Run a benchmark and its baseline in the same run")
-    .addArgument(new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "memory", "turns"]))
+    .addArgument(
+      new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "memory", "turns", "attack"]),
+    )
     .option("--sizes <list>", "speed: numbers of messages, comma-separated", "10000,100000")
     .option("--large", "speed: measure 1,000,000 messages as well")
     .option("--no-baselines", "recall: skip the baselines")
-    .option("--only <list>", "speed: only these parts, comma-separated: ingest, process, hybrid, recall, memory")
+    .option(
+      "--only <list>",
+      "only these parts, comma-separated; speed: ingest, process, hybrid, recall, memory; attack: attack, or its kinds patterns, bodies, tokens, slow, depth, and access",
+    )
     .option(
       "--datasets <list>",
       "recall, context and memory: only these folders of --data, comma-separated; context: work for transcripts",
@@ -339,6 +344,7 @@ function addBenchCommand(program: Command): void {
     .option("--budgets <list>", "context: token budgets, comma-separated")
     .option("--missing", "context: list the items of transcripts that are not in view")
     .option("--think <ms>", "turns: the average pause between a reply and the next message", parseWholeNumber(0))
+    .option("--seconds <n>", "attack: how long each phase takes", parseWholeNumber(1))
     .option(
       "--data <folder>",
       "recall, context and memory: the folder of datasets (conversations with questions); context: also of transcripts",

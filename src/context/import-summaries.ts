@@ -1,7 +1,15 @@
 import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
-import type { LcmDag, LcmSummary } from "../transcript/index.ts";
-import { type StoredSummary, type SummarySource, writeSummary } from "./dag.ts";
+import { type LcmDag, type LcmSummary, readActivePath, readAfter } from "../transcript/index.ts";
+import { type ConversationRef, type StoredSummary, type SummarySource, writeSummary } from "./dag.ts";
+import { getEntryMessage } from "./window.ts";
+
+interface BuiltSummary {
+  node: StoredSummary;
+  sources: SummarySource[];
+  /** The messages that it stands for, in order. */
+  seqs: number[];
+}
 
 interface EntryFacts {
   seq: number;
@@ -30,14 +38,19 @@ export async function importSummaries(store: Store, agent: string, dag: LcmDag):
   if (!place) return { summaries: 0, notes: [`${dag.sessionId}: its messages were not imported`] };
   const ref = { agent, conversation: place.conversation };
   const entries = await readEntryFacts(store, ref, [...new Set(dag.summaries.flatMap(({ messageIds }) => messageIds))]);
-  const nodes = new Map<string, { node: StoredSummary; sources: SummarySource[] }>();
+  const nodes = new Map<string, BuiltSummary>();
   const notes: string[] = [];
   for (const summary of dag.summaries) {
     const built = buildNode(summary, ref.conversation, entries, nodes);
-    if (built) nodes.set(summary.id, built);
-    else notes.push(`${summary.id}: some of its sources are missing`);
+    if (typeof built === "string") notes.push(`${summary.id}: ${built}`);
+    else nodes.set(summary.id, built);
   }
-  const context = orderContext(dag.context, nodes);
+  const ordered = orderContext(dag.context, nodes);
+  const context = await selectCovering(store, ref, ordered);
+  if (context.length < ordered.length) {
+    const [first] = ordered.slice(context.length);
+    notes.push(`${first?.node.id}: it and later ones do not cover the messages before them without a gap`);
+  }
   return store.transaction(async ({ db }) => {
     const known = await db
       .selectFrom("context_states")
@@ -47,13 +60,13 @@ export async function importSummaries(store: Store, agent: string, dag: LcmDag):
       .executeTakeFirst();
     if (known) return { summaries: 0, notes: [] };
     for (const { node, sources } of nodes.values()) await writeSummary(db, agent, node, sources);
-    const coveredSeq = context.at(-1)?.lastSeq ?? 0;
+    const coveredSeq = context.at(-1)?.node.lastSeq ?? 0;
     const state = { covered_seq: coveredSeq, version: 1, compacted_at: store.clock.now() };
     await db
       .insertInto("context_states")
       .values({ ...ref, ...state })
       .execute();
-    for (const [position, { id: summary }] of context.entries()) {
+    for (const [position, { id: summary }] of context.map(({ node }) => node).entries()) {
       await db
         .insertInto("context_items")
         .values({ ...ref, position, summary })
@@ -63,22 +76,52 @@ export async function importSummaries(store: Store, agent: string, dag: LcmDag):
   });
 }
 
-/** The summaries of the context, as long as they follow each other without a gap in reverse. */
-function orderContext(ids: readonly string[], nodes: ReadonlyMap<string, { node: StoredSummary }>): StoredSummary[] {
-  const found = ids.flatMap((id) => nodes.get(id)?.node ?? []).sort((a, b) => a.firstSeq - b.firstSeq);
-  return found.filter((node, index) => index === 0 || node.firstSeq > (found[index - 1]?.lastSeq ?? 0));
+/** The summaries of the context in the order of their messages. */
+function orderContext(ids: readonly string[], nodes: ReadonlyMap<string, BuiltSummary>): BuiltSummary[] {
+  return [...new Set(ids)].flatMap((id) => nodes.get(id) ?? []).sort((a, b) => a.node.firstSeq - b.node.firstSeq);
 }
 
+/** The first summaries, as long as they stand for exactly the messages of the active branch, in order. */
+async function selectCovering(
+  store: Store,
+  ref: ConversationRef,
+  ordered: readonly BuiltSummary[],
+): Promise<BuiltSummary[]> {
+  const path = await readActivePath(store, ref);
+  const last = Math.max(0, ...ordered.map(({ node }) => node.lastSeq));
+  const onBranch: number[] = [];
+  for (let after = 0; after < last; ) {
+    const page = await readAfter(store, ref.agent, path, { after, limit: 1000, content: "reference" });
+    if (page.length === 0) break;
+    onBranch.push(...page.filter((entry) => getEntryMessage(entry)).map((entry) => entry.seq));
+    after = page.at(-1)?.seq ?? after;
+  }
+  let covered = 0;
+  const gap = ordered.findIndex(({ seqs }) => {
+    const isNext = seqs.every((seq, index) => seq === onBranch[covered + index]);
+    covered += seqs.length;
+    return !isNext;
+  });
+  return gap === -1 ? [...ordered] : ordered.slice(0, gap);
+}
+
+/** A summary with its sources, or why it is left out. */
 function buildNode(
   { id, kind, depth, content, createdAt, messageIds, summaryIds }: LcmSummary,
   conversation: number,
   entries: ReadonlyMap<string, EntryFacts>,
-  nodes: ReadonlyMap<string, { node: StoredSummary }>,
-): { node: StoredSummary; sources: SummarySource[] } | undefined {
+  nodes: ReadonlyMap<string, BuiltSummary>,
+): BuiltSummary | string {
   const messages = kind === "leaf" ? messageIds.flatMap((message) => entries.get(message) ?? []) : [];
-  const children = kind === "leaf" ? [] : summaryIds.flatMap((child) => nodes.get(child)?.node ?? []);
+  const built = kind === "leaf" ? [] : summaryIds.flatMap((child) => nodes.get(child) ?? []);
+  const children = built.map((child) => child.node);
   const isWhole = kind === "leaf" ? messages.length === messageIds.length : children.length === summaryIds.length;
-  if (!isWhole || messages.length + children.length === 0) return undefined;
+  if (!isWhole || messages.length + children.length === 0) return "some of its sources are missing";
+  if (nodes.has(id)) return "another summary has its id";
+  if (new Set(kind === "leaf" ? messageIds : summaryIds).size < messages.length + children.length) {
+    return "it names a source twice";
+  }
+  if (children.some((child) => child.depth !== depth - 1)) return "its depth is not one more than that of its sources";
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   const spans = [
     ...messages.map(({ seq, time }) => ({ firstSeq: seq, lastSeq: seq, earliestAt: time, latestAt: time })),
@@ -109,7 +152,7 @@ function buildNode(
   };
   const sources: SummarySource[] =
     kind === "leaf" ? messages.map(({ seq }) => ({ entrySeq: seq })) : summaryIds.map((summary) => ({ summary }));
-  return { node, sources };
+  return { node, sources, seqs: [...messages.map(({ seq }) => seq), ...built.flatMap((child) => child.seqs)] };
 }
 
 async function readEntryFacts(

@@ -31,6 +31,7 @@ export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
 export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedField } from "./message-blocks.ts";
 export { matchesPattern } from "./name-pattern.ts";
 export { escapeJson, neutralise, showControls } from "./neutralise.ts";
+export { getOwn } from "./own-property.ts";
 export { redactSecrets } from "./redact.ts";
 export { redactMessage } from "./redact-message.ts";
 export {

@@ -94,8 +94,8 @@ async function openImportedSession(
   const transcript = {
     sessionId: found.sessionId,
     parentSession: found.parentSessionId,
-    cwd: found.cwd,
-    title: found.title === undefined ? undefined : dropSecrets(found.title),
+    cwd: found.cwd === undefined ? undefined : replaceNul(found.cwd),
+    title: found.title === undefined ? undefined : replaceNul(dropSecrets(found.title)),
     startedAt: found.startedAt,
   };
   // An export of Varve contains the entry that opens it.
@@ -199,8 +199,14 @@ async function openNextPart(
   return { ...before, transcript: opened.transcript, empty: true };
 }
 
-async function setTitle(store: Store, { sessionId, title }: ImportedSession, ref: OpenedSession): Promise<void> {
-  if (title === undefined) return;
+/** PostgreSQL stores no NUL in a column; the record that it came from keeps it. */
+function replaceNul(text: string): string {
+  return text.replaceAll("\0", "\ufffd");
+}
+
+async function setTitle(store: Store, { sessionId, title: given }: ImportedSession, ref: OpenedSession): Promise<void> {
+  if (given === undefined) return;
+  const title = replaceNul(given);
   await store.transaction(async ({ db }) => {
     await db
       .updateTable("transcripts")

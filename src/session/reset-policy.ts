@@ -1,4 +1,4 @@
-import { findLastHour, type ResetType } from "../domain/index.ts";
+import { findLastHour, getOwn, type ResetType } from "../domain/index.ts";
 
 /**
  * When a session expires. `both`: at the earlier of the two. `auto`: after inactivity for sessions of a chat channel,
@@ -24,7 +24,8 @@ export function ruleFor(
   channel: string | undefined,
   fromChat: boolean,
 ): ResetRule {
-  const special = (channel === undefined ? undefined : settings.resetByChannel[channel]) ?? settings.resetByType[type];
+  const special =
+    (channel === undefined ? undefined : getOwn(settings.resetByChannel, channel)) ?? settings.resetByType[type];
   const rule = { ...settings.reset, ...special };
   return rule.mode === "auto" ? { ...rule, mode: fromChat ? "idle" : "none" } : rule;
 }

@@ -1,6 +1,6 @@
 import { listSharedScopes, narrowPrincipal, owner, type Principal, resolveReach } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
-import { parseSessionKey } from "../domain/index.ts";
+import { getOwn, parseSessionKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { listAncestors } from "../transcript/index.ts";
 import type { Session } from "./session.ts";
@@ -48,7 +48,7 @@ async function listConversations(store: Store, agent: string, audiences: readonl
 
 /** The owner sees what was learned in the groups of the agent. */
 async function listGroupScopes(store: Store, config: Config, { agent }: Session): Promise<string[]> {
-  if (config.memory.agentScopes[agent] !== undefined) return [];
+  if (getOwn(config.memory.agentScopes, agent) !== undefined) return [];
   const rows = await store.db
     .selectFrom("conversations")
     .select("audience")

@@ -1,4 +1,7 @@
 import {
+  attackKinds,
+  benchAccess,
+  benchAttack,
   benchContext,
   benchMemory,
   benchRecall,
@@ -23,6 +26,7 @@ export interface BenchFlags {
   baselines?: boolean;
   database?: string;
   think?: number;
+  seconds?: number;
   datasets?: string;
   only?: string;
   budgets?: string;
@@ -33,6 +37,7 @@ export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
   if (what === "context") return contextCommand(flags);
   if (what === "memory") return memoryCommand(flags);
   if (what === "turns") return turnsCommand(flags);
+  if (what === "attack") return attackCommand(flags);
   return what === "recall" ? recallCommand(flags) : speedCommand(flags);
 }
 
@@ -189,6 +194,34 @@ async function turnsCommand(flags: BenchFlags): Promise<void> {
   output.show(table(["WHAT", "TURNS", "VALUE", "UNIT"], rows));
   output.result({ results });
 }
+
+/** Conversations under attack, then what the audit log and bound tokens cost. */
+async function attackCommand(flags: BenchFlags): Promise<void> {
+  const output = outputFor(flags);
+  const parts = (flags.only ?? "attack,access").split(",").map((name) => name.trim());
+  const kinds = attackKinds.filter((kind) => parts.includes("attack") || parts.includes(kind));
+  const progress = startProgress("Running turns");
+  const onPhase = (name: string): void => progress.update(0, 1, name);
+  const seconds = flags.seconds ?? attackBench.seconds;
+  const attacked = kinds.length > 0 ? await benchAttack({ ...attackBench, seconds, kinds, onPhase }) : undefined;
+  const access = parts.includes("access")
+    ? await benchAccess({ rounds: 500, onProgress: (done, total) => progress.update(done, total, "access") })
+    : [];
+  progress.finish("Measured");
+  const results = [...(attacked?.results ?? []), ...access];
+  const rows = results.map(({ name, size, value, unit, ratio }) => [name, number(size), value, unit, ratio ?? ""]);
+  output.show(table(["WHAT", "COUNT", "VALUE", "UNIT", "RATIO"], rows));
+  if (attacked) {
+    const answers = Object.entries(attacked.answers).map(([status, count]) => `${status}: ${number(count)}`);
+    output.show(
+      `Hostile requests by answer: ${answers.join(", ")}. The gateway is ${attacked.alive ? "alive" : "dead"}.`,
+    );
+  }
+  output.result({ ...attacked, results });
+}
+
+/** Twenty conversations and fifty attackers at once. */
+const attackBench = { conversations: 20, attackers: 50, seconds: 15, latencyMs: 100, thinkMs: 150 };
 
 /** Fifty concurrent conversations with a model that takes 300 ms, and a pause of about a second between messages. */
 const turnsBench = { conversations: 50, turns: 10, latencyMs: 300, thinkMs: 1_000 };

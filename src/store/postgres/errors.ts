@@ -72,5 +72,11 @@ export function toPostgresError(error: unknown, database: string): Error {
       cause,
     });
   }
+  if (code === "22021") {
+    return new VarveError("BAD_REQUEST", "A name or title contains the character NUL, which PostgreSQL cannot store.", {
+      remedy: "Remove the character and try again.",
+      cause,
+    });
+  }
   return new VarveError("INTERNAL", `PostgreSQL at ${address} refused a statement: ${text}.`, { cause });
 }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import Database from "better-sqlite3";
 import { isJsonObject, type JsonObject, VarveError } from "../../../domain/index.ts";
 import type { Store } from "../../../store/index.ts";
 import { getEntryText } from "../../entry-text.ts";
 import { walkConversation } from "../../read.ts";
+import { ForeignDatabase } from "../foreign-database.ts";
 import type { LegacySession } from "../legacy.ts";
 import { normaliseOpenclawKey } from "../openclaw/session-keys.ts";
 import type { FileRecord } from "../records.ts";
@@ -53,7 +53,7 @@ export interface LcmDag {
 
 /** Reads lossless-claw's database. Only reads; OpenClaw may be running. */
 export class LcmStore {
-  readonly #db: Database.Database;
+  readonly #db: ForeignDatabase;
   readonly #file: string;
   readonly #messageColumns: string;
   /** The ids of messages that are stored under another one. */
@@ -89,7 +89,10 @@ export class LcmStore {
 
   #listConversations(): ConversationRow[] {
     return this.#db
-      .prepare<[], ConversationRow>("select * from conversations order by active desc, conversation_id")
+      .prepare<[], ConversationRow>("select * from conversations order by active desc, conversation_id", [
+        "session_id",
+        "created_at",
+      ])
       .all();
   }
 
@@ -143,6 +146,7 @@ export class LcmStore {
     const rows = this.#db
       .prepare<[number, number], MessageRow>(
         `select ${this.#messageColumns} from messages where conversation_id = ? order by seq limit -1 offset ?`,
+        ["role", "content", "created_at"],
       )
       .iterate(conversation, after);
     for (const row of rows) yield { ...row, record: this.#toRecord(row) };
@@ -187,7 +191,9 @@ export class LcmStore {
     const id = reference?.[1];
     if (id === undefined) return text;
     const row = this.#db
-      .prepare<[string], { storage_uri: string }>("select storage_uri from large_files where file_id = ?")
+      .prepare<[string], { storage_uri: string }>("select storage_uri from large_files where file_id = ?", [
+        "storage_uri",
+      ])
       .get(id);
     const path = row?.storage_uri.replace(/^file:\/\//, "");
     if (path !== undefined && existsSync(path)) return readFileSync(path, "utf8");
@@ -222,6 +228,7 @@ export class LcmStore {
     const sources = this.#db
       .prepare<[string], { parent_summary_id: string }>(
         "select parent_summary_id from summary_parents where summary_id = ? order by ordinal",
+        ["parent_summary_id"],
       )
       .all(id);
     return {
@@ -306,9 +313,9 @@ function parseInput(input: unknown): JsonObject {
   }
 }
 
-function open(file: string): Database.Database {
+function open(file: string): ForeignDatabase {
   try {
-    const db = new Database(file, { readonly: true, fileMustExist: true });
+    const db = new ForeignDatabase(file);
     db.prepare("select 1 from conversations, messages, summaries, summary_parents limit 1").get();
     return db;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
-import Database from "better-sqlite3";
 import { isJsonObject, type JsonObject, VarveError } from "../../../domain/index.ts";
+import { ForeignDatabase } from "../foreign-database.ts";
 import type { LegacySession } from "../legacy.ts";
 import type { FileRecord } from "../records.ts";
 import { ArchiveSource, type TranscriptSource } from "../transcript-source.ts";
@@ -36,6 +36,8 @@ interface ArchiveRow {
   created_at: number;
 }
 
+const archiveTexts = ["session_id", "session_key", "reason", "encoding", "archive_name"] as const;
+
 interface ColdRow {
   session_id: string;
   archive_name: string;
@@ -54,13 +56,13 @@ interface EventRow {
 export class AgentStore {
   readonly #file: string;
   readonly #agent: string;
-  readonly #db: Database.Database;
+  readonly #db: ForeignDatabase;
   readonly #eventColumns: string;
 
   constructor(file: string, agent: string) {
     this.#file = file;
     this.#agent = agent;
-    this.#db = openDatabase(file);
+    this.#db = new ForeignDatabase(file);
     const tables = new Set(
       this.#db
         .prepare<[], { name: string }>("select name from sqlite_master")
@@ -87,7 +89,10 @@ export class AgentStore {
   /** The transcripts: those of current sessions, then earlier ones of their keys, then deleted ones. */
   listSources(): TranscriptSource[] {
     const cold = new Map(
-      this.#readAll<ColdRow>("session_transcript_cold_archives").map((row) => [row.session_id, row]),
+      this.#readAll<ColdRow>("session_transcript_cold_archives", ["session_id", "archive_name"]).map((row) => [
+        row.session_id,
+        row,
+      ]),
     );
     const windows = this.#db
       .prepare<[], WindowRow>(
@@ -95,9 +100,10 @@ export class AgentStore {
            n.entry_json, n.parent_session_key, n.spawned_by, n.label, n.display_name, n.archived_at
          from session_windows w join session_nodes n on n.session_key = w.session_key
          order by w.session_id <> n.current_session_id, w.created_at, w.session_id`,
+        ["session_id", "session_key", "current_session_id", "entry_json"],
       )
       .all();
-    const archives = this.#readAll<ArchiveRow>("session_transcript_archives").sort(
+    const archives = this.#readAll<ArchiveRow>("session_transcript_archives", archiveTexts).sort(
       (a, b) => a.created_at - b.created_at,
     );
     return [
@@ -108,14 +114,14 @@ export class AgentStore {
 
   /** The names of archives that are also files, so that they are read once. */
   listArchiveNames(): string[] {
-    return this.#readAll<ArchiveRow>("session_transcript_archives").map((row) => row.archive_name);
+    return this.#readAll<ArchiveRow>("session_transcript_archives", archiveTexts).map((row) => row.archive_name);
   }
 
   #windowSource(row: WindowRow, cold: ColdRow | undefined): TranscriptSource {
     const isCurrent = row.session_id === row.current_session_id;
     const session: LegacySession = {
       ...this.#nameSession(row.session_id, row.session_key),
-      fields: isCurrent ? parseFields(row) : {},
+      fields: isCurrent ? parseFields(this.#file, row) : {},
       ...(isCurrent ? {} : { archived: { reason: "earlier session of its key", at: row.updated_at } }),
       ...((row.parent_session_key ?? row.spawned_by)
         ? { parentKey: row.parent_session_key ?? row.spawned_by ?? "" }
@@ -159,9 +165,9 @@ export class AgentStore {
   }
 
   /** The rows of a table that older versions do not have. */
-  #readAll<Row>(table: string): Row[] {
+  #readAll<Row>(table: string, texts: readonly (keyof Row & string)[]): Row[] {
     const exists = this.#db.prepare("select 1 from sqlite_master where name = ?").get(table);
-    return exists === undefined ? [] : this.#db.prepare<[], Row>(`select * from ${table}`).all();
+    return exists === undefined ? [] : this.#db.prepare<[], Row>(`select * from ${table}`, texts).all();
   }
 }
 
@@ -170,14 +176,14 @@ class RowSource implements TranscriptSource {
   readonly path: string;
   readonly agent?: string;
   readonly sessions?: ReadonlyMap<string, LegacySession>;
-  readonly #db: Database.Database;
+  readonly #db: ForeignDatabase;
   readonly #columns: string;
   readonly #sessionId: string;
   readonly #time: number;
 
   constructor(
     path: string,
-    db: Database.Database,
+    db: ForeignDatabase,
     columns: string,
     sessionId: string,
     time: number,
@@ -236,23 +242,20 @@ function decodeEvent({ event_json: json, event_zstd: zstd }: EventRow): Pick<Fil
   }
 }
 
-function parseFields({ entry_json: json, label, display_name: displayName }: WindowRow): JsonObject {
-  const fields: unknown = JSON.parse(json);
+function parseFields(file: string, row: WindowRow): JsonObject {
+  const { entry_json: json, label, display_name: displayName } = row;
+  let fields: unknown;
+  try {
+    fields = JSON.parse(json);
+  } catch (cause) {
+    throw new VarveError("BAD_FILE", `${file} cannot be read: the settings of ${row.session_id} are not JSON.`, {
+      remedy: "Run `openclaw doctor --fix`, and import it again.",
+      cause,
+    });
+  }
   return {
     ...(displayName === null ? {} : { displayName }),
     ...(label === null ? {} : { label }),
     ...(isJsonObject(fields) ? fields : {}),
   };
-}
-
-function openDatabase(file: string): Database.Database {
-  try {
-    return new Database(file, { readonly: true, fileMustExist: true });
-  } catch (error) {
-    throw new VarveError("BAD_FILE", `${file} cannot be opened as a SQLite database.`, {
-      remedy:
-        "Check that the file and its folder can be read; a database in use needs its -wal and -shm files next to it.",
-      cause: error,
-    });
-  }
 }

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { VarveError } from "../../index.ts";
+import { startModelProcess } from "../model-process.ts";
+import { type BenchResult, percentile, round } from "../result.ts";
+import { type AttackCounts, type AttackKind, attack, attackedSessions } from "./attackers.ts";
+import { type BenchToken, GatewayProcess } from "./gateway-process.ts";
+
+export interface AttackBenchOptions {
+  conversations: number;
+  attackers: number;
+  /** How long each of the two phases takes. */
+  seconds: number;
+  latencyMs: number;
+  /** The pause between a reply and the next message, in milliseconds. */
+  thinkMs: number;
+  /** The kinds of hostile requests; all when absent. */
+  kinds?: readonly AttackKind[];
+  onPhase?(name: string): void;
+}
+
+export interface AttackBench {
+  results: BenchResult[];
+  /** The answers that the hostile requests got, by status. */
+  answers: AttackCounts;
+  alive: boolean;
+}
+
+const searchedBytes = 2_400_000;
+
+/**
+ * Conversations go on, first alone and then while hostile requests arrive, with the default limits of the gateway. Every
+ * conversation and every attacker has a token of its own.
+ */
+export async function benchAttack(options: AttackBenchOptions): Promise<AttackBench> {
+  const { conversations, attackers, latencyMs, onPhase } = options;
+  const tokens = (prefix: string, count: number): BenchToken[] =>
+    Array.from({ length: count }, (_, index) => ({ name: `${prefix}-${index}`, rights: ["read", "write"] }));
+  const [people, hostile] = [tokens("person", conversations), tokens("attacker", attackers)];
+  const model = await startModelProcess(latencyMs);
+  const gateway = await GatewayProcess.start(
+    {
+      models: { chat: "bench/model", providers: { bench: { baseUrl: model.url } } },
+      turn: { runner: "ai-sdk", debounceMs: 0, maxConcurrent: conversations },
+    },
+    [...people, ...hostile],
+  );
+  try {
+    onPhase?.("preparing");
+    await fillHistory(gateway);
+    await talkFor(gateway, people, { ...options, seconds: 2 });
+    gateway.takeRssMax();
+    onPhase?.("without attackers");
+    const alone = await talkFor(gateway, people, options);
+    const rssAlone = gateway.takeRssMax();
+    onPhase?.("under attack");
+    const end = new AbortController();
+    const secrets = hostile.map(({ name }) => name);
+    const [under, answers] = await Promise.all([
+      talkFor(gateway, people, options).finally(() => end.abort()),
+      attack(gateway.url, secrets, end.signal, options.kinds),
+    ]);
+    const rssUnder = gateway.takeRssMax();
+    return { results: listFigures(alone, under, rssAlone, rssUnder), answers, alive: gateway.isAlive };
+  } finally {
+    await gateway.stop();
+    model.stop();
+  }
+}
+
+/** The text that the patterns of the attackers are searched in. */
+async function fillHistory({ url, ownerToken }: GatewayProcess): Promise<void> {
+  const text = "abcde some words of a long conversation about plans and dates ".repeat(200);
+  const count = Math.ceil(searchedBytes / text.length);
+  for (const name of ["history", ...attackedSessions]) {
+    await send(`${url}/api/sessions`, ownerToken, { key: `agent:main:${name}` });
+  }
+  for (let sent = 0; sent < count; sent += 50) {
+    const messages = Array.from({ length: Math.min(50, count - sent) }, (_, index) => ({
+      id: `h${sent + index}`,
+      role: "user",
+      content: `${sent + index} ${text}`,
+    }));
+    await send(`${url}/api/sessions/agent:main:history/messages`, ownerToken, { messages });
+  }
+}
+
+/** Every person talks until the time is over. Returns how long each turn took, in milliseconds. */
+async function talkFor(
+  { url }: GatewayProcess,
+  people: readonly BenchToken[],
+  { seconds, thinkMs }: Pick<AttackBenchOptions, "seconds" | "thinkMs">,
+): Promise<number[]> {
+  const took: number[] = [];
+  const until = performance.now() + seconds * 1_000;
+  await Promise.all(
+    people.map(async ({ name }, person) => {
+      await sleep((thinkMs * person) / people.length);
+      for (let turn = 0; performance.now() < until; turn += 1) {
+        const began = performance.now();
+        const answer = (await send(`${url}/api/turns`, name, {
+          session: `agent:main:bench:direct:${name}`,
+          text: `Message ${turn} of ${name}: what was decided about the plan?`,
+        })) as { status?: string };
+        if (answer.status !== "replied") {
+          throw new VarveError("INTERNAL", `A turn of the bench was not answered: ${JSON.stringify(answer)}`);
+        }
+        took.push(performance.now() - began);
+        await sleep(thinkMs);
+      }
+    }),
+  );
+  return took;
+}
+
+/** Sends a request that must succeed: with a body a POST, otherwise a GET. */
+export async function send(url: string, token: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+  });
+  const answer: unknown = await response.json();
+  if (response.ok) return answer;
+  throw new VarveError("INTERNAL", `The gateway of the bench answered ${response.status}: ${JSON.stringify(answer)}`);
+}
+
+function listFigures(alone: number[], under: number[], rssAlone: number, rssUnder: number): BenchResult[] {
+  const shares = [0.5, 0.95].flatMap((share): BenchResult[] => {
+    const name = `p${Math.round(share * 100)}`;
+    const [without, attacked] = [percentile(alone, share), percentile(under, share)];
+    return [
+      { name: `turn.alone.${name}`, size: alone.length, value: round(without), unit: "ms" },
+      {
+        name: `turn.attacked.${name}`,
+        size: under.length,
+        value: round(attacked),
+        unit: "ms",
+        ratio: round(attacked / without),
+      },
+    ];
+  });
+  return [
+    ...shares,
+    { name: "rss.alone", size: alone.length, value: round(rssAlone / 1e6), unit: "MB" },
+    { name: "rss.attacked", size: under.length, value: round(rssUnder / 1e6), unit: "MB" },
+  ];
+}
