@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { isJsonObject, type JsonObject, VarveError } from "../../../domain/index.ts";
 import type { Store } from "../../../store/index.ts";
 import { getEntryText } from "../../entry-text.ts";
@@ -196,7 +197,7 @@ export class LcmStore {
       ])
       .get(id);
     const path = row?.storage_uri.replace(/^file:\/\//, "");
-    if (path !== undefined && existsSync(path)) return readFileSync(path, "utf8");
+    if (path !== undefined && isLargeFile(path, id)) return readFileSync(path, "utf8");
     this.#missingFiles.add(`${id}: ${path ?? "not listed"}`);
     return text;
   }
@@ -242,6 +243,15 @@ export class LcmStore {
       summaryIds: sources.map((source) => source.parent_summary_id),
     };
   }
+}
+
+/**
+ * Whether a path is a large file of lossless-claw, which names them by their ids. A database from somewhere else must not
+ * make the import read any other file of this machine.
+ */
+function isLargeFile(path: string, id: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && basename(path).split(".")[0] === id;
 }
 
 /** The messages of one conversation, each as a record in Varve's own format. */
