@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findShapeFault } from "./json-shape.ts";
+import { findShapeFault, JsonShapeCheck } from "./json-shape.ts";
 
 const check = (text: string, limits = { nodesMax: 10, depthMax: 3 }) =>
   findShapeFault(new TextEncoder().encode(text), limits)?.reason;
@@ -16,5 +16,23 @@ describe("the shape of JSON text", () => {
   ])("%s", (text, wanted) => {
     if (wanted === undefined) expect(check(text)).toBeUndefined();
     else expect(check(text)).toMatch(wanted);
+  });
+
+  it("is the same wherever the text is cut into pieces", () => {
+    for (const text of [
+      '{"a":"x\\\\\\"[[[[[","b":[1,[2,[3]]]}',
+      `["\\\\",${"1,".repeat(20)}1]`,
+      '{"q":"\\""}',
+      "[[[[1]]]]",
+    ]) {
+      const bytes = new TextEncoder().encode(text);
+      const limits = { nodesMax: 10, depthMax: 3 };
+      const whole = findShapeFault(bytes, limits)?.reason;
+      for (let cut = 0; cut <= bytes.length; cut += 1) {
+        const pieces = new JsonShapeCheck(limits);
+        const found = pieces.push(bytes.subarray(0, cut)) ?? pieces.push(bytes.subarray(cut));
+        expect(found?.reason, `${text} at ${cut}`).toBe(whole);
+      }
+    }
   });
 });

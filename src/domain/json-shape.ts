@@ -15,28 +15,50 @@ interface ShapeFault {
   reason: string;
 }
 
-/** The reason why JSON text is too complex to be parsed; undefined when it is not. One pass, no allocation. */
-export function findShapeFault(
-  bytes: Uint8Array,
-  { nodesMax, depthMax }: JsonShapeLimits = jsonShapeLimits,
-): ShapeFault | undefined {
-  let [nodes, depth] = [0, 0];
-  let isText = false;
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index];
-    if (isText) {
-      if (byte === backslash) index += 1;
-      else if (byte === quote) isText = false;
-      continue;
-    }
-    if (byte === quote) isText = true;
-    else if (byte === comma) nodes += 1;
-    else if (byte === openObject || byte === openList) {
-      nodes += 1;
-      depth += 1;
-      if (depth > depthMax) return { kind: "too deep", reason: `it is nested more than ${depthMax} levels deep` };
-    } else if (byte === closeObject || byte === closeList) depth -= 1;
-    if (nodes > nodesMax) return { kind: "too many values", reason: `it has more than ${nodesMax} values` };
+/**
+ * Checks JSON text that arrives in pieces, so that a text that is too complex is refused before the rest of it is read.
+ * No allocation, and each byte is looked at once.
+ */
+export class JsonShapeCheck {
+  readonly #limits: JsonShapeLimits;
+  #nodes = 0;
+  #depth = 0;
+  #isText = false;
+  #isEscaped = false;
+
+  constructor(limits: JsonShapeLimits = jsonShapeLimits) {
+    this.#limits = limits;
   }
-  return undefined;
+
+  /** Takes the next piece; returns the reason why the text is too complex to be parsed, or undefined. */
+  push(bytes: Uint8Array): ShapeFault | undefined {
+    const { nodesMax, depthMax } = this.#limits;
+    let [nodes, depth, isText] = [this.#nodes, this.#depth, this.#isText];
+    let index = this.#isEscaped ? 1 : 0;
+    for (; index < bytes.length; index += 1) {
+      const byte = bytes[index];
+      if (isText) {
+        if (byte === backslash) index += 1;
+        else if (byte === quote) isText = false;
+        continue;
+      }
+      if (byte === quote) isText = true;
+      else if (byte === comma) nodes += 1;
+      else if (byte === openObject || byte === openList) {
+        nodes += 1;
+        depth += 1;
+        if (depth > depthMax) return { kind: "too deep", reason: `it is nested more than ${depthMax} levels deep` };
+      } else if (byte === closeObject || byte === closeList) depth -= 1;
+      if (nodes > nodesMax) return { kind: "too many values", reason: `it has more than ${nodesMax} values` };
+    }
+    // A backslash at the end escapes the first byte of the next piece.
+    this.#isEscaped = index > bytes.length;
+    [this.#nodes, this.#depth, this.#isText] = [nodes, depth, isText];
+    return undefined;
+  }
+}
+
+/** The reason why JSON text is too complex to be parsed; undefined when it is not. */
+export function findShapeFault(bytes: Uint8Array, limits?: JsonShapeLimits): ShapeFault | undefined {
+  return new JsonShapeCheck(limits).push(bytes);
 }

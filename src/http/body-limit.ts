@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { findShapeFault, VarveError } from "../domain/index.ts";
+import { JsonShapeCheck, VarveError } from "../domain/index.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
 import { createDailyQuota } from "./daily-quota.ts";
 
@@ -31,19 +31,33 @@ export function limitDailyBytes(gateway: GatewayContext): MiddlewareHandler<Gate
   };
 }
 
-/** Refuses JSON that would become a very large or very deep value, before anything parses it. */
-export const limitShape: MiddlewareHandler<GatewayEnv> = async (c, next) => {
-  if (c.req.raw.body && /\bjson\b/i.test(c.req.header("content-type") ?? "")) {
-    const { url, method, headers, signal } = c.req.raw;
-    const body = await c.req.arrayBuffer();
-    c.set("bodyBytes", body.byteLength);
-    const fault = findShapeFault(new Uint8Array(body));
+/** Reads a body of JSON, and stops at the piece that makes it too complex: what follows is never kept. */
+async function readChecked(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const check = new JsonShapeCheck();
+  const pieces: Uint8Array[] = [];
+  const reader = body.getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return Buffer.concat(pieces);
+    const fault = check.push(value);
     if (fault) {
+      // Not cancelled: that would break the connection before the answer is sent.
+      reader.releaseLock();
       const isDeep = fault.kind === "too deep";
       throw new VarveError(isDeep ? "BAD_REQUEST" : "TOO_LARGE", `The request body is too complex: ${fault.reason}.`, {
         remedy: isDeep ? "Send values with less nesting." : "Split it into several requests.",
       });
     }
+    pieces.push(value);
+  }
+}
+
+/** Refuses JSON that would become a very large or very deep value, before anything parses it. */
+export const limitShape: MiddlewareHandler<GatewayEnv> = async (c, next) => {
+  if (c.req.raw.body && /\bjson\b/i.test(c.req.header("content-type") ?? "")) {
+    const { url, method, headers, signal } = c.req.raw;
+    const body = await readChecked(c.req.raw.body);
+    c.set("bodyBytes", body.byteLength);
     // A handler that reads the request itself, such as that of MCP, finds the body as it was sent.
     c.req.raw = new Request(url, { method, headers, body, signal });
   }
