@@ -25,7 +25,7 @@ export { dropSecrets, findSecrets } from "./find-secrets.ts";
 export { callWithin, type HookCall, HookList, systemWait, type Wait } from "./hooks.ts";
 export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
-export { findShapeFault, JsonShapeCheck } from "./json-shape.ts";
+export { findShapeFault, JsonShapeCheck, jsonShapeLimits } from "./json-shape.ts";
 export type * from "./message.ts";
 export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
 export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedField } from "./message-blocks.ts";

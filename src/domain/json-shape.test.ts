@@ -35,4 +35,12 @@ describe("the shape of JSON text", () => {
       }
     }
   });
+
+  it("limits the items of each list by itself", () => {
+    const limits = { nodesMax: 1_000, depthMax: 3, itemsMax: 3 };
+    expect(check("[1,2,3]", limits)).toBeUndefined();
+    expect(check("[1,2,3,4]", limits)).toMatch(/more than 3 items/);
+    expect(check('{"a":[1,2,3],"b":[1,2,3],"c":[[1,2],[1,2,3],[1]]}', limits)).toBeUndefined();
+    expect(check('{"a":[[1,2,3,4]]}', limits)).toMatch(/more than 3 items/);
+  });
 });

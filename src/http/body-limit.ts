@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { JsonShapeCheck, VarveError } from "../domain/index.ts";
+import { JsonShapeCheck, jsonShapeLimits, VarveError } from "../domain/index.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
 import { createDailyQuota } from "./daily-quota.ts";
 
@@ -31,9 +31,12 @@ export function limitDailyBytes(gateway: GatewayContext): MiddlewareHandler<Gate
   };
 }
 
+/** No route takes a longer list: a request has at most 10,000 messages, and a message 10,000 parts. */
+const itemsMax = 20_000;
+
 /** Reads a body of JSON, and stops at the piece that makes it too complex: what follows is never kept. */
 async function readChecked(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const check = new JsonShapeCheck();
+  const check = new JsonShapeCheck({ ...jsonShapeLimits, itemsMax });
   const pieces: Uint8Array[] = [];
   const reader = body.getReader();
   for (;;) {
