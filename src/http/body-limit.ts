@@ -34,25 +34,21 @@ export function limitDailyBytes(gateway: GatewayContext): MiddlewareHandler<Gate
 /** No route takes a longer list: a request has at most 10,000 messages, and a message 10,000 parts. */
 const itemsMax = 20_000;
 
-/** Reads a body of JSON, and stops at the piece that makes it too complex: what follows is never kept. */
+/** Reads a body of JSON. Once it is too complex, the rest is read and dropped, so that the client gets its answer. */
 async function readChecked(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const check = new JsonShapeCheck({ ...jsonShapeLimits, itemsMax });
-  const pieces: Uint8Array[] = [];
-  const reader = body.getReader();
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return Buffer.concat(pieces);
-    const fault = check.push(value);
-    if (fault) {
-      // Not cancelled: that would break the connection before the answer is sent.
-      reader.releaseLock();
-      const isDeep = fault.kind === "too deep";
-      throw new VarveError(isDeep ? "BAD_REQUEST" : "TOO_LARGE", `The request body is too complex: ${fault.reason}.`, {
-        remedy: isDeep ? "Send values with less nesting." : "Split it into several requests.",
-      });
-    }
-    pieces.push(value);
+  let pieces: Uint8Array[] = [];
+  let fault: ReturnType<JsonShapeCheck["push"]>;
+  for await (const piece of body) {
+    fault ??= check.push(piece);
+    if (fault) pieces = [];
+    else pieces.push(piece);
   }
+  if (!fault) return Buffer.concat(pieces);
+  const isDeep = fault.kind === "too deep";
+  throw new VarveError(isDeep ? "BAD_REQUEST" : "TOO_LARGE", `The request body is too complex: ${fault.reason}.`, {
+    remedy: isDeep ? "Send values with less nesting." : "Split it into several requests.",
+  });
 }
 
 /** Refuses JSON that would become a very large or very deep value, before anything parses it. */

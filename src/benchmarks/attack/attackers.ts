@@ -26,10 +26,7 @@ const grep: HostileRequest = ({ url, token, signal }, turn) => {
 
 /** A body of 2 to 20 MB with many small parts. */
 const largeBody: HostileRequest = ({ url, token, signal }, turn) => {
-  const megabytes = 2 + ((turn * 6) % 19);
-  const part = `{"type":"text","text":"${"word ".repeat(8)}"}`;
-  const parts = Array.from({ length: Math.floor((megabytes * 1e6) / (part.length + 1)) }, () => part).join(",");
-  const body = `{"messages":[{"role":"user","content":[${parts}]}]}`;
+  const body = makeLargeBody(2 + ((turn * 6) % 19));
   return post(
     `${url}/api/sessions/agent:main:${attackedSessions[turn % attackedSessions.length]}/messages`,
     token,
@@ -38,10 +35,23 @@ const largeBody: HostileRequest = ({ url, token, signal }, turn) => {
   );
 };
 
-const deepJson: HostileRequest = ({ url, token, signal }) => {
-  const body = `{"messages":[{"role":"user","content":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}]}`;
-  return post(`${url}/api/sessions/agent:main:${attackedSessions[0]}/messages`, token, body, signal);
-};
+const largeBodies = new Map<number, string>();
+
+/** Made once: making one takes longer than sending it. */
+function makeLargeBody(megabytes: number): string {
+  const known = largeBodies.get(megabytes);
+  if (known !== undefined) return known;
+  const part = `{"type":"text","text":"${"word ".repeat(8)}"}`;
+  const parts = Array.from({ length: Math.floor((megabytes * 1e6) / (part.length + 1)) }, () => part).join(",");
+  const body = `{"messages":[{"role":"user","content":[${parts}]}]}`;
+  largeBodies.set(megabytes, body);
+  return body;
+}
+
+const deepBody = `{"messages":[{"role":"user","content":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}]}`;
+
+const deepJson: HostileRequest = ({ url, token, signal }) =>
+  post(`${url}/api/sessions/agent:main:${attackedSessions[0]}/messages`, token, deepBody, signal);
 
 const wrongToken: HostileRequest = ({ url, signal }, turn) =>
   ask(`${url}/api/sessions`, { headers: { authorization: `Bearer wrong-${turn}` }, signal });

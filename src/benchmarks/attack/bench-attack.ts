@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { VarveError } from "../../index.ts";
 import { startModelProcess } from "../model-process.ts";
 import { type BenchResult, percentile, round } from "../result.ts";
-import { type AttackCounts, type AttackKind, attack, attackedSessions } from "./attackers.ts";
+import type { AttackTask } from "./attack-worker.ts";
+import { type AttackCounts, type AttackKind, attackedSessions } from "./attackers.ts";
 import { type BenchToken, GatewayProcess } from "./gateway-process.ts";
 
 export interface AttackBenchOptions {
@@ -53,18 +56,30 @@ export async function benchAttack(options: AttackBenchOptions): Promise<AttackBe
     const alone = await talkFor(gateway, people, options);
     const rssAlone = gateway.takeRssMax();
     onPhase?.("under attack");
-    const end = new AbortController();
-    const secrets = hostile.map(({ name }) => name);
-    const [under, answers] = await Promise.all([
-      talkFor(gateway, people, options).finally(() => end.abort()),
-      attack(gateway.url, secrets, end.signal, options.kinds),
-    ]);
+    const attack = startAttack({ url: gateway.url, tokens: hostile.map(({ name }) => name), kinds: options.kinds });
+    const under = await talkFor(gateway, people, options);
+    const answers = await attack.stop();
     const rssUnder = gateway.takeRssMax();
     return { results: listFigures(alone, under, rssAlone, rssUnder), answers, alive: gateway.isAlive };
   } finally {
     await gateway.stop();
     model.stop();
   }
+}
+
+/** Attacks from a thread of its own until it is stopped, and then returns the answers that were got. */
+function startAttack(task: AttackTask): { stop(): Promise<AttackCounts> } {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const worker = new Worker(new URL(`./attack-worker.${extension}`, import.meta.url), { workerData: task });
+  const answered = once(worker, "message") as Promise<[AttackCounts]>;
+  return {
+    async stop() {
+      worker.postMessage("stop");
+      const [counts] = await answered;
+      await worker.terminate();
+      return counts;
+    },
+  };
 }
 
 /** The text that the patterns of the attackers are searched in. */
