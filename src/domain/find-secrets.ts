@@ -31,11 +31,18 @@ export function findSecrets(text: string): FoundSecret[] {
   }
   for (const match of announced.flatMap((pattern) => [...text.matchAll(pattern)])) {
     const [whole, given = ""] = match;
-    const value = given.replace(/[.)\]]+$/, "");
+    const value = trimEnd(given);
     const start = match.index + whole.length - given.length;
     if (isRandom(value)) found.push({ kind: "credential", start, end: start + value.length });
   }
   return dropOverlaps(found);
+}
+
+/** Without the punctuation that ends a sentence. */
+function trimEnd(value: string): string {
+  let end = value.length;
+  while (end > 0 && ".)]".includes(value[end - 1] ?? "")) end -= 1;
+  return value.slice(0, end);
 }
 
 /** Replaces credentials by their kind, for texts that are derived from messages, such as titles. */

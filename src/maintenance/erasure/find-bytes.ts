@@ -29,7 +29,8 @@ const sampleCharsMin = 16;
 
 /** A piece of a stored JSON text that is long enough to be recognised; undefined when there is none. */
 export function chooseSample(payload: string): string | undefined {
-  const strings = payload.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
+  // A string that does not end is taken to the end of the text, so that no part of it is looked at twice.
+  const strings = payload.match(/"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/g) ?? [];
   const longest = strings.reduce((best, one) => (one.length > best.length ? one : best), "");
   const sample = longest.slice(1, -1).slice(0, sampleChars);
   return sample.length >= sampleCharsMin && sample.isWellFormed() ? sample : undefined;
