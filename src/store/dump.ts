@@ -53,15 +53,21 @@ const pageRows = 1000;
 /**
  * Writes every table as JSON lines into one compressed file, as one snapshot of the database. It can be restored into
  * either engine, so it also migrates data between them. The file gets its final name only when it is complete and on
- * disk.
+ * disk. `begin` runs first in the transaction of the dump.
  */
-export async function dumpTables(db: Db, engine: EngineName, file: string): Promise<BackupResult> {
+export async function dumpTables(
+  db: Db,
+  engine: EngineName,
+  file: string,
+  begin: (tx: Tx) => Promise<unknown> = async () => undefined,
+): Promise<BackupResult> {
   const partial = `${file}.partial`;
   const isolation = engine === "postgres" ? db.transaction().setIsolationLevel("repeatable read") : db.transaction();
   try {
-    await isolation.execute((tx) =>
-      pipeline(dumpLines(tx, engine), createGzip(), createWriteStream(partial, { mode: 0o600, flush: true })),
-    );
+    await isolation.execute(async (tx) => {
+      await begin(tx);
+      await pipeline(dumpLines(tx, engine), createGzip(), createWriteStream(partial, { mode: 0o600, flush: true }));
+    });
     renameSync(partial, file);
   } catch (error) {
     rmSync(partial, { force: true });

@@ -80,7 +80,10 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           const folder = options.backupFolder ?? tmpdir();
           mkdirSync(folder, { recursive: true, mode: 0o700 });
           const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
-          await dumpTables(db, "postgres", target);
+          // Another process may be changing tables right now: the dump waits for it, or they would wait for each other.
+          await dumpTables(db, "postgres", target, (tx) =>
+            sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx),
+          );
           return target;
         },
       },
