@@ -55,7 +55,12 @@ test("a body with very many faults is refused by the first of them", async () =>
   const { error } = many.json as { error: { details: { faults: unknown[]; more: number } } };
   expect(error.details.faults.length).toBeLessThanOrEqual(20);
   expect(error.details.more).toBeLessThan(10);
-  const parts = await send([{ role: "user", content: Array.from({ length: 200_000 }, () => ({})) }]);
+  const sendParts = (length: number) => send([{ role: "user", content: Array.from({ length }, () => ({})) }]);
+  const parts = await sendParts(15_000);
   expect(parts.status).toBe(400);
-  expect(parts.text).toContain("200000 parts");
+  expect(parts.text).toContain("15000 parts");
+  // A list that no route takes is refused while it arrives.
+  const endless = await sendParts(200_000);
+  expect(endless.status).toBe(413);
+  expect(endless.text).toContain("more than 20000 items");
 });
