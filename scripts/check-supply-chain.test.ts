@@ -28,7 +28,7 @@ it("finds a package without integrity, from elsewhere, or with a weak hash", () 
   expect(findFaults({ ...sound, locked })).toEqual([
     "node_modules/d has no SHA-512 integrity in package-lock.json.",
     "node_modules/e has no SHA-512 integrity in package-lock.json.",
-    "node_modules/f does not come from the npm registry: git+ssh://git@example.com/f.git.",
+    "node_modules/f has an address of its own in package-lock.json: git+ssh://git@example.com/f.git.",
   ]);
 });
 

@@ -45,9 +45,8 @@ export function findFaults({ manifest, locked, withScripts, explanation }: Suppl
   for (const [path, { integrity, resolved, link }] of Object.entries(locked)) {
     if (path === "" || link) continue;
     if (!/^sha512-/.test(integrity ?? "")) faults.push(`${path} has no SHA-512 integrity in package-lock.json.`);
-    if (resolved !== undefined && !resolved.startsWith("https://registry.npmjs.org/")) {
-      faults.push(`${path} does not come from the npm registry: ${resolved}.`);
-    }
+    // Without an address npm asks the registry that it is configured for, and the integrity decides.
+    if (resolved !== undefined) faults.push(`${path} has an address of its own in package-lock.json: ${resolved}.`);
   }
   const flagged = Object.entries(locked).flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? [path] : []));
   for (const path of new Set([...flagged, ...withScripts])) {

@@ -289,7 +289,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     secrets: createSecretService(store, config.agent),
     rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
-    // Both concern every tenant, whoever asks for them.
+    // Both concern every tenant, so they run with full access.
     applyRetention: () => runAsEngine(() => applyRetention({ store, config, audit })),
     forgetPerson: (id, forgetOptions) => runAsEngine(() => forgetPerson({ store, loaded }, id, forgetOptions)),
     // Loaded on demand: most programs, and a gateway without MCP clients, do without it.

@@ -236,7 +236,7 @@ function selectCachedDocs(
       isInTime(doc.time, options) &&
       (spans === undefined ||
         spans.some((span) => span.conversation === doc.conversation) ||
-        // The agent's notes belong to no conversation: whoever may use the agent finds them.
+        // The agent's notes belong to no conversation: everybody who may use the agent finds them.
         (doc.kind === "chunk" && options.conversation === undefined)),
   );
   const scored = inside.map((one) => {

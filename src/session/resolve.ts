@@ -110,7 +110,7 @@ export interface Received extends Resolved {
 }
 
 export interface ReceiveOptions extends Omit<ResolveOptions, "interaction"> {
-  /** Whether the sender may begin a session anew by a trigger; true when absent. */
+  /** Whether the sender may start a new session by a trigger; true when absent. */
   mayReset?(session: Session, kind: "new" | "reset"): boolean;
 }
 

@@ -40,7 +40,7 @@ export const commands = {
   help: { users: "everybody", takes: "", does: "show this list", run: async ({ sender }) => help(sender) },
 } satisfies Record<string, { users: CommandUsers; takes: string; does: string; run: Run }>;
 
-/** The commands that begin a session anew. */
+/** The commands that start a new session. */
 export const resetUsers = { new: "own chat", reset: "owners" } satisfies Record<"new" | "reset", CommandUsers>;
 
 export function getUsers({ name }: Command): CommandUsers {

@@ -17,5 +17,7 @@ export const encryptionSection = z.strictObject({
   previousKeys: z
     .array(source)
     .default([])
-    .describe("Where earlier keys are, while texts that they encrypted remain; `varve db seal` encrypts them anew."),
+    .describe(
+      "Where earlier keys are, while texts that they encrypted remain; `varve db seal` encrypts them with the current key.",
+    ),
 });
