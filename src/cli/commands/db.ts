@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { VarveError } from "../../domain/index.ts";
-import { listRoleGrants } from "../../index.ts";
+import { type DatabaseCheck, listRoleGrants } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, outputFor, table } from "../output.ts";
 
@@ -17,7 +17,7 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
           ? "not encrypted"
           : `encrypted with the key ${check.encryptedWith}; the word index and the vectors are not`,
       ],
-      ["tenants", check.faults.length === 0 ? "kept apart" : "not kept apart by the database"],
+      ["tenants", describeTenants(check)],
     ];
     output.show(table(["DATABASE", check.engine], rows));
     output.result(check);
@@ -28,6 +28,11 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
         "`varve db grants varve_gateway` as the owner of the tables, and let the gateway connect as that role.",
     });
   });
+}
+
+function describeTenants({ role, faults }: DatabaseCheck): string {
+  if (role === undefined) return "kept apart by Varve alone: SQLite has no roles";
+  return faults.length === 0 ? "kept apart by the database too" : "not kept apart by the database";
 }
 
 export async function keygenCommand(flags: CommonOptions & { out?: string }): Promise<void> {
