@@ -21,6 +21,7 @@ export {
   VarveError,
   type VarveErrorOptions,
 } from "./errors.ts";
+export { FairQueue } from "./fair-queue.ts";
 export { dropSecrets, findSecrets } from "./find-secrets.ts";
 export { callWithin, type HookCall, HookList, systemWait, type Wait } from "./hooks.ts";
 export { newId, newUuid } from "./ids.ts";

@@ -3,7 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { timeout } from "hono/timeout";
 import { auditRequests } from "./audit-requests.ts";
-import { limitBody, limitDailyBytes, limitShape } from "./body-limit.ts";
+import { readRequestBody } from "./body-limit.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "./context.ts";
 import { answerError, answerProxyError, notFound, toPublicError, wrongMethod } from "./errors.ts";
 import { authenticate, checkHost, checkOrigin, logRequests, requireRights, secureHeaders } from "./guards.ts";
@@ -56,9 +56,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   // Every tool returns content; those that write need the right write too.
   app.use("/mcp", authenticate(gateway), requireRights(["read"]));
   app.use("/metrics", authenticate(gateway), requireRights(["read"]));
-  app.use(limitBody(gateway));
-  app.use(limitShape);
-  app.use(limitDailyBytes(gateway));
+  app.use(readRequestBody(gateway));
 
   addFrontRoutes(app, gateway);
   addProofRoute(app, gateway);

@@ -5,6 +5,7 @@ import type { Clock, Random } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../index.ts";
 import type { ProxyCounters } from "../proxy/index.ts";
 import type { GatewayAddress } from "./addresses.ts";
+import type { BodyReader } from "./body-reader.ts";
 import type { GatewayDeadlines } from "./deadlines.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
@@ -31,6 +32,7 @@ export interface GatewayContext {
   tokens: TokenRegistry;
   logins: Logins;
   limiter: RateLimiter;
+  bodies: BodyReader;
   bus: EventBus;
   metrics: Metrics;
   /** The connections of the Unix socket. */
@@ -48,8 +50,6 @@ export interface GatewayEnv {
     principal: TokenPrincipal;
     /** Ids for the audit log that are not in the request, such as those of created objects. */
     auditTargets?: Record<string, string>;
-    /** The size of a JSON body, once it was read. */
-    bodyBytes?: number;
   };
 }
 

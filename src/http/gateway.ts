@@ -4,6 +4,7 @@ import { type Clock, type Random, systemClock, systemRandom, VarveError } from "
 import type { Varve } from "../index.ts";
 import { type GatewayAddress, isLoopback } from "./addresses.ts";
 import { createApp } from "./app.ts";
+import { createBodyReader } from "./body-reader.ts";
 import type { GatewayContext, GatewayLogRecord } from "./context.ts";
 import { defaultDeadlines, type GatewayDeadlines } from "./deadlines.ts";
 import { createEventBus } from "./events.ts";
@@ -75,6 +76,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     }),
     logins: createLogins(clock, random),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
+    bodies: createBodyReader(),
     bus: createEventBus(clock, random),
     metrics: createMetrics(),
     localConnections: new WeakSet(),
@@ -91,6 +93,8 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const app = createApp(gateway);
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
+    // The server drops bodies that are not read; see server.ts.
+    autoCleanupIncoming: false,
   });
   const listeners = await openListeners({
     ...{ listener, settings, home: varve.settings.home, host: bindHost, port, random, log },

@@ -19,6 +19,11 @@ export interface ConnectionLimits {
   /** How often the progress of a body is checked, and what must have arrived by then. */
   bodyCheckMs: number;
   bodyBytesMin: number;
+  /** When the rest of a body begins to be dropped after its request was answered; a client that reads closes first. */
+  dropDelayMs: number;
+  /** How often a piece of it is dropped, and how many of them. */
+  dropMs: number;
+  dropsMax: number;
   maxConnections: number;
 }
 
@@ -28,6 +33,9 @@ export const defaultConnectionLimits: Omit<ConnectionLimits, "requestTimeoutMs" 
   checkingMs: 2_500,
   bodyCheckMs: 10_000,
   bodyBytesMin: 10 * 1024,
+  dropDelayMs: 250,
+  dropMs: 20,
+  dropsMax: 500,
 };
 
 /** Creates a server that limits the number of connections and the time for headers and bodies; with a certificate, for TLS. */
@@ -44,7 +52,13 @@ export function createHttpServer(listener: RequestListener, limits: ConnectionLi
     ? createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2" }, listener)
     : createServer(timeouts, listener);
   server.maxConnections = limits.maxConnections;
-  server.on("request", (request, response) => endSlowBody(request, response, limits));
+  // Before the listener, which may answer at once.
+  server.prependListener("request", (request, response) => {
+    if (!hasBody(request)) return;
+    endSlowBody(request, response, limits);
+    // Before the listener of Node, which would read the rest as fast as it arrives.
+    response.prependListener("finish", () => dropRest(request, limits));
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy();
     const status = parserErrorStatus(error.code);
@@ -58,6 +72,10 @@ export function createHttpServer(listener: RequestListener, limits: ConnectionLi
   return server;
 }
 
+function hasBody({ headers, complete }: IncomingMessage): boolean {
+  return !complete && (headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined);
+}
+
 /** Ends a connection whose body stops or arrives too slowly, until the whole body arrived or the answer began. */
 function endSlowBody(
   request: IncomingMessage,
@@ -65,15 +83,35 @@ function endSlowBody(
   { bodyCheckMs, bodyBytesMin }: ConnectionLimits,
 ): void {
   const { socket } = request;
-  if (request.complete) return;
   let before = socket.bytesRead;
   const timer = setInterval(() => {
     if (request.complete || response.headersSent) return clearInterval(timer);
-    if (socket.bytesRead - before < bodyBytesMin) socket.destroy();
+    // Bytes that wait to be read are not the client's delay.
+    if (request.readableLength === 0 && socket.bytesRead - before < bodyBytesMin) socket.destroy();
     before = socket.bytesRead;
   }, bodyCheckMs);
   timer.unref();
   response.on("close", () => clearInterval(timer));
+}
+
+/**
+ * Drops the rest of a body whose request is answered, slowly, so that it takes no time from others. Many clients read the
+ * answer only after they have sent everything. A connection that sends too much is closed.
+ */
+function dropRest(request: IncomingMessage, { dropDelayMs, dropMs, dropsMax }: ConnectionLimits): void {
+  if (request.complete) return;
+  // From here on the body counts as read, so that Node leaves it alone.
+  request.read();
+  let drops = 0;
+  const drop = (): void => {
+    if (request.destroyed) return;
+    request.read();
+    drops += 1;
+    if (request.readableEnded) return;
+    if (drops > dropsMax) request.socket.destroy();
+    else setTimeout(drop, dropMs).unref();
+  };
+  setTimeout(drop, dropDelayMs).unref();
 }
 
 function parserErrorStatus(code: string | undefined): string {

@@ -35,20 +35,22 @@ const largeBody: HostileRequest = ({ url, token, signal }, turn) => {
   );
 };
 
-const largeBodies = new Map<number, string>();
+const largeBodies = new Map<number, Uint8Array<ArrayBuffer>>();
 
-/** Made once: making one takes longer than sending it. */
-function makeLargeBody(megabytes: number): string {
+/** Made once, as bytes: the attackers share the machine with the gateway, and making one takes longer than sending it. */
+function makeLargeBody(megabytes: number): Uint8Array<ArrayBuffer> {
   const known = largeBodies.get(megabytes);
   if (known !== undefined) return known;
   const part = `{"type":"text","text":"${"word ".repeat(8)}"}`;
   const parts = Array.from({ length: Math.floor((megabytes * 1e6) / (part.length + 1)) }, () => part).join(",");
-  const body = `{"messages":[{"role":"user","content":[${parts}]}]}`;
+  const body = Buffer.from(`{"messages":[{"role":"user","content":[${parts}]}]}`);
   largeBodies.set(megabytes, body);
   return body;
 }
 
-const deepBody = `{"messages":[{"role":"user","content":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}]}`;
+const deepBody = Buffer.from(
+  `{"messages":[{"role":"user","content":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}]}`,
+);
 
 const deepJson: HostileRequest = ({ url, token, signal }) =>
   post(`${url}/api/sessions/agent:main:${attackedSessions[0]}/messages`, token, deepBody, signal);
@@ -116,7 +118,7 @@ export async function attack(
   return counts;
 }
 
-function post(url: string, token: string, body: string, signal: AbortSignal): Promise<string> {
+function post(url: string, token: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<string> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   return ask(url, { method: "POST", headers, body, signal });
 }

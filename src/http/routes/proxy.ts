@@ -5,6 +5,7 @@ import { hasRight, type Principal } from "../../authorization/index.ts";
 import { systemRandom, VarveError } from "../../domain/index.ts";
 import type { ModelProxy, Provider } from "../../proxy/index.ts";
 import { isLoopback } from "../addresses.ts";
+import { identifyCaller } from "../body-limit.ts";
 import type { GatewayApp, GatewayContext, GatewayEnv } from "../context.ts";
 import { takeRequest } from "../guards.ts";
 import { createRateLimiter } from "../rate-limit.ts";
@@ -35,7 +36,7 @@ export function addProxyRoutes(app: GatewayApp, gateway: GatewayContext): void {
     app.all(`/proxy/${provider}/*`, async (c) => {
       const { principal, useOwnKey } = await admit(gateway, c, provider);
       if (principal === undefined) limitKey(c);
-      const body = await readBody(gateway, c);
+      const body = await readBody(gateway, c, principal !== undefined);
       opened ??= open();
       const proxy = await opened;
       const headers = new Headers(c.req.raw.headers);
@@ -86,8 +87,7 @@ function createKeyLimiter(gateway: GatewayContext): (c: Context<GatewayEnv>) => 
   const { requestsPerMinute } = gateway.varve.settings.config.proxy;
   const limiter = createRateLimiter(gateway.clock, requestsPerMinute);
   return (c) => {
-    const key = c.req.header("x-api-key") || c.req.header("authorization") || "";
-    const callers = [`address ${readAddress(c)}`, `key ${hashSecret(key).toString("base64")}`];
+    const callers = [`address ${readAddress(c)}`, identifyKey(c)];
     const waits = callers.flatMap((caller) => limiter.take(caller) ?? []);
     if (waits.length === 0) return;
     const retryAfterSeconds = Math.max(...waits.map((wait) => wait.retryAfterSeconds));
@@ -131,20 +131,17 @@ function createUnauthorizedError(gateway: GatewayContext, c: Context<GatewayEnv>
   });
 }
 
-async function readBody(gateway: GatewayContext, c: Context<GatewayEnv>): Promise<Uint8Array> {
-  const max = gateway.varve.settings.config.proxy.bodyLimitBytes;
-  const tooLarge = (): VarveError =>
-    new VarveError("TOO_LARGE", `The request body is larger than ${max} bytes.`, {
-      remedy: "Raise proxy.bodyLimitBytes.",
-    });
-  if (Number(c.req.header("content-length") ?? 0) > max) throw tooLarge();
-  if (!c.req.raw.body) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of c.req.raw.body) {
-    size += chunk.byteLength;
-    if (size > max) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+function readBody(gateway: GatewayContext, c: Context<GatewayEnv>, isToken: boolean): Promise<Uint8Array> {
+  return gateway.bodies.read(c.env.incoming, {
+    caller: isToken ? identifyCaller(c) : identifyKey(c),
+    bytesMax: gateway.varve.settings.config.proxy.bodyLimitBytes,
+    setting: "proxy.bodyLimitBytes",
+    signal: c.req.raw.signal,
+  });
+}
+
+/** Names a provider key without containing it. */
+function identifyKey(c: Context<GatewayEnv>): string {
+  const key = c.req.header("x-api-key") || c.req.header("authorization") || "";
+  return `key ${hashSecret(key).toString("base64")}`;
 }

@@ -4,10 +4,13 @@ import { toVarveError, VarveError } from "../../../domain/index.ts";
 import { findLines, findTexts } from "./find-places.ts";
 import type { MatchAnswer, MatchReply, MatchRequest } from "./match-protocol.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
+import { lowerThreadPriority } from "./thread-priority.ts";
 
 if (!parentPort) throw new Error("this file must run as a worker thread");
 const port: MessagePort = parentPort;
 let pattern: Pattern | undefined;
+// A search takes long where others wait for an answer in milliseconds.
+lowerThreadPriority();
 
 function answer(request: MatchRequest): MatchAnswer {
   if (request.op === "start") return undefined;

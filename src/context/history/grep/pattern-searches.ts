@@ -1,5 +1,4 @@
-import { VarveError } from "../../../domain/index.ts";
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue, VarveError } from "../../../domain/index.ts";
 import type { LineMatch, MatchAnswer, MatchRequest, TextMatch } from "./match-protocol.ts";
 import { MatchThread } from "./match-thread.ts";
 
@@ -44,7 +43,7 @@ export class PatternSearches {
 
   constructor(settings: PatternSearchSettings) {
     this.#settings = settings;
-    this.#queue = new FairQueue(settings);
+    this.#queue = new FairQueue({ ...settings, what: "searches" });
   }
 
   /** Compiles the pattern and runs a search with it, when it is the caller's turn. */

@@ -18,7 +18,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a fair queue", () => {
   it("delays a caller by at most the work that runs, however much another one has asked for", async () => {
-    const queue = new FairQueue({ running: 1, runningPerCaller: 1, waitingPerCaller: 100 });
+    const queue = new FairQueue({ running: 1, runningPerCaller: 1, waitingPerCaller: 100, what: "tasks" });
     const order: string[] = [];
     const { work, ends } = createWork(order);
     const all = Array.from({ length: 50 }, (_, index) => queue.run("greedy", undefined, work(`greedy ${index}`)));
@@ -33,7 +33,7 @@ describe("a fair queue", () => {
   });
 
   it("keeps a place free for others", async () => {
-    const queue = new FairQueue({ running: 2, runningPerCaller: 1, waitingPerCaller: 100 });
+    const queue = new FairQueue({ running: 2, runningPerCaller: 1, waitingPerCaller: 100, what: "tasks" });
     const order: string[] = [];
     const { work, ends } = createWork(order);
     const all = ["a1", "a2", "a3"].map((name) => queue.run("a", undefined, work(name)));
@@ -49,7 +49,7 @@ describe("a fair queue", () => {
   });
 
   it("refuses more than may wait, and forgets a caller that goes away", async () => {
-    const queue = new FairQueue({ running: 1, runningPerCaller: 1, waitingPerCaller: 2 });
+    const queue = new FairQueue({ running: 1, runningPerCaller: 1, waitingPerCaller: 2, what: "tasks" });
     const order: string[] = [];
     const { work, ends } = createWork(order);
     const first = queue.run("a", undefined, work("first"));
@@ -68,7 +68,7 @@ describe("a fair queue", () => {
   });
 
   it("gives its place back after a failure", async () => {
-    const queue = new FairQueue({ running: 1, runningPerCaller: 1, waitingPerCaller: 2 });
+    const queue = new FairQueue({ running: 1, runningPerCaller: 1, waitingPerCaller: 2, what: "tasks" });
     await expect(queue.run("a", undefined, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await queue.run("a", undefined, async () => 1)).toBe(1);
   });

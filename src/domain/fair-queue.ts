@@ -1,4 +1,4 @@
-import { VarveError } from "../../../domain/index.ts";
+import { VarveError } from "./errors.ts";
 
 export interface FairQueueLimits {
   /** How many run at the same time. */
@@ -7,6 +7,8 @@ export interface FairQueueLimits {
   runningPerCaller: number;
   /** How many of one caller wait; more are refused. */
   waitingPerCaller: number;
+  /** What waits, in the error that refuses more, such as "searches". */
+  what: string;
 }
 
 interface Waiting {
@@ -42,7 +44,7 @@ export class FairQueue {
   #enter(caller: string, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     const queue = this.#waiting.get(caller) ?? [];
-    if (queue.length >= this.#limits.waitingPerCaller) throw createFullError(queue.length);
+    if (queue.length >= this.#limits.waitingPerCaller) throw createFullError(queue.length, this.#limits.what);
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         start: () => {
@@ -109,8 +111,8 @@ export class FairQueue {
   }
 }
 
-function createFullError(waiting: number): VarveError {
-  return new VarveError("RATE_LIMITED", `${waiting} searches of this caller are waiting already.`, {
+function createFullError(waiting: number, what: string): VarveError {
+  return new VarveError("RATE_LIMITED", `${waiting} ${what} of this caller are waiting already.`, {
     remedy: "Wait until some of them have ended.",
     details: { retryAfterSeconds: 5 },
   });
