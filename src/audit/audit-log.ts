@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { runAsEngine } from "../authorization/index.ts";
 import type { Store } from "../store/index.ts";
 import { type AuditEvent, type AuditRecord, type ChainLink, recordFromRow } from "./audit-record.ts";
-import { AuditWriter, writeLink } from "./audit-writer.ts";
+import { AuditWriter, putLink } from "./audit-writer.ts";
 import { type ChainReport, verifyChain } from "./verify-chain.ts";
 
 export interface AuditQuery {
@@ -73,7 +73,7 @@ export function createAuditLog(store: Store, enabled: boolean): AuditLog {
           .deleteFrom("audit")
           .where("num", "<=", last.num)
           .executeTakeFirstOrThrow();
-        await writeLink(tx, "anchor", { num: last.num, hash: last.hash });
+        await putLink(tx.db, "anchor", { num: last.num, hash: last.hash }).execute();
         return Number(numDeletedRows);
       }),
     close: () => writer.flush(),

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openVarve, type Varve, VarveError } from "../index.ts";
+import { GatewayProcess, send } from "./gateway-process.ts";
 import { startModelProcess } from "./model-process.ts";
-import { type BenchResult, round } from "./result.ts";
+import { type BenchResult, percentile, round } from "./result.ts";
 
 export interface TurnsBenchOptions {
   conversations: number;
@@ -40,13 +41,58 @@ export async function benchTurns(options: TurnsBenchOptions): Promise<BenchResul
       await talk({ ...options, turns: 2 }, "warm", (person, text) => answer(varve, `w${person}`, text));
       const through = await talk(options, "through", (person, text) => answer(varve, `p${person}`, text));
       await checkOrder(varve, conversations, turns);
-      return figures(conversations * turns, direct, through);
+      const access = options.database === undefined ? await measureAccess(options, url) : [];
+      return [...figures(conversations * turns, direct, through), ...access];
     } finally {
       await varve.close();
     }
   } finally {
     model.stop();
     rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The cost of access tokens and of the audit log: half of the people talk to a gateway as its owner without audit, the
+ * other half, at the same time, to one with audit, with tokens that are bound to an agent.
+ */
+async function measureAccess(options: TurnsBenchOptions, url: string): Promise<BenchResult[]> {
+  const { conversations, turns } = options;
+  const settings = (audit: boolean) => ({
+    models: { chat: "bench/model", providers: { bench: { baseUrl: url } } },
+    turn: { runner: "ai-sdk", debounceMs: 0, maxConcurrent: conversations },
+    gateway: { audit },
+  });
+  const names = Array.from({ length: conversations }, (_, person) => `person-${person}`);
+  const plain = await GatewayProcess.start(settings(false), []);
+  try {
+    const tokens = names.map((name) => ({ name, rights: ["read" as const, "write" as const], agent: "main" }));
+    const audited = await GatewayProcess.start(settings(true), tokens);
+    const took = { plain: [] as number[], audited: [] as number[] };
+    const say = async (person: number, text: string, keep: boolean): Promise<void> => {
+      const kind = person % 2 === 0 ? "plain" : "audited";
+      const [gateway, token] = kind === "plain" ? [plain, plain.ownerToken] : [audited, names[person] ?? ""];
+      const began = performance.now();
+      await send(`${gateway.url}/api/turns`, token, { session: `agent:main:bench:direct:p${person}`, text });
+      if (keep) took[kind].push(performance.now() - began);
+    };
+    try {
+      await talk({ ...options, turns: 2 }, "warm", (person, text) => say(person, text, false));
+      await talk(options, "access", (person, text) => say(person, text, true));
+      const size = Math.floor((conversations * turns) / 2);
+      return [0.5, 0.95].flatMap((share): BenchResult[] => {
+        const name = `p${Math.round(share * 100)}`;
+        const [without, withAudit] = [percentile(took.plain, share), percentile(took.audited, share)];
+        return [
+          { name: `gateway.${name}`, size, value: round(without), unit: "ms" },
+          { name: `audited.${name}`, size, value: round(withAudit), unit: "ms", ratio: round(withAudit / without) },
+        ];
+      });
+    } finally {
+      await audited.stop();
+    }
+  } finally {
+    await plain.stop();
   }
 }
 
@@ -104,11 +150,9 @@ async function checkOrder(varve: Varve, conversations: number, turns: number): P
 }
 
 function figures(size: number, direct: readonly number[], through: readonly number[]): BenchResult[] {
-  const at = (values: readonly number[], share: number): number =>
-    [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? 0;
   return [0.5, 0.95].flatMap((share): BenchResult[] => {
     const name = `p${Math.round(share * 100)}`;
-    const [without, withVarve] = [at(direct, share), at(through, share)];
+    const [without, withVarve] = [percentile(direct, share), percentile(through, share)];
     return [
       { name: `direct.${name}`, size, value: round(without), unit: "ms" },
       { name: `turn.${name}`, size, value: round(withVarve), unit: "ms", ratio: round(withVarve / without) },

@@ -131,6 +131,18 @@ onEveryEngine(
       expect((await varve.audit.verify()).intact).toBe(true);
     });
 
+    it("continues after the records that another process wrote in between", async () => {
+      const { varve, another } = get();
+      const other = await another({ config });
+      const before = (await varve.audit.verify()).rows;
+      for (let round = 0; round < 5; round += 1) {
+        await varve.audit.record(event(`first ${round}`));
+        await varve.audit.record(event(`second ${round}`));
+        await Promise.all([other.audit.record(event(`third ${round}`)), varve.audit.record(event(`fourth ${round}`))]);
+      }
+      expect(await varve.audit.verify()).toMatchObject({ intact: true, rows: before + 20 });
+    });
+
     describe("of a gateway", () => {
       it("has who called which route with which ids, and no content", async () => {
         const { send, varve, name } = await openGateway(get(), { config });
@@ -196,7 +208,7 @@ onEveryEngine(
         let broken = false;
         const tap: StoreTap = {
           before: (call) => {
-            if (broken && call === "commit") throw new Error("the disk is gone");
+            if (broken && (call === "commit" || call === "write")) throw new Error("the disk is gone");
           },
         };
         const { send, varve, name } = await openGateway(get(), { config, tap });

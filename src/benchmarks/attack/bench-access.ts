@@ -1,6 +1,5 @@
+import { GatewayProcess, send } from "../gateway-process.ts";
 import { type BenchResult, percentile, round } from "../result.ts";
-import { send } from "./bench-attack.ts";
-import { GatewayProcess } from "./gateway-process.ts";
 
 export interface AccessBenchOptions {
   /** How many rounds; in each, every variant sends the same requests. */

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { VarveError } from "../../index.ts";
+import { type BenchToken, GatewayProcess, send } from "../gateway-process.ts";
 import { startModelProcess } from "../model-process.ts";
 import { type BenchResult, percentile, round } from "../result.ts";
 import type { AttackTask } from "./attack-worker.ts";
 import { type AttackCounts, type AttackKind, attackedSessions } from "./attackers.ts";
-import { type BenchToken, GatewayProcess } from "./gateway-process.ts";
 
 export interface AttackBenchOptions {
   conversations: number;
@@ -125,17 +125,6 @@ async function talkFor(
     }),
   );
   return took;
-}
-
-/** Sends a request that must succeed: with a body a POST, otherwise a GET. */
-export async function send(url: string, token: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(url, {
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
-  });
-  const answer: unknown = await response.json();
-  if (response.ok) return answer;
-  throw new VarveError("INTERNAL", `The gateway of the bench answered ${response.status}: ${JSON.stringify(answer)}`);
 }
 
 function listFigures(alone: number[], under: number[], rssAlone: number, rssUnder: number): BenchResult[] {

@@ -190,8 +190,11 @@ async function turnsCommand(flags: BenchFlags): Promise<void> {
     onProgress: (name, done, total) => progress.update(done, total, `${name}, ${number(done)} of ${number(total)}`),
   });
   progress.finish("Measured");
-  const rows = results.map(({ name, size, value, unit }) => [name, number(size), value.toLocaleString("en-US"), unit]);
-  output.show(table(["WHAT", "TURNS", "VALUE", "UNIT"], rows));
+  const rows = results.map(({ name, size, value, unit, ratio }) => [
+    ...[name, number(size), value.toLocaleString("en-US"), unit],
+    ratio ?? "",
+  ]);
+  output.show(table(["WHAT", "TURNS", "VALUE", "UNIT", "RATIO"], rows));
   output.result({ results });
 }
 

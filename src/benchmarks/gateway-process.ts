@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { VarveError } from "../../index.ts";
-import { program } from "../process.ts";
+import { VarveError } from "../index.ts";
+import { program } from "./process.ts";
 
 const sampleMs = 50;
 const ownerName = "owner-token";
@@ -98,4 +98,15 @@ export class GatewayProcess {
       return 0;
     }
   }
+}
+
+/** Sends a request that must succeed: with a body a POST, otherwise a GET. */
+export async function send(url: string, token: string, body?: unknown): Promise<unknown> {
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+  });
+  const answer: unknown = await response.json();
+  if (response.ok) return answer;
+  throw new VarveError("INTERNAL", `The gateway of the bench answered ${response.status}: ${JSON.stringify(answer)}`);
 }
