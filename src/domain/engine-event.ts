@@ -83,5 +83,13 @@ export interface TurnEndedEvent {
   agent: string;
   key: string;
   sessionId: string;
-  data: { turn: string; messages: string[]; status: string; reply: string };
+  data: {
+    turn: string;
+    /** The ids of the messages that it answers. */
+    messages: string[];
+    status: string;
+    reply: string;
+    /** What the model read and wrote, as it counts; 0 when no model answered. */
+    tokens: number;
+  };
 }

@@ -30,6 +30,17 @@ export function neutralise(text: string): string {
     .replace(citationBracket, "&#91;");
 }
 
+const nameLengthMax = 100;
+
+/** Makes a name that somebody chose safe to put before what they said: one line, and not long. */
+export function neutraliseName(name: string): string {
+  const line = name
+    .slice(0, nameLengthMax)
+    .toWellFormed()
+    .replaceAll(/[\s\u0085]+/g, " ");
+  return neutralise(line).trim();
+}
+
 /** Writes such characters in a JSON document as escapes: it means the same, and nothing in it acts on a terminal. */
 export function escapeJson(json: string): string {
   return json.replace(acting, (character) =>

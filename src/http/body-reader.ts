@@ -22,7 +22,7 @@ export interface BodyReader {
 const smallBytes = 64 * 1024;
 const limits = { running: 2, runningPerCaller: 1, waitingPerCaller: 1_000, what: "large request bodies" };
 /** After a large body its place stays empty for this many times as long as reading it took. */
-const restFactor = 3;
+const restFactor = 5;
 
 /**
  * Reads large bodies in turns, one caller after another, two at the same time, with a pause after each: the thread that

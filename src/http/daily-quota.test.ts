@@ -28,3 +28,11 @@ it("does not limit the owner, nor anybody without a setting", () => {
   expect(() => quota.take(bound, 2)).toThrow();
   createDailyQuota(clock, { max: undefined, what: "turns", setting: "s" }).take(worker, 1_000);
 });
+
+it("counts what is known only afterwards, and refuses what comes next", () => {
+  const quota = createDailyQuota({ now: () => 0 }, { max: 100, what: "model tokens", setting: "s" });
+  quota.check(worker);
+  quota.add(worker, 250);
+  expect(() => quota.check(worker)).toThrow(expect.objectContaining({ code: "RATE_LIMITED" }));
+  quota.check({ ...worker, name: "other" });
+});

@@ -8,6 +8,10 @@ const keysMax = 10_000;
 export interface DailyQuota {
   /** Counts an amount for a token; throws when it exceeds what is left of the day. The owner's tokens are not limited. */
   take(principal: TokenPrincipal, amount: number): void;
+  /** Counts what is known only afterwards, such as the tokens of a model: it may exceed the limit. */
+  add(principal: TokenPrincipal, amount: number): void;
+  /** Throws when nothing is left of the day. */
+  check(principal: TokenPrincipal): void;
 }
 
 /** Counts in this process, per token and day in UTC; `max` undefined means no limit. */
@@ -17,25 +21,33 @@ export function createDailyQuota(
 ): DailyQuota {
   const used = new Map<string, number>();
   let day = -1;
+  const read = (principal: TokenPrincipal): number => {
+    const today = Math.floor(clock.now() / dayMs);
+    if (today !== day) used.clear();
+    day = today;
+    return used.get(principal.name) ?? 0;
+  };
+  const add = (principal: TokenPrincipal, amount: number): void => {
+    if (max === undefined || isOwner(principal)) return;
+    used.set(principal.name, read(principal) + amount);
+    if (used.size > keysMax) used.delete(used.keys().next().value ?? "");
+  };
+  const requireLeft = (principal: TokenPrincipal, amount: number): void => {
+    if (max === undefined || isOwner(principal) || read(principal) + amount <= max) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(((day + 1) * dayMs - clock.now()) / 1_000));
+    const name = JSON.stringify(principal.name);
+    throw new VarveError("RATE_LIMITED", `The access token ${name} has used its ${max} ${what} of this day.`, {
+      remedy: `Try again after midnight (UTC), or raise ${setting}.`,
+      details: { retryAfterSeconds },
+    });
+  };
   return {
     take(principal, amount) {
-      if (max === undefined || isOwner(principal)) return;
-      const now = clock.now();
-      const today = Math.floor(now / dayMs);
-      if (today !== day) used.clear();
-      day = today;
-      const before = used.get(principal.name) ?? 0;
-      if (before + amount > max) {
-        const retryAfterSeconds = Math.max(1, Math.ceil(((today + 1) * dayMs - now) / 1_000));
-        const name = JSON.stringify(principal.name);
-        throw new VarveError("RATE_LIMITED", `The access token ${name} has used its ${max} ${what} of this day.`, {
-          remedy: `Try again after midnight (UTC), or raise ${setting}.`,
-          details: { retryAfterSeconds },
-        });
-      }
-      used.set(principal.name, before + amount);
-      if (used.size > keysMax) used.delete(used.keys().next().value ?? "");
+      requireLeft(principal, amount);
+      add(principal, amount);
     },
+    add,
+    check: (principal) => requireLeft(principal, 1),
   };
 }
 

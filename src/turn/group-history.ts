@@ -1,4 +1,4 @@
-import { getParts, type Message, type Part } from "../domain/index.ts";
+import { getParts, type Message, neutraliseName, type Part } from "../domain/index.ts";
 
 /**
  * Renders a group for the model: every message starts with its speaker; messages since the last reply that did not
@@ -33,16 +33,25 @@ function heading(content: string): Message {
   return { role: "user", content };
 }
 
+/**
+ * Puts the speaker before a message. The name is one line, and further lines of the message are indented, so that nothing
+ * in it reads like the message of another speaker or like a heading.
+ */
 function named(message: Message): Message {
   if (message.name === undefined) return message;
+  const prefix = `${neutraliseName(message.name)}: `;
+  if (typeof message.content === "string") return { ...message, content: prefix + indentLines(message.content) };
   const [first, ...rest] = getParts(message);
-  const prefix = `${message.name}: `;
-  if (typeof message.content === "string") return { ...message, content: prefix + message.content };
   const head: Part[] =
     first?.type === "text"
-      ? [{ ...first, text: prefix + first.text }]
+      ? [{ ...first, text: prefix + indentLines(first.text) }]
       : [toTextPart(prefix), ...(first ? [first] : [])];
-  return { ...message, content: [...head, ...rest] };
+  const others = rest.map((part) => (part.type === "text" ? { ...part, text: `  ${indentLines(part.text)}` } : part));
+  return { ...message, content: [...head, ...others] };
+}
+
+function indentLines(text: string): string {
+  return text.replaceAll(/\r\n?|[\n\u0085\u2028\u2029]/g, "\n  ");
 }
 
 function toTextPart(text: string): Part {

@@ -52,8 +52,9 @@ export function createTurnService({ background, afterTurn, emit, ...services }: 
       emit({ type: "turn.failed", agent: defaultAgent, key: "", data: { error: text } });
     },
     onEnded(agent, result) {
-      const { key, sessionId, turn, messages, status, reply } = result;
-      emit({ type: "turn.ended", agent, key, sessionId, data: { turn, messages, status, reply } });
+      const { key, sessionId, turn, messages, status, reply, usage } = result;
+      const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+      emit({ type: "turn.ended", agent, key, sessionId, data: { turn, messages, status, reply, tokens } });
       if (!afterTurn?.isActive) return;
       const readTurn = async (): Promise<EndedTurn> => {
         const session = await findSessionIfAny(services.store, key, agent);

@@ -137,3 +137,22 @@ test("the jobs that follow a turn are listed for those who may see the agent", a
   expect(jobs).toContainEqual(expect.objectContaining({ kind: "compact turn", key: session.key, state: "waiting" }));
   expect((await stage.send("GET", "/api/jobs", { token: "other" })).text).not.toContain(session.key);
 });
+
+test("a token that used up its model tokens of the day waits, and others go on", async () => {
+  const token = (name: string) => ({ name, token: sha256(name), rights: ["read" as const, "write" as const] });
+  const limited = await setStage(
+    { quotas: { tokensPerDay: 10 }, tokens: [token("first"), token("second")] },
+    { config: { models: modelSettings(server.url), search: { embedder: "none" }, turn: { debounceMs: 0 } } },
+  );
+  try {
+    const ask = (name: string, id: string) =>
+      limited.send("POST", "/api/turns", { token: name, body: { id, session: "agent:main:spend", text: "Hello" } });
+    expect((await ask("first", "1")).json).toMatchObject({ status: "replied" });
+    const refused = await ask("first", "2");
+    expect(refused.status).toBe(429);
+    expect(refused.text).toContain("gateway.quotas.tokensPerDay");
+    expect((await ask("second", "3")).json).toMatchObject({ status: "replied" });
+  } finally {
+    await limited.end();
+  }
+});

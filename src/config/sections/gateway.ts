@@ -88,6 +88,13 @@ export const gatewaySection = z.strictObject({
         .min(1)
         .default(2_000)
         .describe("The maximum turns per day and token, each of which calls models; the owner's are not limited."),
+      tokensPerDay: z
+        .int()
+        .min(1)
+        .optional()
+        .describe(
+          "The maximum tokens per day and token that models read and write in its turns; the owner's are not limited. Default: no limit.",
+        ),
       streams: z.int().min(1).max(100_000).default(16).describe("The maximum number of open event streams per token."),
     })
     .prefault({}),

@@ -1,4 +1,4 @@
-import { type Entry, formatStamp, type Message, neutralise } from "../../domain/index.ts";
+import { type Entry, formatStamp, type Message, neutralise, neutraliseName } from "../../domain/index.ts";
 import type { SearchService } from "../../search/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
 import { getEntryText } from "../../transcript/index.ts";
@@ -108,7 +108,7 @@ export function passageLine(entry: Entry, { part, timeZone }: { part?: string; t
   const speaker = message?.name ?? message?.role ?? entry.type;
   const time = formatStamp(entry.time, timeZone);
   const note = part === undefined ? "" : ", in part";
-  return `[msg#${entry.seq} ${time} ${neutralise(speaker)}${note}] ${neutralise(part ?? getEntryText(entry))}\n`;
+  return `[msg#${entry.seq} ${time} ${neutraliseName(speaker)}${note}] ${neutralise(part ?? getEntryText(entry))}\n`;
 }
 
 function wrap(lines: string): string {

@@ -157,14 +157,17 @@ export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
     what: "turns",
     setting: "gateway.quotas.turnsPerDay",
   });
+  const spend = createSpendQuota(gateway);
   addRoute(app, post, async (c) => {
     const { stream: streamWanted, ...inbound } = c.req.valid("json");
     const principal = c.get("principal");
     refuseScopedToken(principal);
     const agent = resolveAgent(principal, c.req.valid("query").agent);
     refuseForeignKey(agent === undefined ? principal : { ...principal, agents: [agent] }, inbound.session);
+    spend.check(principal);
     quota.take(principal, 1);
     const accepted = await varve.turns.accept({ ...inbound, agent });
+    if (!accepted.duplicate) spend.follow(accepted.id, principal);
     const isStream = streamWanted ?? c.req.header("accept")?.includes("text/event-stream") ?? false;
     if (isStream) {
       return streamSSE(
@@ -191,6 +194,33 @@ export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
     const ended = waitMs > 0 ? await waitForTurn(varve, state, waitMs, c.req.raw.signal) : state;
     return reply(c, turnSchema, flattenState(ended));
   });
+}
+
+/** Turns that are followed at the same time; a turn that ends in another process is not counted here. */
+const followedMax = 10_000;
+
+/** Counts what models read and wrote in the turns of each token, when they end. */
+function createSpendQuota(gateway: GatewayContext) {
+  const max = gateway.settings.quotas.tokensPerDay;
+  const quota = createDailyQuota(gateway.clock, { max, what: "model tokens", setting: "gateway.quotas.tokensPerDay" });
+  const followed = new Map<string, TokenPrincipal>();
+  if (max !== undefined) {
+    const unsubscribe = gateway.varve.onEvent((event) => {
+      if (event.type !== "turn.ended") return;
+      const [first] = event.data.messages.flatMap((id) => followed.get(id) ?? []);
+      if (first) quota.add(first, event.data.tokens);
+      for (const id of event.data.messages) followed.delete(id);
+    });
+    gateway.closers.push(async () => unsubscribe());
+  }
+  return {
+    check: quota.check,
+    follow(id: string, principal: TokenPrincipal): void {
+      if (max === undefined) return;
+      followed.set(id, principal);
+      if (followed.size > followedMax) followed.delete(followed.keys().next().value ?? "");
+    },
+  };
 }
 
 /** A turn uses every memory of its agent, and its reply may contain any of them. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { neutralise } from "../../domain/index.ts";
+import { neutralise, neutraliseName } from "../../domain/index.ts";
 import type { Generate } from "../../models/index.ts";
 import { categoryNames, contextLabels } from "../memory.ts";
 import { askForJson, type ModelAnswer } from "./ask.ts";
@@ -75,7 +75,7 @@ function formatUtterance(one: Utterance): string {
   const text = joinReadable(one);
   const cut = text.length > messageCharsMax ? `${text.slice(0, messageCharsMax).toWellFormed()} […]` : text;
   const time = new Date(one.time).toISOString().slice(0, 16);
-  return `[msg#${one.seq} ${one.role} ${neutralise(one.speaker)} ${time}Z] ${neutralise(cut)}`;
+  return `[msg#${one.seq} ${one.role} ${neutraliseName(one.speaker)} ${time}Z] ${neutralise(cut)}`;
 }
 
 function parseMessageNumber(name: string | number): { seq: number }[] {

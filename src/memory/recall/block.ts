@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { neutralise } from "../../domain/index.ts";
+import { neutralise, neutraliseName } from "../../domain/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
 import type { Trust } from "../memory.ts";
 import type { MemoryHit } from "./find-memories.ts";
@@ -105,5 +105,5 @@ function renderMemory({ memory, expired, conflicts = [] }: MemoryHit): string {
   const body = memory.content.length <= 400 ? memory.content : memory.abstract;
   const text = body.includes(memory.abstract) ? body : memory.abstract;
   const origin = memory.trust === "owner" ? "" : ` said by ${origins[memory.trust]}`;
-  return `[${memory.id} ${date} ${memory.category}${over}${fiction}${doubt}${origin} from ${neutralise(from)}] ${neutralise(text.replaceAll(/\s+/g, " "))}\n`;
+  return `[${memory.id} ${date} ${memory.category}${over}${fiction}${doubt}${origin} from ${neutraliseName(from)}] ${neutralise(text.replaceAll(/\s+/g, " "))}\n`;
 }
