@@ -144,6 +144,8 @@ export function peekRefusal(
         return;
       }
     }
+    // The stream ends without a verdict. Its events can be put back only before it emits its end.
+    if (upstream.complete) done();
   };
   upstream.on("readable", onReadable).on("end", onEnd).on("error", onEnd).on("close", onEnd);
   return promise;
