@@ -9,6 +9,26 @@ const found = process.versions.node.split(".").map(Number);
 const recent = found[0] > needed[0] || (found[0] === needed[0] && found[1] >= needed[1]);
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/**
+ * The gateway runs for weeks, and the young generation of newer versions of Node grows to 192 MB before it is collected;
+ * with 16 MB it does the same work in 100 MB less. Node takes this limit only when it starts.
+ */
+const youngLimit = "--max-semi-space-size=16";
+const isUnlimitedGateway =
+  process.argv[2] === "start" &&
+  process.execve !== undefined &&
+  process.platform !== "win32" &&
+  ![...process.execArgv, process.env.NODE_OPTIONS ?? ""].some((option) => option.includes("--max-semi-space-size"));
+
+if (recent && isUnlimitedGateway) {
+  // Replaces this process: same id, same files, no second process.
+  process.execve(
+    process.execPath,
+    [process.execPath, youngLimit, ...process.execArgv, ...process.argv.slice(1)],
+    process.env,
+  );
+}
+
 if (recent) {
   // A hook must start fast, so it has a small bundle of its own.
   const isHook = process.argv[2] === "hook" && !process.argv.some((word) => word === "--help" || word === "-h");

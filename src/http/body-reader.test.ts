@@ -23,8 +23,12 @@ function openRequest(headers: Record<string, string> = {}) {
 /** A reader whose pauses end when the test says so. */
 function createReader() {
   const rests: { ms: number; end(): void }[] = [];
-  const reader = createBodyReader((ms) => new Promise<void>((resolve) => rests.push({ ms, end: resolve })));
-  return { rests, reader };
+  const refused: string[] = [];
+  const reader = createBodyReader({
+    rest: (ms) => new Promise<void>((resolve) => rests.push({ ms, end: resolve })),
+    onRefused: (caller) => refused.push(caller),
+  });
+  return { rests, reader, refused };
 }
 
 function read(reader: BodyReader, incoming: IncomingMessage, caller: string, bytesMax = 10_000_000) {
@@ -79,24 +83,27 @@ describe("a reader of bodies", () => {
   });
 
   it("refuses a body that announces or has too many bytes, and leaves the connection open", async () => {
-    const { reader } = createReader();
+    const { reader, refused } = createReader();
     const announced = openRequest({ "content-length": "2000" });
-    const refused = { code: "TOO_LARGE", details: { limitBytes: 1000 } };
-    await expect(read(reader, announced.incoming, "a", 1000)).rejects.toMatchObject(refused);
+    const error = { code: "TOO_LARGE", details: { limitBytes: 1000 } };
+    await expect(read(reader, announced.incoming, "a", 1000)).rejects.toMatchObject(error);
+    expect(refused).toEqual([]);
     const sent = openRequest();
     const reading = read(reader, sent.incoming, "a", 1000);
     sent.send(kilobytes(1));
-    await expect(reading).rejects.toMatchObject(refused);
+    await expect(reading).rejects.toMatchObject(error);
+    expect(refused).toEqual(["a"]);
     expect(sent.stream.destroyed).toBe(false);
   });
 
   it("stops to read JSON that is too complex", async () => {
-    const { reader } = createReader();
+    const { reader, refused } = createReader();
     const request = openRequest();
     const shape = new JsonShapeCheck({ nodesMax: 100, depthMax: 5 });
     const reading = reader.read(request.incoming, { caller: "a", bytesMax: 10_000_000, setting: "s", shape });
     request.send(Buffer.from("[[[[[[[["));
     await expect(reading).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    expect(refused).toEqual(["a"]);
     request.send(kilobytes(10));
     await settle();
     expect(request.stream.readableLength).toBe(10 * 1024);

@@ -24,18 +24,24 @@ const limits = { running: 2, runningPerCaller: 1, waitingPerCaller: 1_000, what:
 /** After a large body its place stays empty for this many times as long as reading it took. */
 const restFactor = 5;
 
+interface BodyReaderOptions {
+  rest?(ms: number): Promise<unknown>;
+  /** Called for a caller whose body was refused after a part of it was read. */
+  onRefused?(caller: string): void;
+}
+
 /**
  * Reads large bodies in turns, one caller after another, two at the same time, with a pause after each: the thread that
  * answers everybody has time for others, however much arrives. A body that waits is not read, so that its sender waits
  * too.
  */
-export function createBodyReader(rest: (ms: number) => Promise<unknown> = restQuietly): BodyReader {
+export function createBodyReader({ rest = restQuietly, onRefused }: BodyReaderOptions = {}): BodyReader {
   const queue = new FairQueue(limits);
   return {
     async read(incoming, request) {
       const announced = Number(incoming.headers["content-length"] ?? 0);
       if (announced > request.bytesMax) throw createTooLargeError(request);
-      const body = new BodyPieces(incoming, request);
+      const body = new BodyPieces(incoming, request, () => onRefused?.(request.caller));
       if (await body.readUntil(smallBytes)) return body.concat();
       const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
       const turn = queue.run(request.caller, request.signal, async () => {
@@ -59,13 +65,15 @@ export function createBodyReader(rest: (ms: number) => Promise<unknown> = restQu
 class BodyPieces {
   readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #request: BodyRequest;
+  readonly #onRefused: () => void;
   readonly #pieces: Uint8Array[] = [];
   #bytes = 0;
 
-  constructor(incoming: IncomingMessage, request: BodyRequest) {
+  constructor(incoming: IncomingMessage, request: BodyRequest, onRefused: () => void) {
     // A refused body must not close the connection: its answer is sent over it.
     this.#iterator = incoming.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
     this.#request = request;
+    this.#onRefused = onRefused;
   }
 
   /** Reads until more than `bytes` have arrived; returns true at the end of the body. */
@@ -76,6 +84,7 @@ class BodyPieces {
       try {
         this.#take(value);
       } catch (error) {
+        this.#onRefused();
         await this.#iterator.return?.();
         throw error;
       }

@@ -17,6 +17,9 @@ import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { createTokenRegistry } from "./token-registry.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
 
+/** A body that is read and then refused counts as so many requests of its sender. */
+const refusedBodyRequests = 20;
+
 export interface GatewayOptions {
   /** The address to listen on; default: the setting `gateway.host`. */
   host?: string;
@@ -61,6 +64,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const log = options.log ?? (() => undefined);
   const { tokens, tokenFile } = await loadTokens(varve, bindHost, random);
   const ownAddress: GatewayAddress = { ...settings, host: bindHost, port };
+  const limiter = createRateLimiter(clock, settings.requestsPerMinute);
   const gateway: GatewayContext = {
     varve,
     settings,
@@ -75,8 +79,8 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
       onFailure: (error) => log({ event: "error", method: "", path: "the last use of an access token", error }),
     }),
     logins: createLogins(clock, random),
-    limiter: createRateLimiter(clock, settings.requestsPerMinute),
-    bodies: createBodyReader(),
+    limiter,
+    bodies: createBodyReader({ onRefused: (caller) => limiter.charge(caller, refusedBodyRequests) }),
     bus: createEventBus(clock, random),
     metrics: createMetrics(),
     localConnections: new WeakSet(),

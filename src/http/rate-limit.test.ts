@@ -30,3 +30,15 @@ it("forgets who was silent for longest when there are too many", () => {
   expect(limiter.take("first")).toBeUndefined();
   expect(limiter.take("other 9999")).toBeDefined();
 });
+
+it("charges a caller several requests at once, never more than a minute's worth", () => {
+  let now = 0;
+  const limiter = createRateLimiter({ now: () => now }, 60);
+  limiter.charge("a", 59);
+  expect(limiter.take("a")).toBeUndefined();
+  expect(limiter.take("a")).toEqual({ retryAfterSeconds: 1 });
+  limiter.charge("a", 1_000);
+  expect(limiter.take("b")).toBeUndefined();
+  now += 1_000;
+  expect(limiter.take("a")).toBeUndefined();
+});

@@ -104,7 +104,7 @@ function dropRest(request: IncomingMessage, { dropDelayMs, dropMs, dropsMax }: C
   request.read();
   let drops = 0;
   const drop = (): void => {
-    if (request.destroyed) return;
+    if (request.destroyed || request.socket.destroyed) return;
     request.read();
     drops += 1;
     if (request.readableEnded) return;

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -118,9 +119,25 @@ export async function attack(
   return counts;
 }
 
+/** Sends the bytes without a copy: `fetch` would copy them twice, and the attackers share the machine with the gateway. */
 function post(url: string, token: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<string> {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  return ask(url, { method: "POST", headers, body, signal });
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "content-length": body.byteLength,
+  };
+  return new Promise((resolve) => {
+    const sent = request(url, { method: "POST", headers, agent: false, signal });
+    sent.on("response", (response) => {
+      response.resume();
+      resolve(String(response.statusCode));
+      // A client that has its answer does not send the rest.
+      response.on("end", () => sent.destroy());
+    });
+    // The gateway closed the connection, or the attack is over.
+    sent.on("error", () => resolve("closed"));
+    sent.end(body);
+  });
 }
 
 async function ask(url: string, init: RequestInit): Promise<string> {

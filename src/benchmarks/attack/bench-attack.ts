@@ -29,6 +29,7 @@ export interface AttackBench {
 }
 
 const searchedBytes = 2_400_000;
+const warmUpSeconds = 8;
 
 /**
  * Conversations go on, first alone and then while hostile requests arrive, with the default limits of the gateway. Every
@@ -50,7 +51,8 @@ export async function benchAttack(options: AttackBenchOptions): Promise<AttackBe
   try {
     onPhase?.("preparing");
     await fillHistory(gateway);
-    await talkFor(gateway, people, { ...options, seconds: 2 });
+    // Until every conversation is longer than its fresh tail: a turn takes more time the more it shows.
+    await talkFor(gateway, people, { ...options, seconds: warmUpSeconds });
     gateway.takeRssMax();
     onPhase?.("without attackers");
     const alone = await talkFor(gateway, people, options);
