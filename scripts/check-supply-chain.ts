@@ -31,7 +31,8 @@ export interface SupplyChain {
   explanation: string;
 }
 
-const exactVersion = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
+/** `1.2.3`, or another version of a package under a second name: `npm:name@1.2.3`. */
+const exactVersion = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 const lifecycle = ["preinstall", "install", "postinstall"];
 
 /** What is wrong, one sentence each. */

@@ -42,7 +42,7 @@ export function getToolResults(message: Pick<Message, "content">): ToolResultPar
 }
 
 /** The wire formats whose messages are reproduced exactly. */
-export type WireFormat = "anthropic" | "openai-chat" | "openai-responses" | "google" | "pi";
+export type WireFormat = "anthropic" | "openai-chat" | "openai-responses" | "google" | "pi" | "ai-sdk";
 
 /**
  * The provider's original block, stored when the typed fields cannot reproduce it completely. Writing in the same

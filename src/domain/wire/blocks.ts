@@ -55,6 +55,7 @@ export function isHosted(part: Part): boolean {
   if (part.type !== "tool_call" && part.type !== "tool_result") return false;
   const block = part.raw?.block;
   if (!isJsonObject(block)) return false;
+  if (part.raw?.format === "ai-sdk") return block.providerExecuted === true;
   if (part.raw?.format === "google") return "executableCode" in block || "codeExecutionResult" in block;
   return typeof block.type === "string" && !clientBlocks.has(block.type);
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { Message, WireFormat } from "../message.ts";
+import { fromAiSdk, toAiSdk } from "./ai-sdk.ts";
 import { fromAnthropic, toAnthropic } from "./anthropic.ts";
 import { fromGoogle, toGoogle } from "./google.ts";
 import { fromOpenaiChat, toOpenaiChat } from "./openai-chat.ts";
@@ -21,6 +22,7 @@ export const wireFormats: Readonly<Record<WireFormat, WireCodec>> = {
   "openai-responses": { from: fromOpenaiResponses, to: toOpenaiResponses },
   google: { from: fromGoogle, to: toGoogle },
   pi: { from: fromPi, to: toPi },
+  "ai-sdk": { from: fromAiSdk, to: toAiSdk },
 };
 
 export { isHosted } from "./blocks.ts";

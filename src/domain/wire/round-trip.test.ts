@@ -167,12 +167,43 @@ const pi = loose({
   summary: text,
 });
 
+const sdkLeaf = fc.oneof(
+  loose({ type: is("text", "reasoning"), text, providerOptions: value }),
+  loose({
+    type: is("file", "image"),
+    data: fc.oneof(text, loose({ type: is("data", "url"), data: text, url: text }), is("https://example.org/a.png")),
+    image: text,
+    mediaType: is("image/png", "text/plain"),
+    filename: text,
+  }),
+);
+const sdkBlock = fc.oneof(
+  sdkLeaf,
+  loose({ type: is("tool-call"), toolCallId: text, toolName: text, input: value, providerExecuted: fc.boolean() }),
+  loose({
+    type: is("tool-result"),
+    toolCallId: text,
+    toolName: text,
+    output: loose({
+      type: is("text", "json", "error-text", "error-json", "content", "execution-denied"),
+      value: fc.oneof(text, value, list(sdkLeaf)),
+      reason: text,
+    }),
+  }),
+);
+const aiSdk = loose({
+  role: is("system", "user", "assistant", "tool"),
+  content: textOr(list(sdkBlock)),
+  providerOptions: value,
+});
+
 const messages: Record<WireFormat, fc.Arbitrary<unknown>> = {
   anthropic,
   "openai-chat": chat,
   "openai-responses": responses,
   google,
   pi,
+  "ai-sdk": aiSdk,
 };
 const formats = Object.keys(messages) as WireFormat[];
 const isObject = (wire: unknown): wire is JsonObject =>
