@@ -10,21 +10,26 @@ export interface NpmProgram {
   title: string;
   package: string;
   version: string;
-  /** The name of its program. */
-  bin: string;
+  /** The name of its program; absent for a library, whose folder is given instead. */
+  bin?: string;
   /** The folder in the cache. */
   folder: string;
   /** The package's own script that puts the program of this platform in place. */
   installScript?: string;
+  /** Whether its optional dependencies are left out, such as programs of their own. */
+  withoutOptional?: boolean;
   /** The name of the resource in `VARVE_TEST_SKIP`. */
   resource: string;
 }
 
-/** Fetches a program when it is not in the cache, and gives its path. */
+/** Fetches a program or library when it is not in the cache, and gives its path. */
 export function provisionNpmProgram(program: NpmProgram): string {
   const place = join(fileURLToPath(new URL("../.cache", import.meta.url)), program.folder, program.version);
-  const path = join(place, "node_modules", ".bin", program.bin);
-  if (works(path)) return path;
+  const modules = join(place, "node_modules");
+  const packageFolder = join(modules, ...program.package.split("/"));
+  const path = program.bin === undefined ? packageFolder : join(modules, ".bin", program.bin);
+  const isReady = (): boolean => (program.bin === undefined ? existsSync(join(path, "package.json")) : works(path));
+  if (isReady()) return path;
   const npm = findProgram("npm");
   if (npm === undefined) throw cannotProvision(program, "there is no npm to fetch it with");
   try {
@@ -33,13 +38,13 @@ export function provisionNpmProgram(program: NpmProgram): string {
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, "package.json"), JSON.stringify({ private: true }));
     const name = `${program.package}@${program.version}`;
-    execFileSync(npm, ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", name], {
+    const omit = program.withoutOptional ? ["--omit=optional"] : [];
+    execFileSync(npm, ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", ...omit, name], {
       cwd: place,
       stdio: ["ignore", "ignore", "pipe"],
     });
     if (program.installScript !== undefined) {
       // It is run here by name, whatever npm allows.
-      const packageFolder = join(place, "node_modules", ...program.package.split("/"));
       execFileSync(process.execPath, [program.installScript], {
         cwd: packageFolder,
         stdio: ["ignore", "ignore", "pipe"],
@@ -48,7 +53,7 @@ export function provisionNpmProgram(program: NpmProgram): string {
   } catch (error) {
     throw cannotProvision(program, firstLine(error));
   }
-  if (!works(path)) throw cannotProvision(program, "it was fetched and does not start");
+  if (!isReady()) throw cannotProvision(program, "it was fetched and does not start");
   return path;
 }
 

@@ -4,10 +4,12 @@
  */
 import { join } from "node:path";
 import { ProvisionError } from "./debian.ts";
+import { provisionAgentSdk } from "./provision-agent-sdk.ts";
 import { provisionChromium } from "./provision-chromium.ts";
 import { provisionClaude } from "./provision-claude.ts";
 import { provisionCodex } from "./provision-codex.ts";
 import { provisionOpenClaw } from "./provision-openclaw.ts";
+import { provisionPi } from "./provision-pi.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
 import { addCounts, type Counts, noCounts, summaryLine } from "./test-counts.ts";
 import { hasTests, root, runChecks, runPackageChecks, runVitest } from "./test-run.ts";
@@ -100,6 +102,18 @@ async function setStage(selection: Selection): Promise<Stage> {
       stage.env.VARVE_TEST_OPENCLAW ??= provisionOpenClaw();
     });
   }
+  if (skips.includes("pi")) delete stage.env.VARVE_TEST_PI;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "pi", () => {
+      stage.env.VARVE_TEST_PI ??= provisionPi();
+    });
+  }
+  if (skips.includes("agent-sdk")) delete stage.env.VARVE_TEST_AGENT_SDK;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "agent-sdk", () => {
+      stage.env.VARVE_TEST_AGENT_SDK ??= provisionAgentSdk();
+    });
+  }
   return stage;
 }
 
@@ -120,6 +134,8 @@ const testsOf: Readonly<Record<ResourceName, string>> = {
   claude: "the tests with Claude Code",
   codex: "the tests with Codex",
   openclaw: "the tests with OpenClaw",
+  pi: "the tests with pi",
+  "agent-sdk": "the tests with the Agent SDK",
 };
 
 function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {

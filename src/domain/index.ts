@@ -65,6 +65,7 @@ export {
   toOpenaiChat,
   toOpenaiResponses,
   toPi,
+  toPlainText,
   type WireCodec,
   wireFormats,
 } from "./wire/index.ts";

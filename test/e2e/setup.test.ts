@@ -56,10 +56,9 @@ const desktop = {
 const jsonFiles: Record<string, string> = {
   "claude-desktop": desktop ?? ".config/Claude/claude_desktop_config.json",
   cursor: ".cursor/mcp.json",
-  pi: ".pi/agent/mcp.json",
   openclaw: ".openclaw/openclaw.json",
 };
-const names = [...Object.keys(jsonFiles), "codex", "claude-code"];
+const names = [...Object.keys(jsonFiles), "codex", "claude-code", "pi"];
 const call = { command: process.execPath, args: [program, "mcp"] };
 
 /** The person's own configuration, as they may have written it. */

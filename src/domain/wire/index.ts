@@ -27,6 +27,7 @@ export const wireFormats: Readonly<Record<WireFormat, WireCodec>> = {
 
 export { isHosted } from "./blocks.ts";
 export { canVerifySignatures } from "./envelope.ts";
+export { toPlainText } from "./fields.ts";
 export {
   fromAnthropic,
   fromGoogle,

@@ -6,6 +6,7 @@ import {
   type Session,
   type Varve,
 } from "../../index.ts";
+import { assembleFitting } from "./assemble-fitting.ts";
 import { HistoryRecorder, type SentHistory } from "./history-recorder.ts";
 import type { HostFormat } from "./host-format.ts";
 
@@ -34,8 +35,6 @@ interface SentView<T> {
   count: number;
 }
 
-/** The share of the budget that a compaction aims at, so that the next steps fit too. */
-const compactedShare = 0.6;
 /** Each attempt after an overflow uses this share of the budget before. */
 const shrinkShare = 0.7;
 export const overflowAttempts = 4;
@@ -98,14 +97,7 @@ export class HostWindow<T> {
     const { varve, session, format } = this.#options;
     const newest = messages.at(-1);
     const prompt = newest !== undefined && format.isRequest(newest) ? readText(format.read(newest)) : "";
-    const wanted = { ...request, ...(prompt === "" ? {} : { prompt }) };
-    const { budgetTokens, model } = request;
-    let assembled = await varve.context.assemble(session, wanted);
-    if (assembled.contextTokens > budgetTokens) {
-      // Messages would be left out that no summary covers. A long loop of tools has no other moment for a compaction.
-      await varve.context.compact(session, { budgetTokens: Math.floor(budgetTokens * compactedShare), model });
-      assembled = await varve.context.assemble(session, wanted);
-    }
+    const assembled = await assembleFitting(varve, session, { ...request, ...(prompt === "" ? {} : { prompt }) });
     const view: HostView<T> = {
       messages: assembled.messages.flatMap((message) => format.write(message)),
       estimatedTokens: assembled.estimatedTokens,

@@ -112,16 +112,6 @@ export const cursor = createMcpJsonTarget({
   notes: ["Cursor lists the server under Settings → MCP."],
 });
 
-export const pi = createMcpJsonTarget({
-  name: "pi",
-  label: "pi",
-  file: ({ userHome, env }) => join(env.PI_CODING_AGENT_DIR || join(userHome, ".pi", "agent"), "mcp.json"),
-  path: ["mcpServers"],
-  startedByShell: true,
-  byHand: editServers("mcpServers"),
-  notes: ["Run /reload in pi. This adds the tools; `varve import ~/.pi` imports the transcripts."],
-});
-
 export const openclaw = createMcpJsonTarget({
   name: "openclaw",
   label: "OpenClaw",

@@ -4,7 +4,8 @@ import { writeAtomically } from "../../config/index.ts";
 import { applyChanges, type FileChange } from "./changes.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
-import { claudeDesktop, cursor, openclaw, pi } from "./mcp-json.ts";
+import { claudeDesktop, cursor, openclaw } from "./mcp-json.ts";
+import { pi } from "./pi.ts";
 import type { SetupContext, SetupRecord, SetupTarget } from "./setup-target.ts";
 
 export const setupNames = ["claude-code", "claude-desktop", "cursor", "codex", "openclaw", "pi"] as const;

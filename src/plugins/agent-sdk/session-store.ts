@@ -1,0 +1,225 @@
+import { createHash } from "node:crypto";
+import {
+  type EntryDraft,
+  fromAnthropic,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonEqual,
+  toAnthropic,
+} from "../../domain/index.ts";
+import { type Entry, type Session, type Varve, VarveError } from "../../index.ts";
+
+/** Names a transcript of the Agent SDK: the main one of a session, or with `subpath` one of its sub-agents. */
+export interface StoreKey {
+  projectKey: string;
+  sessionId: string;
+  subpath?: string;
+}
+
+/** A line of a transcript: any JSON object with a type. */
+export interface StoreEntry {
+  type: string;
+  uuid?: string;
+  timestamp?: string;
+  [field: string]: unknown;
+}
+
+/** `sessionStore` of the Agent SDK's options. */
+export interface VarveSessionStore {
+  append(key: StoreKey, entries: StoreEntry[]): Promise<void>;
+  load(key: StoreKey): Promise<StoreEntry[] | null>;
+  listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
+  listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
+  delete(key: StoreKey): Promise<void>;
+}
+
+export interface SessionStoreOptions {
+  varve: Varve;
+  /** The agent of the sessions; the setting `agent` when absent. */
+  agent?: string;
+}
+
+const channel = "claude-code";
+/** The metadata of a session, and the field of an entry, that belong to the store. */
+const field = "agentSdk";
+const customType = "agent-sdk:entry";
+const pageSize = 500;
+
+/**
+ * Keeps the transcripts of the Agent SDK in Varve, so that a session can be resumed on another machine, and its messages
+ * can be searched, summarised and recalled like all others. An entry with a known `uuid` is not stored again.
+ */
+export function createSessionStore({ varve, agent }: SessionStoreOptions): VarveSessionStore {
+  const address = (key: string) => ({ key, ...(agent === undefined ? {} : { agent }) });
+  const find = async (key: StoreKey): Promise<Session | undefined> => {
+    for (const text of listKeys(varve, key, agent)) {
+      const session = await findSession(varve, text, agent);
+      if (session && isOwn(session, key)) return session;
+    }
+    return undefined;
+  };
+  const open = async (key: StoreKey): Promise<Session> => {
+    const found = await find(key);
+    if (found) return found;
+    for (const text of listKeys(varve, key, agent)) {
+      if (await findSession(varve, text, agent)) continue;
+      const metadata = { [field]: toMetadata(key) };
+      const { session } = await varve.sessions.open(address(text), { interaction: false, metadata });
+      if (isOwn(session, key)) return session;
+    }
+    throw new VarveError("REFUSED", `The session ${key.sessionId} belongs to another project.`, {
+      remedy: "Use another session id.",
+    });
+  };
+  const addSubpath = async (key: StoreKey): Promise<void> => {
+    if (key.subpath === undefined) return;
+    const main = await open({ projectKey: key.projectKey, sessionId: key.sessionId });
+    const known = listSubpaths(main);
+    if (known.includes(key.subpath)) return;
+    const own = { ...toMetadata(key), subpath: "", subpaths: [...known, key.subpath] };
+    await varve.sessions.update(main, { metadata: { ...main.metadata, [field]: own } });
+  };
+  // Batches of one transcript are written in the order of their calls.
+  const queues = new Map<string, Promise<unknown>>();
+  const inOrder = <R>(name: string, work: () => Promise<R>): Promise<R> => {
+    const run = (queues.get(name) ?? Promise.resolve()).then(work, work);
+    const settled = run.then(
+      () => undefined,
+      () => undefined,
+    );
+    queues.set(name, settled);
+    void settled.then(() => {
+      if (queues.get(name) === settled) queues.delete(name);
+    });
+    return run;
+  };
+
+  return {
+    append: (key, entries) =>
+      inOrder(`${key.projectKey}\n${key.sessionId}`, async () => {
+        if (entries.length === 0) return;
+        const session = await open(key);
+        await addSubpath(key);
+        await varve.transcripts.append(session, entries.map(toDraft));
+        if (entries.some(endsTurn)) await varve.context.afterTurn(session);
+      }),
+    async load(key) {
+      const session = await find(key);
+      if (!session) return null;
+      const entries: StoreEntry[] = [];
+      for await (const page of varve.transcripts.walk(session)) {
+        for (const entry of page) {
+          const read = toStoreEntry(entry);
+          if (read) entries.push(read);
+        }
+      }
+      return entries;
+    },
+    async listSessions(projectKey) {
+      const found: { sessionId: string; mtime: number }[] = [];
+      let after: string | undefined;
+      do {
+        const page = await varve.sessions.list({ channel, limit: pageSize, agent, ...(after ? { after } : {}) });
+        for (const session of page.sessions) {
+          const own = readMetadata(session);
+          if (own?.projectKey === projectKey && own.subpath === "" && typeof own.sessionId === "string")
+            found.push({ sessionId: own.sessionId, mtime: session.updatedAt });
+        }
+        after = page.next;
+      } while (after !== undefined);
+      return found;
+    },
+    async listSubkeys(key) {
+      const session = await find(key);
+      return session ? listSubpaths(session) : [];
+    },
+    async delete(key) {
+      const main = await find(key);
+      if (!main) return;
+      for (const subpath of key.subpath === undefined ? listSubpaths(main) : []) {
+        const part = await find({ ...key, subpath });
+        if (part) await varve.sessions.delete(part);
+      }
+      await varve.sessions.delete(main);
+    },
+  };
+}
+
+/** The key that an import of Claude Code's own file has, and one of its own where that belongs to somebody else. */
+function listKeys(varve: Varve, { projectKey, sessionId, subpath }: StoreKey, agent: string | undefined): string[] {
+  const owner = agent ?? varve.settings.config.agent;
+  const id = toKeyPart(sessionId);
+  const suffix = createHash("sha256").update(projectKey).digest("hex").slice(0, 12);
+  const name = subpath === undefined ? id : `${id}.${toKeyPart(subpath.replace(/^subagents\//, ""))}`;
+  const key = subpath === undefined ? `agent:${owner}:${channel}:direct:${name}` : `agent:${owner}:subagent:${name}`;
+  return [key, `${key}.${suffix}`];
+}
+
+function toKeyPart(text: string): string {
+  return text.replace(/[^\p{L}\p{N}._@+-]+/gu, "-");
+}
+
+async function findSession(varve: Varve, key: string, agent: string | undefined): Promise<Session | undefined> {
+  try {
+    return await varve.sessions.get(key, agent);
+  } catch (error) {
+    if (error instanceof VarveError && error.code === "SESSION_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+function toMetadata({ projectKey, sessionId, subpath }: StoreKey): JsonObject {
+  return { projectKey, sessionId, subpath: subpath ?? "" };
+}
+
+function readMetadata(session: Session): JsonObject | undefined {
+  const own = session.metadata[field];
+  return isJsonObject(own) ? own : undefined;
+}
+
+function isOwn(session: Session, key: StoreKey): boolean {
+  const own = readMetadata(session);
+  const wanted = toMetadata(key);
+  return own !== undefined && Object.keys(wanted).every((name) => own[name] === wanted[name]);
+}
+
+function listSubpaths(session: Session): string[] {
+  const subpaths = readMetadata(session)?.subpaths;
+  return Array.isArray(subpaths) ? subpaths.filter((one) => typeof one === "string") : [];
+}
+
+/**
+ * A message is stored as one, with the other fields of its line; everything else as state that no model reads. What
+ * cannot be rebuilt exactly from its message is stored whole.
+ */
+function toDraft(given: StoreEntry): EntryDraft {
+  const entry = JSON.parse(JSON.stringify(given)) as JsonObject;
+  const time = Date.parse(given.timestamp ?? "");
+  const common = { ...(given.uuid ? { id: given.uuid } : {}), ...(Number.isFinite(time) ? { time } : {}) };
+  const { message: wire, ...line } = entry;
+  const isMessage = (given.type === "user" || given.type === "assistant") && entry.isCompactSummary !== true;
+  if (isMessage && isJsonObject(wire)) {
+    const message = fromAnthropic(wire);
+    const written = toAnthropic(message);
+    if (written.length === 1 && jsonEqual(written[0], wire)) {
+      const extra = { [field]: { line, order: Object.keys(entry) } };
+      return { type: "message", message, extra, ...common };
+    }
+  }
+  return { type: "custom", customType, data: entry, ...common };
+}
+
+function toStoreEntry(entry: Entry): StoreEntry | undefined {
+  if (entry.type === "custom")
+    return entry.customType === customType ? (entry.data as unknown as StoreEntry) : undefined;
+  const own = entry.extra?.[field];
+  if (entry.type !== "message" || !isJsonObject(own) || !isJsonObject(own.line)) return undefined;
+  const fields: JsonObject = { ...own.line, message: toAnthropic(entry.message)[0] ?? null };
+  const order = Array.isArray(own.order) ? (own.order as string[]) : Object.keys(fields);
+  return Object.fromEntries(order.map((name) => [name, fields[name] as JsonValue])) as unknown as StoreEntry;
+}
+
+function endsTurn({ type, message }: StoreEntry): boolean {
+  return type === "assistant" && isJsonObject(message) && message.stop_reason === "end_turn";
+}

@@ -1,0 +1,2 @@
+/** `varve/pi`: the memory as an extension of the coding agent pi. */
+export { createPiExtension } from "./extension.ts";
