@@ -20,6 +20,7 @@ const printed: Record<string, string[]> = {
     "telegram:5054873275: 3 messages, 1 compaction",
     "a new session: true, compactions kept: 1",
   ],
+  "use-chat.ts": ["user: My flight is on Friday.", "assistant: I will remember that."],
 };
 
 test("there is an expectation for every example", () => {

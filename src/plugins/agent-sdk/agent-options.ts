@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Varve } from "../../index.ts";
+import { type Session, type Varve, VarveError } from "../../index.ts";
 import { packageFolder } from "../../version.ts";
 import { recallForPrompt } from "../claude-code/recall.ts";
 import { createSessionStore, type VarveSessionStore } from "./session-store.ts";
@@ -25,6 +25,8 @@ interface HookAnswer {
 /** Options for `query()` of the Agent SDK. */
 export interface AgentOptions {
   sessionStore: VarveSessionStore;
+  /** Keeps the settings of the server off the command line, which other users of the machine can read. */
+  mcpServersDelivery: "initialize";
   mcpServers: { varve: { type: "stdio"; command: string; args: string[]; env: Record<string, string> } };
   hooks: { UserPromptSubmit: { hooks: ((input: never) => Promise<HookAnswer>)[] }[] };
 }
@@ -45,7 +47,8 @@ export function varveAgentOptions({ varve, agent, onError = () => undefined }: V
     const { prompt = "", session_id = "" } = input;
     const known = shown.get(session_id) ?? new Set<string>();
     try {
-      const block = await recallForPrompt(varve, { prompt, agent, shown: known, byMeaning: true });
+      const session = session_id === "" ? undefined : await findSession(varve, session_id, agent);
+      const block = await recallForPrompt(varve, { prompt, agent, session, shown: known, byMeaning: true });
       if (!block) return {};
       for (const citation of block.citations) known.add(citation);
       shown.delete(session_id);
@@ -59,9 +62,20 @@ export function varveAgentOptions({ varve, agent, onError = () => undefined }: V
   };
   return {
     sessionStore: createSessionStore({ varve, ...(agent === undefined ? {} : { agent }) }),
+    mcpServersDelivery: "initialize",
     mcpServers: { varve: createServerEntry(varve, agent) },
     hooks: { UserPromptSubmit: [{ hooks: [recall as (input: never) => Promise<HookAnswer>] }] },
   };
+}
+
+/** The session that a prompt belongs to; what it holds is in the context already. */
+async function findSession(varve: Varve, sessionId: string, agent: string | undefined): Promise<Session | undefined> {
+  try {
+    return await varve.sessions.get(sessionId, agent);
+  } catch (error) {
+    if (error instanceof VarveError && error.kind === "not_found") return undefined;
+    throw error;
+  }
 }
 
 /** The MCP server is a process of its own on the same database. */
