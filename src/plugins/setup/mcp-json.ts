@@ -121,13 +121,3 @@ export const pi = createMcpJsonTarget({
   byHand: editServers("mcpServers"),
   notes: ["Run /reload in pi. This adds the tools; `varve import ~/.pi` imports the transcripts."],
 });
-
-export const openclaw = createMcpJsonTarget({
-  name: "openclaw",
-  label: "OpenClaw",
-  file: ({ userHome, env }) => env.OPENCLAW_CONFIG_PATH || join(userHome, ".openclaw", "openclaw.json"),
-  path: ["mcp", "servers"],
-  startedByShell: true,
-  byHand: (entry) => (entry === "" ? "run `openclaw mcp unset varve`" : `run \`openclaw mcp set varve '${entry}'\``),
-  notes: ["Restart OpenClaw's gateway. This adds the tools; `varve import ~/.openclaw` imports the transcripts."],
-});
