@@ -87,7 +87,8 @@ async function withImportTarget(
     largeContentTokens: config.context.largeFileTokenThreshold,
     openSession: async (found, agent, legacy) => {
       const ref = await store.transaction((tx) => openImportedSession(tx, found, agent, legacy));
-      if (ref.empty && found.title === undefined) unnamed.push(ref);
+      // The first message of a live session may arrive long after it was opened.
+      if ((ref.empty || legacy?.isLive) && found.title === undefined) unnamed.push(ref);
       return ref;
     },
     resolveKey: (found, agent, legacy) => {

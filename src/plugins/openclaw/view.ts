@@ -20,7 +20,7 @@ export async function assembleView(
     ...(model === undefined ? {} : { model }),
   });
   return {
-    messages: toHostMessages(view.messages),
+    messages: toHostMessages(view.messages, session.sessionStartedAt),
     estimatedTokens: view.estimatedTokens,
     ...(view.systemPromptAddition === undefined ? {} : { systemPromptAddition: view.systemPromptAddition }),
   };
@@ -31,9 +31,9 @@ export function roundBudget(tokens: number): number {
   return Math.max(1, Math.floor(tokens / step) * step);
 }
 
-/** Messages in OpenClaw's format. Each needs a time; those that Varve wrote get that of the message before them. */
-function toHostMessages(messages: readonly Message[]): HostMessage[] {
-  let time = messages.find((message) => message.time !== undefined)?.time ?? 0;
+/** Messages in OpenClaw's format, which shows their times. Those that Varve wrote get that of the message before them. */
+function toHostMessages(messages: readonly Message[], startedAt: number): HostMessage[] {
+  let time = messages.find((message) => message.time !== undefined)?.time ?? startedAt;
   return messages.flatMap(toPi).map((message) => {
     if (typeof message.timestamp === "number") time = message.timestamp;
     return { ...message, timestamp: time };
