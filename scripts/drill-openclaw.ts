@@ -32,6 +32,8 @@ const checks: [string, boolean][] = [
   ["a sub-agent belongs to its parent", report.subagentParent === "agent:main:drill"],
   ["a failing store degrades turns", report.degradedByStore > 0],
   ["varve doctor finds nothing", report.faults.length === 0],
+  ["varve doctor knows that OpenClaw uses Varve", report.doctor[0]?.startsWith("ok") ?? false],
+  ["a removal restores OpenClaw's configuration", report.isRestored],
 ];
 console.log(JSON.stringify(report, null, 2));
 for (const [text, holds] of checks) console.log(`${holds ? "ok    " : "FAILED"} ${text}`);

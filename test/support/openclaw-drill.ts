@@ -1,6 +1,6 @@
 /** A long conversation with Varve in the real OpenClaw, with kills and a store that fails. */
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -43,6 +43,10 @@ export interface DrillReport {
   compaction: number;
   records: RecordComparison;
   faults: string[];
+  /** What `varve doctor` says about OpenClaw while it runs. */
+  doctor: string[];
+  /** Whether a removal restored the configuration to the last byte. */
+  isRestored: boolean;
 }
 
 const key = "agent:main:drill";
@@ -87,10 +91,14 @@ export async function runDrill({ program, turns, kills, isWhole, keep, say }: Dr
     const afterReset = listPrompt(model.requests[before]);
     const answerAfterReset = await send(askFact("harbour"));
     say(`after /new: ${answerAfterReset}`);
+    const doctor = await runDoctor(openclaw, varveHome);
     await openclaw.stop();
     const facts = await readStored(openclaw, varveHome);
+    await runVarve(openclaw, ["setup", "openclaw", "--remove", "--yes", "--home", varveHome]);
+    const isRestored = readFileSync(join(openclaw.home, "openclaw.json"), "utf8") === openclaw.settings;
     return {
       ...{ turns, failed, degraded, kills, answer, afterReset, answerAfterReset, degradedByStore, ...facts },
+      ...{ doctor, isRestored },
       refused: countRefused(model),
       longest: Math.max(...model.requests.map(measure)),
     };
@@ -112,6 +120,18 @@ function startWithVarve(program: string, model: ChatServer): Promise<OpenClaw> {
       writeFileSync(join(varveHome, "config.yaml"), "store:\n  busyTimeoutMs: 300\nsearch:\n  embedder: none\n");
     },
   });
+}
+
+async function runVarve(openclaw: OpenClaw, args: string[]): Promise<string> {
+  return (await run(process.execPath, [varveProgram, ...args], { env: openclaw.env })).stdout;
+}
+
+async function runDoctor(openclaw: OpenClaw, home: string): Promise<string[]> {
+  const printed = await runVarve(openclaw, ["doctor", "--home", home]).catch(
+    (error: { stdout: string }) => error.stdout,
+  );
+  const lines = printed.split("\n");
+  return lines.slice(lines.findIndex((line) => line.includes("OpenClaw"))).filter((line) => line !== "");
 }
 
 /** Every turn says something, and most of them bring a kilobyte or more of tool output. */

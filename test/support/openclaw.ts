@@ -16,6 +16,9 @@ export interface OpenClaw {
   /** Its state folder. */
   home: string;
   workspace: string;
+  /** The text of its configuration before `prepare` changed it. */
+  settings: string;
+  env: Record<string, string | undefined>;
   /** What its gateway printed, since the first start. */
   readonly output: string;
   /** One turn of a session; gives the reply. */
@@ -49,7 +52,8 @@ export async function startOpenClaw(
   mkdirSync(workspace, { recursive: true });
   const port = await findFreePort();
   const config = join(home, "openclaw.json");
-  writeFileSync(config, `${JSON.stringify(createSettings(home, workspace, modelUrl, windowTokens), null, 2)}\n`);
+  const settings = `${JSON.stringify(createSettings(home, workspace, modelUrl, windowTokens), null, 2)}\n`;
+  writeFileSync(config, settings);
   const env = {
     PATH: process.env.PATH,
     HOME: folder,
@@ -86,6 +90,8 @@ export async function startOpenClaw(
   return {
     home,
     workspace,
+    settings,
+    env,
     get output() {
       return output;
     },

@@ -6,7 +6,7 @@ import { loadHostSdk } from "./host-sdk.ts";
 import type { AssembleParams, AssembleResult, ContextEngine, HostLogger, SessionTarget } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
 import { findStoredSession, isRecorded, readAgentOfKey } from "./recorded-sessions.ts";
-import { getSharedState, openSharedEngine } from "./shared-engine.ts";
+import { getSharedState, openSharedEngine, recordFailure } from "./shared-engine.ts";
 import { endSubagent, prepareSubagent } from "./subagents.ts";
 import { assembleView, fitHostMessages } from "./view.ts";
 
@@ -73,12 +73,17 @@ export async function createContextEngine(options: EngineOptions): Promise<Conte
       if (!isRecorded(params.sessionKey)) return { status: "committed" };
       const place = resolvePlace(params);
       if (place === undefined) throw new Error("OpenClaw did not name the session of the turn.");
-      // The turn is in OpenClaw's transcript: it is stored from there, with what was missed before it.
-      const { imported } = await follow(place, { lastSeq: params.terminal.rawSeq, isAtomic: true });
+      // The turn is in OpenClaw's transcript: it is stored from there, with what was missed before it. When that fails,
+      // OpenClaw keeps the turn and sends it again.
+      const { imported } = await follow(place, { lastSeq: params.terminal.rawSeq, isAtomic: true }).catch((error) => {
+        recordFailure(varve, describeError(error));
+        throw error;
+      });
       const session = await findStoredSession(varve, place.sessionId, place.agentId.toLowerCase());
       if (session && settings.summaries === "varve") {
         await varve.context.afterTurn(session, readTurnFacts(params.runtimeContext));
       }
+      recordFailure(varve, undefined);
       return { status: imported > 0 ? "committed" : "duplicate" };
     },
 
@@ -149,9 +154,9 @@ export async function createContextEngine(options: EngineOptions): Promise<Conte
       const additions = [memorySection, view.systemPromptAddition].filter((text) => text !== undefined && text !== "");
       return { ...view, ...(additions.length === 0 ? {} : { systemPromptAddition: additions.join("\n\n") }) };
     } catch (error) {
-      logger.error(
-        `[varve] The view of ${params.sessionKey} failed, so OpenClaw's messages are used: ${describeError(error)}`,
-      );
+      const reason = describeError(error);
+      logger.error(`[varve] The view of ${params.sessionKey} failed, so OpenClaw's messages are used: ${reason}`);
+      recordFailure(varve, reason);
       return fitHostMessages(params.messages, params.tokenBudget);
     }
   }

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { openVarve, type Summariser, type Varve } from "../../index.ts";
+import { openVarve, type Summariser, type Varve, version } from "../../index.ts";
 import type { HostCompletion, HostSdk } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
+import { readPluginState, writePluginState } from "./plugin-state.ts";
 
 /** What all copies of the plugin in one process share. OpenClaw loads its module several times. */
 interface SharedState {
@@ -16,6 +17,8 @@ interface SharedState {
   subagents: Map<string, Subagent>;
   /** The share of its budget that a session's view may take, after a provider refused a longer one. */
   viewShares: Map<string, number>;
+  /** Whether the last turn had to do without Varve. */
+  hasFailed: boolean;
   /** Imports of one transcript run one after another. */
   imports: Map<string, Promise<unknown>>;
 }
@@ -35,6 +38,7 @@ export function getSharedState(): SharedState {
     completion: new AsyncLocalStorage(),
     subagents: new Map(),
     viewShares: new Map(),
+    hasFailed: false,
     imports: new Map(),
   };
   return holder[name];
@@ -58,11 +62,28 @@ export function openSharedEngine(settings: PluginSettings): Promise<Varve> {
 async function open({ home, database, summaries }: PluginSettings, previous: Promise<Varve> | undefined) {
   const before = await previous?.catch(() => undefined);
   await before?.close();
-  return openVarve({
+  const varve = await openVarve({
     ...(home === undefined ? {} : { home }),
     ...(database === undefined ? {} : { database }),
     summarisers: { [summariserId]: summariseWithHost },
     ...(summaries === "host" ? { config: { context: { summariser: summariserId } } } : {}),
+  });
+  writePluginState(varve.settings.home, { pid: process.pid, version, openedAt: Date.now() });
+  return varve;
+}
+
+/** Records for `varve doctor` that a turn had to do without Varve, or, without a text, that turns are stored again. */
+export function recordFailure({ settings: { home } }: Varve, text: string | undefined): void {
+  const shared = getSharedState();
+  if (text === undefined && !shared.hasFailed) return;
+  shared.hasFailed = text !== undefined;
+  const time = Date.now();
+  const openedAt = readPluginState(home)?.openedAt ?? time;
+  writePluginState(home, {
+    pid: process.pid,
+    version,
+    openedAt,
+    ...(text === undefined ? {} : { failure: { time, text } }),
   });
 }
 

@@ -21,7 +21,7 @@ export const openclaw: SetupTarget = {
   name: "openclaw",
   label: "OpenClaw",
   install(context, remembered) {
-    const file = getConfigFile(context);
+    const file = locateOpenclaw(context).configFile;
     const before = readFileIfExists(file);
     const isEmpty = (before ?? "").trim() === "";
     const text = isEmpty ? "{}\n" : (before ?? "");
@@ -49,7 +49,7 @@ export const openclaw: SetupTarget = {
     });
   },
   remove(context, remembered): SetupPlan {
-    const file = remembered?.file ?? getConfigFile(context);
+    const file = remembered?.file ?? locateOpenclaw(context).configFile;
     const before = readFileIfExists(file);
     if (before === undefined || before.trim() === "") return { changes: [], notes: [] };
     return edit(file, () => {
@@ -68,12 +68,13 @@ export const openclaw: SetupTarget = {
   },
 };
 
-export function getOpenclawHome({ env, userHome }: Pick<SetupContext, "env" | "userHome">): string {
-  return env.OPENCLAW_STATE_DIR || join(userHome, ".openclaw");
-}
-
-function getConfigFile(context: SetupContext): string {
-  return context.env.OPENCLAW_CONFIG_PATH || join(getOpenclawHome(context), "openclaw.json");
+/** OpenClaw's state folder and its configuration. */
+export function locateOpenclaw({ env, userHome }: Pick<SetupContext, "env" | "userHome">): {
+  home: string;
+  configFile: string;
+} {
+  const home = env.OPENCLAW_STATE_DIR || join(userHome, ".openclaw");
+  return { home, configFile: env.OPENCLAW_CONFIG_PATH || join(home, "openclaw.json") };
 }
 
 function getPluginFolder(): string {
@@ -112,7 +113,7 @@ function readPluginSettings({ home, userHome, flags }: SetupContext): Record<str
 
 /** The history of OpenClaw and what is taken over from other plugins; done after the changes. */
 function planTakeover(context: SetupContext, config: JsonObject): { follow: SetupFollowUp; notes: string[] } {
-  const home = getOpenclawHome(context);
+  const { home } = locateOpenclaw(context);
   const replaced = parseReplacedPlugins(context.from).map((plugin) => {
     const entry = parse(readMember(JSON.stringify(config), ["plugins", "entries", plugin]) ?? "{}") as JsonObject;
     return { plugin, ...readReplacedPlugin(plugin, entry.config, context.userHome) };
