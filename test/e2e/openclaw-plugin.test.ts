@@ -17,7 +17,7 @@ describe.skipIf(program === undefined)("Varve as the context engine and memory o
   });
 
   test("every message is stored once, unchanged and in order, also around a kill and a failing store", () => {
-    expect(report.records).toMatchObject({ sessions: 2, missing: [], doubled: [], changed: [], disordered: [] });
+    expect(report.records).toMatchObject({ sessions: 3, missing: [], doubled: [], changed: [], disordered: [] });
     expect(report.records.messages).toBeGreaterThan(40);
     expect(report.degradedByStore).toBe(1);
     expect(report.faults).toEqual([]);

@@ -157,20 +157,23 @@ async function killInTurn(openclaw: OpenClaw, held: Hold, turn: number): Promise
 async function failStore(
   openclaw: OpenClaw,
   varveHome: string,
-  send: (text: string) => Promise<string>,
+  send: (text: string, name: string) => Promise<string>,
   say: (line: string) => void,
 ): Promise<number> {
+  // A session of its own: OpenClaw's own engine, which takes over meanwhile, cannot shorten a long one.
+  const name = "agent:main:store";
+  await send("The store works.", name);
   const before = countDegraded(openclaw);
   const db = new Database(join(varveHome, "varve.db"));
   db.exec("begin immediate");
   try {
-    await send(stateFact("mill", "M-4"));
-    await send("This is said while nothing can be stored.");
+    await send(stateFact("mill", "M-4"), name);
+    await send("This is said while nothing can be stored.", name);
   } finally {
     db.exec("rollback");
     db.close();
   }
-  await send("The store works again.");
+  await send("The store works again.", name);
   const degraded = countDegraded(openclaw) - before;
   say(`store failing for two turns: ${degraded} turns degraded`);
   return degraded;

@@ -19,6 +19,8 @@ export interface OpenClaw {
   /** The text of its configuration before `prepare` changed it. */
   settings: string;
   env: Record<string, string | undefined>;
+  /** Its OpenAI-compatible endpoint, where `prepare` has enabled it, and the token for it. */
+  endpoint: { url: string; token: string };
   /** What its gateway printed, since the first start. */
   readonly output: string;
   /** One turn of a session; gives the reply. */
@@ -92,6 +94,7 @@ export async function startOpenClaw(
     workspace,
     settings,
     env,
+    endpoint: { url: `http://127.0.0.1:${port}/v1/chat/completions`, token },
     get output() {
       return output;
     },
