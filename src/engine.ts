@@ -50,6 +50,7 @@ import { createSearchService, type SearchIndex, type SearchService, selectEmbedd
 import {
   createSessionService,
   type ImportRequest,
+  importHostTranscript,
   type SessionService,
   type WatchRequest,
   watchTranscripts,
@@ -59,6 +60,7 @@ import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import {
   createSecretService,
   createTranscriptService,
+  type HostTranscript,
   type ImportReport,
   type SecretService,
   type TranscriptService,
@@ -109,6 +111,14 @@ export interface Varve {
   /** Functions of the program that are called before a reset, before a compaction and after a turn. */
   readonly hooks: HookService;
   import(paths: string[], request?: ImportRequest): Promise<ImportReport>;
+  /**
+   * Imports what was added to a transcript of a running host since the last import. With `isAtomic`, all of it or
+   * nothing is stored.
+   */
+  importHostTranscript(
+    transcript: HostTranscript,
+    options?: { isAtomic?: boolean; signal?: AbortSignal },
+  ): Promise<ImportReport>;
   /** Imports again whenever one of the files changes, until the signal is aborted. */
   watch(paths: string[], request: WatchRequest): Promise<void>;
   status(): Promise<Status>;
@@ -282,6 +292,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     audit,
     jobs,
     import: (paths, request) => importEverything({ store, config, home }, paths, request),
+    importHostTranscript: (transcript, hostOptions) => importHostTranscript({ store, config }, transcript, hostOptions),
     watch: (paths, request) => watchTranscripts({ store, config, home }, paths, request),
     status: () => readStatus({ loaded, store, search, usage, version }),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),

@@ -78,7 +78,7 @@ export const examples: Record<string, string[]> = {
   "config unset": ["varve config unset session.dmScope"],
   "config check": ["varve config check"],
   start: ["varve start --port 0"],
-  setup: ["varve setup claude-code --print", "varve setup cursor --print"],
+  setup: ["varve setup claude-code --print", "varve setup openclaw --print", "varve setup cursor --print"],
   hook: ["varve hook Stop"],
   chat: ['varve chat "What was message 3 about?"', "varve chat /status"],
   demo: ["varve demo"],

@@ -72,6 +72,8 @@ function addSetupCommand(program: Command): void {
     )
     .option("--print", "show the changes without making them")
     .option("--remove", "remove what setup added")
+    .option("--from <plugins>", "take over from plugins of OpenClaw: lossless-claw,memory-lancedb-pro")
+    .option("--no-import", "leave the existing history of OpenClaw to `varve import`")
     .option("--yes", "skip confirmation")
     .action(async (name, flags) => (await import("./commands/setup.ts")).setupCommand(name, flags));
 }

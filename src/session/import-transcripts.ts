@@ -12,9 +12,12 @@ import {
 import { createJob } from "../jobs/index.ts";
 import { enqueueJob, type Store, type StoreTransaction } from "../store/index.ts";
 import {
+  type HostTranscript,
   type ImportedSession,
   type ImportOptions,
   type ImportReport,
+  type ImportTarget,
+  importHostRecords,
   importPaths,
   type LegacySession,
   normaliseOpenclawKey,
@@ -24,7 +27,16 @@ import { copyNotes } from "./import-notes.ts";
 import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
 import { nameImportedSession } from "./name-imported.ts";
 import { adoptRecorded } from "./recorded-conversation.ts";
-import { createSession, findKeyOf, findSessionRow, openTranscript, resolveAgent } from "./rows.ts";
+import {
+  createSession,
+  findKeyOf,
+  findSessionRow,
+  lockName,
+  newConversation,
+  openTranscript,
+  resolveAgent,
+} from "./rows.ts";
+import type { SessionRow } from "./session.ts";
 
 /** Most of a file is imported by then; later messages are compacted after their turns. */
 const compactionDelayMs = 60_000;
@@ -46,26 +58,46 @@ export async function importTranscripts(
     homeAgent: request.agent,
     batchSize: config.import.batchSize,
   };
+  const report = await withImportTarget({ store, config }, (target) => importPaths(target, paths, options));
+  if (!request.dryRun) copyNotes(home, report.notes);
+  return report;
+}
+
+/** Imports the new records of a transcript that its program reads for Varve. */
+export function importHostTranscript(
+  { store, config }: { store: Store; config: Config },
+  transcript: HostTranscript,
+  { isAtomic = false, signal }: { isAtomic?: boolean; signal?: AbortSignal } = {},
+): Promise<ImportReport> {
+  const batchSize = isAtomic ? Number.MAX_SAFE_INTEGER : config.import.batchSize;
+  const options = { source: "openclaw" as const, agent: transcript.session.agent, batchSize, signal };
+  return withImportTarget({ store, config }, (target) => importHostRecords(target, transcript, options));
+}
+
+/** Runs an import, and names the sessions that it created. */
+async function withImportTarget(
+  { store, config }: { store: Store; config: Config },
+  run: (target: ImportTarget) => Promise<ImportReport>,
+): Promise<ImportReport> {
   const unnamed: OpenedSession[] = [];
-  const target = {
+  const report = await run({
     store,
     clock: store.clock,
     random: store.random,
     largeContentTokens: config.context.largeFileTokenThreshold,
-    openSession: async (found: ImportedSession, agent: string, legacy?: LegacySession) => {
+    openSession: async (found, agent, legacy) => {
       const ref = await store.transaction((tx) => openImportedSession(tx, found, agent, legacy));
-      if (ref.empty && found.title === undefined) unnamed.push(ref);
+      // The first message of a live session may arrive long after it was opened.
+      if ((ref.empty || legacy?.isLive) && found.title === undefined) unnamed.push(ref);
       return ref;
     },
-    resolveKey: (found: ImportedSession, agent: string, legacy?: LegacySession) => {
+    resolveKey: (found, agent, legacy) => {
       const place = resolvePlace(found, agent, legacy);
       return { agent: place.agent, key: place.keyText };
     },
-    describeSession: (found: ImportedSession, ref: OpenedSession) => setTitle(store, found, ref),
-  };
-  const report = await importPaths(target, paths, options);
+    describeSession: (found, ref) => setTitle(store, found, ref),
+  });
   for (const ref of unnamed) await nameImportedSession(store, ref);
-  if (!request.dryRun) copyNotes(home, report.notes);
   return report;
 }
 
@@ -102,6 +134,7 @@ async function openImportedSession(
   const firstEntry = !own;
   if (legacy?.archived) return openArchived(tx, agent, keyText, transcript, firstEntry, legacy.archived.at);
   const taken = await findSessionRow(tx.db, agent, keyText);
+  if (taken && legacy?.isLive) return { ...(await takeKey(tx, taken, transcript, firstEntry)), statesInteraction };
   if (taken) return openArchived(tx, agent, keyText, transcript, firstEntry);
   const { varve: _own, ...metadata } = found.meta ?? {};
   const row = await createSession(tx, {
@@ -119,6 +152,10 @@ async function openImportedSession(
   const payload = { because: "import" };
   const job = createJob(tx, { agent, kind: "compact import", key: keyText, payload, delayMs: compactionDelayMs });
   await enqueueJob(tx, job, tx.clock.now());
+  // Messages of a live session are read for memories after their turns.
+  if (legacy?.isLive) {
+    return { agent, conversation: row.conversation, transcript: row.transcript, empty: true, statesInteraction };
+  }
   const extraction = createJob(tx, {
     agent,
     kind: "extract import",
@@ -269,6 +306,46 @@ async function openArchived(
     })
     .execute();
   const opened = await openTranscript(tx, { agent, conversation }, transcript, firstEntry);
+  return { agent, conversation, transcript: opened.transcript, empty: true };
+}
+
+/** A live session takes its key from an earlier one, whose conversation is archived. */
+async function takeKey(
+  tx: StoreTransaction,
+  { agent, key, conversation: previous, audience, session_id: previousId }: SessionRow,
+  given: { sessionId: string; startedAt?: number },
+  firstEntry: boolean,
+): Promise<OpenedSession> {
+  const now = tx.clock.now();
+  await tx.lock(lockName(agent, key));
+  const conversation = await newConversation(tx, agent, key, audience);
+  const opened = await openTranscript(tx, { agent, conversation }, given, firstEntry);
+  await tx.db
+    .updateTable("conversations")
+    .set({ archived_at: now })
+    .where("agent", "=", agent)
+    .where("id", "=", previous)
+    .execute();
+  await tx.db
+    .updateTable("transcripts")
+    .set({ ended_at: now })
+    .where("agent", "=", agent)
+    .where("session_id", "=", previousId)
+    .execute();
+  await tx.db.deleteFrom("notices").where("agent", "=", agent).where("key", "=", key).execute();
+  await tx.db
+    .updateTable("sessions")
+    .set({
+      session_id: given.sessionId,
+      conversation,
+      session_started_at: opened.startedAt,
+      updated_at: now,
+      message_count: 0,
+      context_tokens: 0,
+    })
+    .where("agent", "=", agent)
+    .where("key", "=", key)
+    .execute();
   return { agent, conversation, transcript: opened.transcript, empty: true };
 }
 

@@ -2,7 +2,7 @@ export type { EndingSession, ResetReason } from "./announce-reset.ts";
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
 export type { ReadableSession } from "./earlier.ts";
 export type { Forked, ForkOptions, ReadParentView } from "./fork.ts";
-export { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
+export { type ImportRequest, importHostTranscript, importTranscripts } from "./import-transcripts.ts";
 export {
   type ListedSession,
   type ListOptions,

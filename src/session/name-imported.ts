@@ -7,6 +7,14 @@ const messagesRead = 12;
 
 /** Names an imported session without a title by the first request that says something. */
 export async function nameImportedSession(store: Store, ref: OpenedSession): Promise<void> {
+  const named = await store.db
+    .selectFrom("sessions")
+    .select("display_name")
+    .where("agent", "=", ref.agent)
+    .where("conversation", "=", ref.conversation)
+    .where("display_name", "is not", null)
+    .executeTakeFirst();
+  if (named) return;
   const rows = await store.db
     .selectFrom("entries")
     .select("seq")

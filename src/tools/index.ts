@@ -1,3 +1,3 @@
 export type { ToolOptions } from "./context.ts";
 export type { ToolAnnotations, ToolResult } from "./tool.ts";
-export { type BoundTool, openToolbox, type Toolbox } from "./toolbox.ts";
+export { allTools, type BoundTool, openToolbox, type Toolbox } from "./toolbox.ts";

@@ -28,7 +28,8 @@ export {
   type SilentReplyGate,
   stripSilentLines,
 } from "./hygiene/silent-reply.ts";
-export { importPaths } from "./import/import-paths.ts";
+export type { HostPage, HostRecord, HostTranscript } from "./import/host-source.ts";
+export { importHostRecords, importPaths } from "./import/import-paths.ts";
 export type {
   ImportOptions,
   ImportProgress,

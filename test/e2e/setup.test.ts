@@ -56,7 +56,6 @@ const desktop = {
 const jsonFiles: Record<string, string> = {
   "claude-desktop": desktop ?? ".config/Claude/claude_desktop_config.json",
   cursor: ".cursor/mcp.json",
-  openclaw: ".openclaw/openclaw.json",
 };
 const names = [...Object.keys(jsonFiles), "codex", "claude-code", "pi"];
 const call = { command: process.execPath, args: [program, "mcp"] };
@@ -68,10 +67,7 @@ function own(name: string): { file: string; text: string } {
     return { file: join(user, ".codex", "config.toml"), text };
   }
   const servers = '{\n      "mine":   {"command": "x", "args": ["}"]}\n   }';
-  const text =
-    name === "openclaw"
-      ? `{\n   "gateway": {"port": 1},\n   "mcp": {"servers": ${servers}}\n}`
-      : `{\n   "mcpServers": ${servers},\n   "theme": "dark"\n}\n\n`;
+  const text = `{\n   "mcpServers": ${servers},\n   "theme": "dark"\n}\n\n`;
   return { file: join(user, jsonFiles[name] ?? ""), text };
 }
 

@@ -54,7 +54,8 @@ async function showPlan(varve: Varve, paths: string[], request: ImportRequest, o
   output.result({ ...totals, dryRun: true, transcripts, notes, lcmFiles, lanceFolders });
 }
 
-async function importOnce(
+/** Imports with a progress line, and says what was imported. */
+export async function importOnce(
   varve: Varve,
   paths: string[],
   request: ImportRequest,

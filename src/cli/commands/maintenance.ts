@@ -1,5 +1,14 @@
+import { homedir } from "node:os";
 import { VarveError } from "../../domain/index.ts";
-import { type EngineEvent, loadConfig, type RetentionReport, restoreBackup, type Status } from "../../index.ts";
+import {
+  type EngineEvent,
+  loadConfig,
+  type RetentionReport,
+  restoreBackup,
+  type Status,
+  type Varve,
+} from "../../index.ts";
+import { inspectOpenclaw, locateOpenclaw } from "../../plugins/index.ts";
 import { type CommonOptions, listenForInterrupt, openOptions, withVarve } from "../context.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
@@ -91,7 +100,7 @@ export interface DoctorFlags extends CommonOptions {
 
 export async function doctorCommand(flags: DoctorFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
-    const report = await varve.doctor({ fix: flags.fix, rebuild: flags.rebuild });
+    const report = addPrograms(await varve.doctor({ fix: flags.fix, rebuild: flags.rebuild }), varve.settings.home);
     for (const line of report.done) output.show(`done: ${line}`);
     for (const finding of report.findings) {
       output.show(`${finding.faults.length === 0 ? "ok  " : "BAD "} ${finding.check}`);
@@ -101,6 +110,16 @@ export async function doctorCommand(flags: DoctorFlags): Promise<void> {
     output.result(report);
     if (!report.healthy) process.exitCode = 1;
   });
+}
+
+type DoctorReport = Awaited<ReturnType<Varve["doctor"]>>;
+
+/** Adds the programs that Varve was set up in. */
+function addPrograms(report: DoctorReport, varveHome: string): DoctorReport {
+  const faults = inspectOpenclaw({ ...locateOpenclaw({ env: process.env, userHome: homedir() }), varveHome });
+  if (faults === undefined) return report;
+  const finding = { check: "OpenClaw uses Varve, and every turn is stored", faults, checked: 1, fixable: false };
+  return { ...report, healthy: report.healthy && faults.length === 0, findings: [...report.findings, finding] };
 }
 
 export async function backupCommand(

@@ -5,11 +5,14 @@ import { VarveError } from "../../domain/index.ts";
 import { planSetup, printDiff, type Setup, type SetupName } from "../../plugins/index.ts";
 import type { CommonOptions } from "../context.ts";
 import { type Output, outputFor } from "../output.ts";
+import { followUp } from "./setup-follow-up.ts";
 
 export interface SetupFlags extends CommonOptions {
   print?: boolean;
   remove?: boolean;
   yes?: boolean;
+  from?: string;
+  import?: boolean;
 }
 
 /** Shows the changes to another program's configuration, asks for confirmation, and makes them. */
@@ -22,7 +25,13 @@ export async function setupCommand(name: SetupName, flags: SetupFlags): Promise<
     platform: process.platform,
     home: resolveHome({ home: flags.home }),
     flags: callFlags(flags),
+    ...(flags.from === undefined ? {} : { from: flags.from }),
   };
+  if (flags.from !== undefined && (name !== "openclaw" || remove)) {
+    throw new VarveError("BAD_REQUEST", "--from is for `varve setup openclaw`, and not for a removal.", {
+      remedy: "Leave it out.",
+    });
+  }
   const setup = planSetup(name, setting, remove);
   const paths = setup.changes.map((change) => change.path);
   if (setup.changes.length === 0) {
@@ -38,7 +47,8 @@ export async function setupCommand(name: SetupName, flags: SetupFlags): Promise<
   if (!flags.yes) await confirmChanges(setup, remove);
   const backups = setup.apply(Date.now());
   printOutcome(output, setup, backups, remove);
-  output.result({ target: name, changed: paths, backups });
+  const followed = setup.follow && !remove ? await followUp(setup.follow, flags, output) : undefined;
+  output.result({ target: name, changed: paths, backups, ...(followed === undefined ? {} : { followed }) });
 }
 
 async function confirmChanges({ label }: Setup, remove: boolean): Promise<void> {

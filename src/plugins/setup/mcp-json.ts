@@ -111,13 +111,3 @@ export const cursor = createMcpJsonTarget({
   byHand: editServers("mcpServers"),
   notes: ["Cursor lists the server under Settings → MCP."],
 });
-
-export const openclaw = createMcpJsonTarget({
-  name: "openclaw",
-  label: "OpenClaw",
-  file: ({ userHome, env }) => env.OPENCLAW_CONFIG_PATH || join(userHome, ".openclaw", "openclaw.json"),
-  path: ["mcp", "servers"],
-  startedByShell: true,
-  byHand: (entry) => (entry === "" ? "run `openclaw mcp unset varve`" : `run \`openclaw mcp set varve '${entry}'\``),
-  notes: ["Restart OpenClaw's gateway. This adds the tools; `varve import ~/.openclaw` imports the transcripts."],
-});

@@ -13,6 +13,8 @@ export interface SetupContext {
   home: string;
   /** Options for every call of Varve, such as `--home`. */
   flags: readonly string[];
+  /** The plugins of the program that Varve replaces, separated by commas. */
+  from?: string;
 }
 
 /** A command line. */
@@ -28,6 +30,29 @@ export interface SetupPlan {
   remember?: SetupRecord;
   /** Next steps for the user. */
   notes: string[];
+  /** What is done in Varve after the changes. */
+  follow?: SetupFollowUp;
+}
+
+/** What a setup brings into Varve. */
+export interface SetupFollowUp {
+  /** Files and folders to import. */
+  importPaths: string[];
+  /** Settings of Varve that get the values of equal ones. */
+  settings: { key: string; value: string; from: string }[];
+}
+
+/** One edit of a JSON file, with what undoes it. */
+export interface SetupEdit {
+  path: string[];
+  /** The value that was set, as JSON. */
+  value?: string;
+  /** The number of objects that were created around it. */
+  made?: number;
+  /** The text of the previous value. */
+  replaced?: string;
+  /** The element that was added to an array. */
+  element?: string;
 }
 
 /** What a removal needs to restore the previous state. */
@@ -43,6 +68,8 @@ export interface SetupRecord {
   inserted?: string;
   /** Folders that were created. */
   folders?: string[];
+  /** The edits of a file with several, in the order they were made. */
+  edits?: SetupEdit[];
 }
 
 export interface SetupTarget {

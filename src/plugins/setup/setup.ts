@@ -4,9 +4,10 @@ import { writeAtomically } from "../../config/index.ts";
 import { applyChanges, type FileChange } from "./changes.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
-import { claudeDesktop, cursor, openclaw } from "./mcp-json.ts";
+import { claudeDesktop, cursor } from "./mcp-json.ts";
+import { openclaw } from "./openclaw.ts";
 import { pi } from "./pi.ts";
-import type { SetupContext, SetupRecord, SetupTarget } from "./setup-target.ts";
+import type { SetupContext, SetupFollowUp, SetupRecord, SetupTarget } from "./setup-target.ts";
 
 export const setupNames = ["claude-code", "claude-desktop", "cursor", "codex", "openclaw", "pi"] as const;
 export type SetupName = (typeof setupNames)[number];
@@ -25,6 +26,7 @@ export interface Setup {
   label: string;
   changes: readonly FileChange[];
   notes: readonly string[];
+  follow?: SetupFollowUp;
   /** Makes the changes and returns the paths of the backups. */
   apply(now: number): string[];
 }
@@ -39,6 +41,7 @@ export function planSetup(name: SetupName, context: SetupContext, remove: boolea
     label: target.label,
     changes: plan.changes,
     notes: plan.notes,
+    ...(plan.follow === undefined ? {} : { follow: plan.follow }),
     apply(now) {
       // Written first, so that an interrupted setup can still be undone exactly.
       if (plan.remember) writeAtomically(recordFile, `${JSON.stringify(plan.remember, null, 2)}\n`);

@@ -14,7 +14,7 @@ import {
   isRecorded,
   RecordedSession,
 } from "./recorded-session.ts";
-import type { FileRecord } from "./records.ts";
+import { type FileRecord, hashRecord } from "./records.ts";
 import type { TranscriptSource } from "./transcript-source.ts";
 import { getQuarantineId, type QuarantinedRecord, writeImportBatch } from "./write-batch.ts";
 
@@ -27,6 +27,8 @@ interface FileState {
   name?: string;
   /** The last line as far as it was written; it is read again when the file has grown. */
   unfinished?: UnfinishedRecord;
+  /** Where another program continues to read the source. */
+  checkpoint?: string;
 }
 
 interface UnfinishedRecord {
@@ -110,7 +112,21 @@ export class FileImporter {
     }
     if (this.options.waitForReply && this.format.mayBeRecorded && !known && !(await this.hasReply())) return;
     const state = known?.state ? (JSON.parse(known.state) as FileState) : undefined;
-    const isContinued = state?.reader !== undefined && known && this.isContinuation(known, stat.size);
+    const resumes = await this.source.resume?.(
+      state?.reader === undefined || !known
+        ? undefined
+        : {
+            checkpoint: state.checkpoint,
+            lastStart: known.last_start,
+            position: known.position,
+            lastHash: known.last_hash,
+          },
+    );
+    if (resumes === "same") return;
+    const isContinued =
+      state?.reader !== undefined &&
+      known &&
+      (resumes === undefined ? this.isContinuation(known, stat.size) : resumes === "grown");
     // Lines that were recorded from requests are known by what precedes them.
     const resumed = isContinued && !(await this.areRecorded(Object.keys(state.tips))) ? known : undefined;
     if (resumed && state) {
@@ -139,6 +155,7 @@ export class FileImporter {
     }
     for (const event of this.reader?.finish?.() ?? []) await this.apply(event, { number: this.last.record });
     await this.openEmptySession();
+    await this.openResetSession();
     await this.flush(stat, true);
     await this.moveHeads();
   }
@@ -177,6 +194,12 @@ export class FileImporter {
   private async openEmptySession(): Promise<void> {
     const [only, ...others] = this.source.sessions?.values() ?? [];
     if (only && others.length === 0 && !only.archived) await this.open(only.sessionId);
+  }
+
+  /** A reset at the end of the file begins a session that has no message yet. */
+  private async openResetSession(): Promise<void> {
+    const last = [...this.announced.values()].at(-1);
+    if (last?.continues !== undefined && !this.opened.has(last.sessionId)) await this.open(last.sessionId);
   }
 
   /** Whether a later line of the file is stored already: reads ahead, up to the first one. */
@@ -241,7 +264,7 @@ export class FileImporter {
   private isContinuation(known: { position: number; last_start: number; last_hash: string }, size: number): boolean {
     if (this.format.layout !== "lines" || size < known.position || known.position <= known.last_start) return false;
     const bytes = this.source.readBytes(known.last_start, known.position - known.last_start);
-    return bytes !== undefined && hashText(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
+    return bytes !== undefined && hashRecord(bytes.toString("utf8").replace(/\r?\n$/, "")) === known.last_hash;
   }
 
   private async importRecord(record: FileRecord): Promise<void> {
@@ -252,7 +275,7 @@ export class FileImporter {
     for (const event of events) await this.apply(event, record);
     if (unfinished && this.format.layout === "lines") this.unfinished = this.describeUnfinished(record);
     if (!unfinished && this.format.layout === "lines") {
-      this.last = { record: record.number, start: record.start, end: record.end, hash: hashText(record.text ?? "") };
+      this.last = { record: record.number, start: record.start, end: record.end, hash: hashRecord(record.text ?? "") };
     }
   }
 
@@ -384,6 +407,7 @@ export class FileImporter {
       tips: Object.fromEntries(this.tips),
       name: this.name,
       unfinished: this.unfinished,
+      ...(this.source.checkpoint === undefined ? {} : { checkpoint: this.source.checkpoint }),
     };
     const whole = this.format.layout === "array" || this.last.end >= stat.size;
     const heads = [...this.known].flatMap(([sessionId, { headId }]) => {
@@ -428,10 +452,6 @@ function getFirstId({ sessionId, continues }: ImportedSession): string {
 
 function hashBytes(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 32);
-}
-
-function hashText(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 function isReply(entry: EntryDraft): boolean {

@@ -7,6 +7,7 @@ import { codex } from "./codex.ts";
 import { FileImporter } from "./file-importer.ts";
 import { nameFileSession } from "./file-names.ts";
 import { findFiles, readFirstRecords } from "./files.ts";
+import { HostSource, type HostTranscript } from "./host-source.ts";
 import type { ImportOptions, ImportProgress, ImportReport, ImportTarget } from "./import-types.ts";
 import { jsonl } from "./jsonl.ts";
 import { LcmStore, lcmStoreName } from "./lossless-claw/lcm-store.ts";
@@ -82,6 +83,20 @@ export async function importPaths(
   } finally {
     for (const opened of [...homes, ...stores]) opened.close();
   }
+  report.seconds = Math.round(performance.now() - started) / 1000;
+  return report;
+}
+
+/** Imports what follows the last import of one transcript of a host. */
+export async function importHostRecords(
+  target: ImportTarget,
+  transcript: HostTranscript,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const started = performance.now();
+  const report = createReport(false);
+  const source = new HostSource(transcript, target.clock.now());
+  await importFound(target, [{ source, format: openclaw }], options, report);
   report.seconds = Math.round(performance.now() - started) / 1000;
   return report;
 }

@@ -17,6 +17,8 @@ export interface LegacySession {
   archived?: { reason: string; at: number };
   /** For a sub-agent: the key of the session that started it. */
   parentKey?: string;
+  /** Whether its program uses it now: it takes its key from an earlier session. */
+  isLive?: true;
 }
 
 export const legacyStoreName = "sessions.json";

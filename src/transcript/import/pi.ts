@@ -1,4 +1,4 @@
-import { type EntryBody, fromPi, isJsonObject, type JsonObject } from "../../domain/index.ts";
+import { type EntryBody, fromPi, isJsonObject, type JsonObject, type Message } from "../../domain/index.ts";
 import type { ImportedSession, ReaderContext, ReaderEvent, RecordReader, SourceFormat } from "./reader.ts";
 import {
   BadRecordError,
@@ -122,7 +122,7 @@ class PiReader implements RecordReader {
   #toEntryBody(type: string, record: JsonObject, time: number): EntryBody {
     switch (type) {
       case "message":
-        return this.#messageBody(record);
+        return this.#messageBody(record, time);
       case "custom_message": {
         const { customType = "", content = "", display = true } = record;
         const details = record.details === undefined ? {} : { details: record.details };
@@ -154,7 +154,7 @@ class PiReader implements RecordReader {
     }
   }
 
-  #messageBody(record: JsonObject): EntryBody {
+  #messageBody(record: JsonObject, time: number): EntryBody {
     const wire = readObject(record, "message");
     if (wire === undefined) throw new BadRecordError("its type is message, but it has no message");
     if (typeof wire.role !== "string") throw new BadRecordError("its message has no role");
@@ -163,9 +163,9 @@ class PiReader implements RecordReader {
       return { type: "custom", customType: `${this.#dialect.name}:${wire.role}`, data: record };
     }
     if (wire.role === "custom" || wire.role === "hookMessage") {
-      return toCustomMessage(fromPi(wire), wire.customType ?? "", wire.display ?? true);
+      return toCustomMessage(keepOwnTime(fromPi(wire), time), wire.customType ?? "", wire.display ?? true);
     }
-    return { type: "message", message: fromPi(wire) };
+    return { type: "message", message: keepOwnTime(fromPi(wire), time) };
   }
 
   #firstKept(record: JsonObject): string | null {
@@ -189,6 +189,12 @@ const consumedFields: Partial<Record<EntryBody["type"], string[]>> = {
 
 function isWholeRecord(body: EntryBody, record: JsonObject): boolean {
   return body.type === "custom" && body.data === record;
+}
+
+/** The time of an entry is that of its line. A message that names another time keeps it for its own format. */
+function keepOwnTime(message: Message, time: number): Message {
+  if (message.time === undefined || message.time === time) return message;
+  return { ...message, wire: { format: "pi", fields: { ...message.wire?.fields, timestamp: message.time } } };
 }
 
 function toCustomMessage(message: ReturnType<typeof fromPi>, customType: unknown, display: unknown): EntryBody {

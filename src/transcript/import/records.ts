@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { TextDecoder } from "node:util";
 
@@ -115,4 +116,9 @@ export async function* readArray(file: string, signal?: AbortSignal): AsyncGener
   // The array is not closed: the reader reports what is wrong with its last element.
   const last = finish(false);
   if (last) yield last;
+}
+
+/** The hash by which a later import recognises a record. */
+export function hashRecord(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

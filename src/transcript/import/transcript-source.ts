@@ -16,7 +16,23 @@ export interface TranscriptSource {
   read(from: { record: number; end: number }, signal?: AbortSignal): AsyncGenerator<FileRecord>;
   /** The bytes at a position, to notice that the source was rewritten; undefined when it can only be read again. */
   readBytes(start: number, length: number): Buffer | undefined;
+  /** Finds where the last import ended, for sources that are read through another program. */
+  resume?(known: ImportedUpTo | undefined): Promise<ResumeState>;
+  /** Where reading continues after what was read; stored with the progress. */
+  readonly checkpoint?: string;
 }
+
+/** The end of the last import of a source. */
+export interface ImportedUpTo {
+  checkpoint?: string;
+  /** The last record: its start, the position after it, and the hash of its text. */
+  lastStart: number;
+  position: number;
+  lastHash: string;
+}
+
+/** `same`: nothing was added. `grown`: records were added. `changed`: it must be read from its start. */
+export type ResumeState = "same" | "grown" | "changed";
 
 /** A file of lines, or of a JSON array. */
 export class FileSource implements TranscriptSource {

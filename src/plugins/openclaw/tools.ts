@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { toVarveError } from "../../domain/index.ts";
+import { allTools, openToolbox } from "../../tools/index.ts";
+import type { HostTool, ToolContext } from "./host-types.ts";
+import type { PluginSettings } from "./plugin-settings.ts";
+import { findStoredSession, isRecorded, readAgentOfKey } from "./recorded-sessions.ts";
+import { getSharedState, openSharedEngine } from "./shared-engine.ts";
+
+/** The tools that OpenClaw offers; its manifest must list them too. `lcm_expand` is for sub-agents. */
+export const toolNames = [
+  "memory_search",
+  "memory_get",
+  "memory_recall",
+  "memory_store",
+  "memory_forget",
+  "lcm_grep",
+  "lcm_describe",
+  "lcm_expand_query",
+  "lcm_expand",
+];
+
+const definitions = allTools.filter(({ name }) => toolNames.includes(name));
+
+/** The tools of a session, as OpenClaw offers them. A sub-agent reads the history of its parent with its grant. */
+export function createTools(settings: PluginSettings, context: ToolContext): HostTool[] | null {
+  if (!isRecorded(context.sessionKey)) return null;
+  const grant =
+    context.sessionKey === undefined ? undefined : getSharedState().subagents.get(context.sessionKey)?.grant;
+  return definitions
+    .filter(({ name }) => (grant === undefined ? name !== "lcm_expand" : name !== "lcm_expand_query"))
+    .map(({ name, title, description, input }) => ({
+      name,
+      label: title,
+      description,
+      parameters: z.toJSONSchema(input, { io: "input", target: "draft-7" }),
+      catalogMode: "direct-only",
+      async execute(_callId, given, signal) {
+        const { markdown, structured } = await runTool(settings, context, { name, input: given, grant, signal });
+        return { content: [{ type: "text", text: markdown }], details: structured };
+      },
+    }));
+}
+
+interface ToolCall {
+  name: string;
+  input: unknown;
+  grant: string | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** Runs a tool where it was called: in its session, with a grant, or for the whole agent before its first turn. */
+async function runTool(settings: PluginSettings, context: ToolContext, { name, input, grant, signal }: ToolCall) {
+  const varve = await openSharedEngine(settings);
+  const agent = (context.agentId ?? readAgentOfKey(context.sessionKey) ?? varve.settings.config.agent).toLowerCase();
+  const isDelegated = grant !== undefined && name.startsWith("lcm_");
+  const session =
+    isDelegated || context.sessionId === undefined
+      ? undefined
+      : await findStoredSession(varve, context.sessionId, agent);
+  const toolbox = openToolbox(varve, {
+    agent,
+    ...(isDelegated ? { grant } : session === undefined ? {} : { session }),
+  });
+  try {
+    const tool = toolbox.find(name);
+    if (tool === undefined) throw new Error(`There is no tool ${name}.`);
+    return await tool.run(input, signal === undefined ? {} : { signal });
+  } catch (error) {
+    const { message, remedy } = toVarveError(error);
+    throw new Error(remedy === undefined ? message : `${message} ${remedy}`, { cause: error });
+  }
+}
