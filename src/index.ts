@@ -30,11 +30,15 @@ export type {
   GrepRequest,
   GrepResult,
   HistoryReader,
+  Layer,
+  LayerRequest,
+  Layers,
   QuestionRequest,
   SearchScope,
   Summariser,
   SummariserRequest,
   SummaryPrefix,
+  TinyCore,
   TraceItem,
   TreeNode,
   TurnFacts,
@@ -113,6 +117,7 @@ export type {
   SessionService,
   TranscriptInfo,
 } from "./session/index.ts";
+export { sessionSorts } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
 export { listRoleGrants } from "./store/index.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";

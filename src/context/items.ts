@@ -47,4 +47,7 @@ export interface TraceItem {
   tokens: number;
   in: boolean;
   why: string;
+  /** Of a summary: the range of the log that it covers. */
+  firstSeq?: number;
+  lastSeq?: number;
 }

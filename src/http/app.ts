@@ -15,9 +15,12 @@ import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
 import { addGrantRoutes } from "./routes/grants.ts";
 import { addHookRoutes } from "./routes/hooks.ts";
+import { addImportRoutes } from "./routes/imports.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
+import { addLayerRoutes } from "./routes/layers.ts";
 import { addMaintenanceRoutes } from "./routes/maintenance.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
+import { addMeRoute } from "./routes/me.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
@@ -60,11 +63,13 @@ export function createApp(gateway: GatewayContext): GatewayApp {
 
   addFrontRoutes(app, gateway);
   addProofRoute(app, gateway);
+  addMeRoute(app, gateway);
   addMaintenanceRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addSessionLifecycleRoutes(app, gateway);
   addMessageRoutes(app, gateway);
   addContextRoutes(app, gateway);
+  addLayerRoutes(app, gateway);
   addRecallRoutes(app, gateway);
   addSearchRoute(app, gateway);
   addMemoryRoutes(app, gateway);
@@ -73,6 +78,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addTokenRoutes(app, gateway);
   addAuditRoutes(app, gateway);
   addPersonRoutes(app, gateway);
+  addImportRoutes(app, gateway);
   addJobRoutes(app, gateway);
   addHookRoutes(app, gateway);
   addExportRoute(app, gateway);

@@ -3,7 +3,6 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Config } from "../config/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../index.ts";
-import type { ProxyCounters } from "../proxy/index.ts";
 import type { GatewayAddress } from "./addresses.ts";
 import type { BodyReader } from "./body-reader.ts";
 import type { GatewayDeadlines } from "./deadlines.ts";
@@ -19,6 +18,17 @@ export type GatewayLogRecord =
   | { event: "request"; method: string; path: string; status: number; durationMs: number; caller?: string }
   | ({ event: EngineEvent["type"]; key: string } & Record<string, unknown>)
   | { event: "error"; method: string; path: string; error: unknown };
+
+/** What the model proxy has done since the gateway started. */
+export interface ProxyNumbers {
+  requests: number;
+  replaced: number;
+  compactions: number;
+  overflowsCured: number;
+  recalls: number;
+  failures: number;
+  notStored: number;
+}
 
 /** The state and services that all guards and routes of a gateway share. */
 export interface GatewayContext {
@@ -41,7 +51,7 @@ export interface GatewayContext {
   closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;
   /** Undefined until the first request to the model proxy. */
-  proxyCounters?: Readonly<ProxyCounters>;
+  proxyCounters?: Readonly<ProxyNumbers>;
 }
 
 export interface GatewayEnv {

@@ -20,6 +20,10 @@ export const eventRules = {
   "job.failed": { right: "read", mayQuoteMemories: true },
   "hook.failed": { right: "read", mayQuoteMemories: true },
   memories: { right: "read", mayQuoteMemories: true },
+  "memories.changed": { right: "read", mayQuoteMemories: true },
+  "jobs.changed": { right: "read", mayQuoteMemories: true },
+  "import.progress": { right: "admin", mayQuoteMemories: true },
+  "import.ended": { right: "admin", mayQuoteMemories: true },
   "turn.ended": { right: "read", mayQuoteMemories: true },
   "turn.failed": { right: "read", mayQuoteMemories: true },
 } satisfies Record<string, EventRule>;

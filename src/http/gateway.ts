@@ -10,6 +10,7 @@ import { defaultDeadlines, type GatewayDeadlines } from "./deadlines.ts";
 import { createEventBus } from "./events.ts";
 import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
 import { type Listeners, openListeners } from "./listeners.ts";
+import { openLoginFile } from "./login-file.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
 import { createRateLimiter } from "./rate-limit.ts";
@@ -74,7 +75,13 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
       clock,
       onFailure: (error) => log({ event: "error", method: "", path: "the last use of an access token", error }),
     }),
-    logins: createLogins(clock, random),
+    logins: createLogins(
+      clock,
+      random,
+      openLoginFile(varve.settings.home, (error) =>
+        log({ event: "error", method: "", path: "gateway-logins.json", error }),
+      ),
+    ),
     limiter: createRateLimiter(clock, settings.requestsPerMinute),
     bodies: createBodyReader(),
     bus: createEventBus(clock, random),

@@ -25,6 +25,8 @@ const events = createRoute({
   },
 });
 
+export const eventRoutes = { events };
+
 export function addEventRoute(app: GatewayApp, gateway: GatewayContext): void {
   const { maxStreams, quotas } = gateway.settings;
   const streams = createStreamCounter(maxStreams, quotas.streams);

@@ -39,6 +39,8 @@ const list = createRoute({
   responses: { 200: jsonContent(jobsSchema, "The jobs."), ...failures },
 });
 
+export const jobRoutes = { list };
+
 export function addJobRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, list, async (c) => {
     const { agent, ...options } = c.req.valid("query");

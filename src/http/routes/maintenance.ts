@@ -151,6 +151,8 @@ const config = createRoute({
   responses: { 200: jsonContent(configSchema, "The settings."), ...failures },
 });
 
+export const maintenanceRoutes = { status, doctor, backup, config };
+
 export function addMaintenanceRoutes(app: GatewayApp, gateway: GatewayContext): void {
   const { varve } = gateway;
   addRoute(app, status, async (c) => {

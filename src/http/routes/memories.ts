@@ -195,6 +195,8 @@ const forget = createRoute({
   responses: { 200: jsonContent(forgottenSchema, "The forgotten memories."), ...failures },
 });
 
+export const memoryRoutes = { list, add, search, stats, reviews, decide, show, update, history, forget };
+
 export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   const { memory } = varve;
   addRoute(app, list, async (c) => {

@@ -149,6 +149,8 @@ const get = createRoute({
   responses: { 200: jsonContent(turnSchema, "The state."), ...failures },
 });
 
+export const turnRoutes = { post, get };
+
 export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
   const { varve } = gateway;
   const waitMsMax = Math.max(100, gateway.settings.requestTimeoutMs - marginMs);

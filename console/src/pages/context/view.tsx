@@ -1,0 +1,3 @@
+export function ContextPage(_: { session: string }) {
+  return null;
+}

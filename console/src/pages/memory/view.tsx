@@ -1,0 +1,3 @@
+export function MemoryPage(_: { session: string }) {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function SystemPage(_: { session: string }) {
+  return null;
+}

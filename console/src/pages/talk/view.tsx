@@ -1,0 +1,3 @@
+export function TalkPage(_: { session: string }) {
+  return null;
+}
