@@ -68,6 +68,9 @@ export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
 export type {
+  BackupFile,
+  Change,
+  ChangeFeed,
   DatabaseCheck,
   ForgetPersonOptions,
   ForgetPersonReport,

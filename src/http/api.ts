@@ -18,6 +18,8 @@ import type { recallRoutes } from "./routes/recall.ts";
 import type { searchRoutes } from "./routes/search.ts";
 import type { sessionLifecycleRoutes } from "./routes/session-lifecycle.ts";
 import type { sessionRoutes } from "./routes/sessions.ts";
+import type { settingsRoutes } from "./routes/settings.ts";
+import type { systemRoutes } from "./routes/system.ts";
 import type { tokenRoutes } from "./routes/tokens.ts";
 import type { turnRoutes } from "./routes/turns.ts";
 
@@ -41,6 +43,8 @@ type AnyRoute =
   | RouteOf<typeof searchRoutes>
   | RouteOf<typeof sessionLifecycleRoutes>
   | RouteOf<typeof sessionRoutes>
+  | RouteOf<typeof settingsRoutes>
+  | RouteOf<typeof systemRoutes>
   | RouteOf<typeof tokenRoutes>
   | RouteOf<typeof turnRoutes>;
 

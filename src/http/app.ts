@@ -31,6 +31,8 @@ import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
 import { addSessionLifecycleRoutes } from "./routes/session-lifecycle.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
+import { addSettingsRoutes } from "./routes/settings.ts";
+import { addSystemRoutes } from "./routes/system.ts";
 import { addTokenRoutes } from "./routes/tokens.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { refuseInvalid } from "./schemas.ts";
@@ -46,6 +48,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   });
 
   app.use(logRequests(gateway));
+  app.use(gateway.observations.observe);
   app.use(auditRequests(gateway));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }));
   app.use(secureHeaders);
@@ -65,6 +68,8 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addProofRoute(app, gateway);
   addMeRoute(app, gateway);
   addMaintenanceRoutes(app, gateway);
+  addSettingsRoutes(app, gateway);
+  addSystemRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addSessionLifecycleRoutes(app, gateway);
   addMessageRoutes(app, gateway);

@@ -9,6 +9,7 @@ import type { GatewayDeadlines } from "./deadlines.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Observations } from "./observations.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 import type { TokenPrincipal } from "./tokens.ts";
@@ -45,6 +46,7 @@ export interface GatewayContext {
   bodies: BodyReader;
   bus: EventBus;
   metrics: Metrics;
+  observations: Observations;
   /** The connections of the Unix socket. */
   localConnections: WeakSet<object>;
   /** Called when the gateway closes. */

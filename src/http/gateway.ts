@@ -13,6 +13,7 @@ import { type Listeners, openListeners } from "./listeners.ts";
 import { openLoginFile } from "./login-file.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
+import { createObservations } from "./observations.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { createTokenRegistry } from "./token-registry.ts";
@@ -59,7 +60,11 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const port = options.port ?? settings.port;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const log = options.log ?? (() => undefined);
+  const observations = createObservations(clock);
+  const log = (record: GatewayLogRecord): void => {
+    observations.record(record);
+    options.log?.(record);
+  };
   const { tokens, tokenFile } = await loadTokens(varve, bindHost, random);
   const ownAddress: GatewayAddress = { ...settings, host: bindHost, port };
   const gateway: GatewayContext = {
@@ -86,6 +91,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     bodies: createBodyReader(),
     bus: createEventBus(clock, random),
     metrics: createMetrics(),
+    observations,
     localConnections: new WeakSet(),
     closers: [],
     log,

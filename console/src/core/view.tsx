@@ -121,7 +121,6 @@ export function Core({ core, view, onJump }: CoreProps) {
                   {describeLayer(layer)}
                 </span>
               ))}
-              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list around it handles the keys */}
               <canvas
                 ref={canvas}
                 style={{ height: `${Math.floor(height.value)}px` }}

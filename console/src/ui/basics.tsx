@@ -80,7 +80,6 @@ export function Choice<T extends string>({
   return (
     <div class="chips" role="radiogroup" aria-label={name}>
       {options.map(([one, label]) => (
-        // biome-ignore lint/a11y/useSemanticElements: a chip that is a button of a radio group
         <button
           key={one}
           type="button"

@@ -41,7 +41,7 @@ export function Menu({ label, items, text = "⋯" }: { label: string; items: rea
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const links = [...(box.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
-    const at = links.indexOf(document.activeElement);
+    const at = links.findIndex((link) => link.matches(":focus"));
     if (event.key === "Escape") {
       isOpen.value = false;
       opener.current?.focus();

@@ -77,11 +77,11 @@ export function Palette() {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul class="plain" role="listbox" id={listId} aria-label="Places">
+      <div class="plain" role="listbox" id={listId} aria-label="Places">
         {targets.value.map((target, index) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus and names the chosen option
           // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys
-          <li
+          <div
             key={target.href}
             id={`${listId}-${index}`}
             role="option"
@@ -90,9 +90,9 @@ export function Palette() {
           >
             <span>{target.label}</span>
             <span>{target.kind}</span>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
     </Dialog>
   );
 }

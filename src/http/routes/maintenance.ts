@@ -103,7 +103,7 @@ const status = createRoute({
   responses: { 200: jsonContent(statusSchema, "The status."), ...failures },
 });
 
-const doctorSchema = z.object({
+export const doctorSchema = z.object({
   healthy: z.boolean(),
   findings: z.array(
     z.object({ check: z.string(), faults: z.array(z.string()), checked: z.number(), fixable: z.boolean() }),

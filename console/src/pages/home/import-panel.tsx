@@ -19,7 +19,6 @@ export function ImportPanel() {
     if (files.length > 0) await startImport(files);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one way; the buttons inside are the other
     <section
       class={`card import ${isOver.value ? "over" : ""}`}
       aria-label="Import"

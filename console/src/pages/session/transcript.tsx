@@ -77,14 +77,7 @@ export function TranscriptView({ transcript, branches, onView }: TranscriptProps
     virtual.scrollToIndex(Math.max(0, Math.min(entries.length - 1, at + by)), { align: "start" });
   };
   return (
-    <section
-      class="virtual transcript"
-      ref={scroller}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of the transcript need the focus
-      tabIndex={0}
-      aria-label="Transcript"
-      onKeyDown={onKeyDown}
-    >
+    <section class="virtual transcript" ref={scroller} tabIndex={0} aria-label="Transcript" onKeyDown={onKeyDown}>
       <div class="virtual-space" style={{ height: `${virtual.getTotalSize()}px` }}>
         {items.map((item) => {
           const entry = entries[item.index];

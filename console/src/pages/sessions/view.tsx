@@ -119,7 +119,7 @@ function SessionRows() {
     if (step === 0) return;
     event.preventDefault();
     const links = [...(scroller.current?.querySelectorAll<HTMLElement>("a.session-link") ?? [])];
-    const at = links.indexOf(document.activeElement);
+    const at = links.findIndex((link) => link.matches(":focus"));
     links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
   };
   return (
