@@ -50,4 +50,6 @@ export interface TraceItem {
   /** Of a summary: the range of the log that it covers. */
   firstSeq?: number;
   lastSeq?: number;
+  /** Of a summary: 0 for a leaf. */
+  depth?: number;
 }

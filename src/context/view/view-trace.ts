@@ -4,7 +4,7 @@ import type { ShownMessage } from "./message-groups.ts";
 import type { CutItem } from "./summary-cut.ts";
 
 export function traceItem({ summaries, tokens, why }: CutItem): TraceItem[] {
-  return summaries.map(({ id, firstSeq, lastSeq }, index) => ({
+  return summaries.map(({ id, firstSeq, lastSeq, depth }, index) => ({
     kind: "summary",
     id,
     tokens: index === 0 ? tokens : 0,
@@ -12,13 +12,14 @@ export function traceItem({ summaries, tokens, why }: CutItem): TraceItem[] {
     why,
     firstSeq,
     lastSeq,
+    depth,
   }));
 }
 
 export function traceDropped(all: readonly StoredSummary[], retained: readonly StoredSummary[]): TraceItem[] {
   return all
     .filter((summary) => !retained.includes(summary))
-    .map(({ id, tokens, firstSeq, lastSeq }) => ({
+    .map(({ id, tokens, firstSeq, lastSeq, depth }) => ({
       kind: "summary",
       id,
       tokens,
@@ -26,6 +27,7 @@ export function traceDropped(all: readonly StoredSummary[], retained: readonly S
       why: "before the new session",
       firstSeq,
       lastSeq,
+      depth,
     }));
 }
 

@@ -74,6 +74,7 @@ const viewSchema = z.object({
       why: z.string(),
       firstSeq: z.number().optional().describe("Of a summary: the first entry that it covers."),
       lastSeq: z.number().optional(),
+      depth: z.number().optional().describe("Of a summary: 0 for a leaf."),
     }),
   ),
 });
