@@ -1,6 +1,7 @@
 /**
  * Builds the library with plain `tsc` into `dist/`, from a clean folder so that no deleted file lives on, and the
- * command as a bundle in `dist/program/`: loading a few files instead of hundreds is most of a command's start.
+ * command as a bundle in `dist/program/`: loading a few files instead of hundreds is most of a command's start. The
+ * console goes into `dist/console/`.
  */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -66,3 +67,4 @@ await bundle.write({
   codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "settings", test: settingsChunk }] },
 });
 await bundle.close();
+execFileSync(process.execPath, [`${root}/console/build.ts`], { cwd: root, stdio: "inherit" });

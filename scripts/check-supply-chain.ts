@@ -44,7 +44,8 @@ export function findFaults({ manifest, locked, withScripts, explanation }: Suppl
     }
   }
   for (const [path, { integrity, resolved, link }] of Object.entries(locked)) {
-    if (path === "" || link) continue;
+    // A workspace is in this repository; its packages are checked like all others.
+    if (!path.includes("node_modules/") || link) continue;
     if (!/^sha512-/.test(integrity ?? "")) faults.push(`${path} has no SHA-512 integrity in package-lock.json.`);
     // Without an address npm asks the registry that it is configured for, and the integrity decides.
     if (resolved !== undefined) faults.push(`${path} has an address of its own in package-lock.json: ${resolved}.`);
@@ -69,7 +70,7 @@ export function packageName(path: string): string {
 function listPackagesWithScripts(paths: readonly string[]): string[] {
   return paths.filter((path) => {
     const file = join(root, path, "package.json");
-    if (path === "" || !existsSync(file)) return false;
+    if (!path.includes("node_modules/") || !existsSync(file)) return false;
     const { scripts = {} } = JSON.parse(readFileSync(file, "utf8")) as Manifest;
     // Without a script of its own, npm builds a package that has this file.
     return lifecycle.some((name) => scripts[name] !== undefined) || existsSync(join(root, path, "binding.gyp"));
@@ -79,8 +80,10 @@ function listPackagesWithScripts(paths: readonly string[]): string[] {
 function main(): number {
   const read = (name: string): string => readFileSync(join(root, name), "utf8");
   const { packages: locked } = JSON.parse(read("package-lock.json")) as { packages: SupplyChain["locked"] };
+  const manifest = JSON.parse(read("package.json")) as Manifest;
+  const workspace = JSON.parse(read("console/package.json")) as Manifest;
   const faults = findFaults({
-    manifest: JSON.parse(read("package.json")) as Manifest,
+    manifest: { ...manifest, devDependencies: { ...manifest.devDependencies, ...workspace.devDependencies } },
     locked,
     withScripts: listPackagesWithScripts(Object.keys(locked)),
     explanation: read("docs/supply-chain.md"),

@@ -31,7 +31,11 @@ const parts: Readonly<Record<PartName, (stage: Stage) => Promise<Counts>>> = {
       ["node", "scripts/check-supply-chain.ts"],
       ["knip"],
     ]),
-  types: () => runChecks([["tsc", "--noEmit", "-p", "tsconfig.json"]]),
+  types: () =>
+    runChecks([
+      ["tsc", "--noEmit", "-p", "tsconfig.json"],
+      ["tsc", "--noEmit", "-p", "console/tsconfig.json"],
+    ]),
   package: () => runPackageChecks(),
   unit: ({ env }) => runVitest("unit", env),
   conformance: ({ env }) => runVitest("conformance", env),

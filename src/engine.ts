@@ -17,15 +17,19 @@ import { importEverything } from "./import-everything.ts";
 import { createJobService, type JobService } from "./jobs/index.ts";
 import {
   applyRetention,
+  type BackupFile,
   type BackupInfo,
   type BackupOptions,
+  type ChangeFeed,
   checkDatabase,
+  createChangeFeed,
   type DatabaseCheck,
   type DoctorOptions,
   type DoctorReport,
   type ForgetPersonOptions,
   type ForgetPersonReport,
   forgetPerson,
+  listBackups,
   type RestoreResult,
   type RetentionReport,
   type RewriteOptions,
@@ -130,6 +134,10 @@ export interface Varve {
   /** The credentials that were taken out of messages. */
   readonly secrets: SecretService;
   backup(file?: string, options?: BackupOptions): Promise<BackupInfo>;
+  /** The backups in the backups folder, newest first. */
+  listBackups(): BackupFile[];
+  /** Notices what any process changes in the database. */
+  openChangeFeed(): ChangeFeed;
   /** Removes what is older than the settings `retention` say; undefined while another process does it. */
   applyRetention(): Promise<RetentionReport | undefined>;
   /** Erases everything of a person: chats, messages in groups, summaries, memories, files, vectors. */
@@ -300,6 +308,8 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     secrets: createSecretService(store, config.agent),
     rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),
+    listBackups: () => listBackups(backupFolder(home)),
+    openChangeFeed: () => createChangeFeed(store),
     // Both concern every tenant, so they run with full access.
     applyRetention: () => runAsEngine(() => applyRetention({ store, config, audit })),
     forgetPerson: (id, forgetOptions) => runAsEngine(() => forgetPerson({ store, loaded }, id, forgetOptions)),

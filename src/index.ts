@@ -30,11 +30,15 @@ export type {
   GrepRequest,
   GrepResult,
   HistoryReader,
+  Layer,
+  LayerRequest,
+  Layers,
   QuestionRequest,
   SearchScope,
   Summariser,
   SummariserRequest,
   SummaryPrefix,
+  TinyCore,
   TraceItem,
   TreeNode,
   TurnFacts,
@@ -64,6 +68,9 @@ export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
 export type {
+  BackupFile,
+  Change,
+  ChangeFeed,
   DatabaseCheck,
   ForgetPersonOptions,
   ForgetPersonReport,
@@ -113,6 +120,7 @@ export type {
   SessionService,
   TranscriptInfo,
 } from "./session/index.ts";
+export { sessionSorts } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
 export { listRoleGrants } from "./store/index.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";

@@ -13,18 +13,20 @@ const header = " Varve settings. `varve config list` shows all of them.";
 
 /**
  * Sets one setting in the file from text. Comments and order are preserved. The result is validated first: an invalid
- * file is never written. `key` may lead into a mapping, such as `session.resetByType.direct.mode`.
+ * file is never written. `key` may lead into a mapping, such as `session.resetByType.direct.mode`. With `isCheck`
+ * nothing is written in any case.
  */
-export function setConfigValue(home: string, key: string, text: string): void {
+export function setConfigValue(home: string, key: string, text: string, { isCheck = false } = {}): void {
   const path = parseKey(movedSettings.find(({ from }) => from === key)?.to ?? key);
   const schema = findSchema(path);
   if (schema === undefined) throw unknownKeyError(key);
   const value = parseValue(schema, text);
-  editFile(home, (document) => {
+  const edit = (document: Document): void => {
     if (document.contents === null) adoptComment(document);
     openSections(document, path);
     replaceValue(document, path, value);
-  });
+  };
+  editFile(home, edit, isCheck);
 }
 
 /** Removes one setting from the file, so that its default applies again. Returns whether it was set. */
@@ -63,7 +65,7 @@ function unknownKeyError(key: string): VarveError {
   });
 }
 
-function editFile(home: string, edit: (document: Document) => void): void {
+function editFile(home: string, edit: (document: Document) => void, isCheck = false): void {
   const path = configPath(home);
   const before = readConfigFile(path);
   const document = parseDocument(before ?? "");
@@ -74,7 +76,7 @@ function editFile(home: string, edit: (document: Document) => void): void {
   const after = applyEdit(document, edit, path);
   const faultsAfter = checkConfigText(path, after);
   if (faultsAfter.length > 0) throw configError(faultsAfter, `Nothing was written; ${path} is unchanged.`);
-  if (after !== before) writeAtomically(path, after);
+  if (after !== before && !isCheck) writeAtomically(path, after);
 }
 
 function isEditable({ contents }: Document): boolean {

@@ -28,6 +28,9 @@ import { summaryTree, type TreeNode } from "./history/describe-summary.ts";
 import { expireGrants } from "./history/grants.ts";
 import { type Handover, readHandover } from "./history/handover.ts";
 import { createHistoryReader, type HistoryReader } from "./history/history-reader.ts";
+import type { Layers } from "./layers/layer.ts";
+import { type LayerRequest, readLayers } from "./layers/layers.ts";
+import { readTinyCores, type TinyCore } from "./layers/tiny-cores.ts";
 import { toBoundary } from "./session-boundary.ts";
 import type { Summarisers } from "./summary/registered-summariser.ts";
 import { computeRatio, ratioQuery, readTokenRatio, recordTokens, roundRatioForBudget } from "./token-ratio.ts";
@@ -103,6 +106,10 @@ export interface ContextService extends HistoryReader {
   /** Records what a provider counted for an estimated prompt: the estimates for its model improve. */
   recordTokens(facts: Pick<TurnFacts, "model" | "estimatedTokens" | "observedTokens">): Promise<void>;
   tree(session: Session): Promise<TreeNode[]>;
+  /** What the conversation consists of at one level of detail: summaries, runs of messages, messages. */
+  layers(session: Session, request?: LayerRequest): Promise<Layers>;
+  /** The layers of several sessions of an agent, as a few numbers each. */
+  tinyCores(keys: readonly string[], agent?: string): Promise<TinyCore[]>;
 }
 
 /** The part of the context service that turns use. */
@@ -217,6 +224,8 @@ export function createContextService(options: ContextServiceOptions): TurnContex
       const frontier = await loadFrontier(store, session);
       return summaryTree(store, session.agent, frontier.summaries);
     },
+    layers: (session, request) => readLayers(store, session, request),
+    tinyCores: (keys, agent) => readTinyCores(store, agent ?? config.agent, keys),
   };
 }
 

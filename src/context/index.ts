@@ -26,6 +26,9 @@ export type { DescribeRequest, ExpandRequest, GrepRequest, HistoryReader } from 
 export type { SearchScope } from "./history/search-scope.ts";
 export { importSummaries } from "./import-summaries.ts";
 export type { TraceItem } from "./items.ts";
+export type { Layer, Layers } from "./layers/layer.ts";
+export type { LayerRequest } from "./layers/layers.ts";
+export type { TinyCore } from "./layers/tiny-cores.ts";
 export { extractiveSummary } from "./summary/extractive.ts";
 export type { Summariser, SummariserRequest, Summarisers } from "./summary/registered-summariser.ts";
 export { type Fitted, fitMidTurn } from "./view/mid-turn.ts";

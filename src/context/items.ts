@@ -47,4 +47,9 @@ export interface TraceItem {
   tokens: number;
   in: boolean;
   why: string;
+  /** Of a summary: the range of the log that it covers. */
+  firstSeq?: number;
+  lastSeq?: number;
+  /** Of a summary: 0 for a leaf. */
+  depth?: number;
 }

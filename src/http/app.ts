@@ -15,9 +15,12 @@ import { addExportRoute } from "./routes/export.ts";
 import { addFrontRoutes } from "./routes/front.ts";
 import { addGrantRoutes } from "./routes/grants.ts";
 import { addHookRoutes } from "./routes/hooks.ts";
+import { addImportRoutes } from "./routes/imports.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
+import { addLayerRoutes } from "./routes/layers.ts";
 import { addMaintenanceRoutes } from "./routes/maintenance.ts";
 import { addMcpRoute } from "./routes/mcp.ts";
+import { addMeRoute } from "./routes/me.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
@@ -28,6 +31,8 @@ import { addRecallRoutes } from "./routes/recall.ts";
 import { addSearchRoute } from "./routes/search.ts";
 import { addSessionLifecycleRoutes } from "./routes/session-lifecycle.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
+import { addSettingsRoutes } from "./routes/settings.ts";
+import { addSystemRoutes } from "./routes/system.ts";
 import { addTokenRoutes } from "./routes/tokens.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { refuseInvalid } from "./schemas.ts";
@@ -43,6 +48,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   });
 
   app.use(logRequests(gateway));
+  app.use(gateway.observations.observe);
   app.use(auditRequests(gateway));
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }));
   app.use(secureHeaders);
@@ -60,11 +66,15 @@ export function createApp(gateway: GatewayContext): GatewayApp {
 
   addFrontRoutes(app, gateway);
   addProofRoute(app, gateway);
+  addMeRoute(app, gateway);
   addMaintenanceRoutes(app, gateway);
+  addSettingsRoutes(app, gateway);
+  addSystemRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addSessionLifecycleRoutes(app, gateway);
   addMessageRoutes(app, gateway);
   addContextRoutes(app, gateway);
+  addLayerRoutes(app, gateway);
   addRecallRoutes(app, gateway);
   addSearchRoute(app, gateway);
   addMemoryRoutes(app, gateway);
@@ -73,6 +83,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addTokenRoutes(app, gateway);
   addAuditRoutes(app, gateway);
   addPersonRoutes(app, gateway);
+  addImportRoutes(app, gateway);
   addJobRoutes(app, gateway);
   addHookRoutes(app, gateway);
   addExportRoute(app, gateway);

@@ -3,13 +3,13 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Config } from "../config/index.ts";
 import type { Clock, Random } from "../domain/index.ts";
 import type { EngineEvent, Varve } from "../index.ts";
-import type { ProxyCounters } from "../proxy/index.ts";
 import type { GatewayAddress } from "./addresses.ts";
 import type { BodyReader } from "./body-reader.ts";
 import type { GatewayDeadlines } from "./deadlines.ts";
 import type { EventBus } from "./events.ts";
 import type { Logins } from "./logins.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Observations } from "./observations.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import type { TokenRegistry } from "./token-registry.ts";
 import type { TokenPrincipal } from "./tokens.ts";
@@ -19,6 +19,17 @@ export type GatewayLogRecord =
   | { event: "request"; method: string; path: string; status: number; durationMs: number; caller?: string }
   | ({ event: EngineEvent["type"]; key: string } & Record<string, unknown>)
   | { event: "error"; method: string; path: string; error: unknown };
+
+/** What the model proxy has done since the gateway started. */
+export interface ProxyNumbers {
+  requests: number;
+  replaced: number;
+  compactions: number;
+  overflowsCured: number;
+  recalls: number;
+  failures: number;
+  notStored: number;
+}
 
 /** The state and services that all guards and routes of a gateway share. */
 export interface GatewayContext {
@@ -35,13 +46,14 @@ export interface GatewayContext {
   bodies: BodyReader;
   bus: EventBus;
   metrics: Metrics;
+  observations: Observations;
   /** The connections of the Unix socket. */
   localConnections: WeakSet<object>;
   /** Called when the gateway closes. */
   closers: (() => Promise<void>)[];
   log: (record: GatewayLogRecord) => void;
   /** Undefined until the first request to the model proxy. */
-  proxyCounters?: Readonly<ProxyCounters>;
+  proxyCounters?: Readonly<ProxyNumbers>;
 }
 
 export interface GatewayEnv {

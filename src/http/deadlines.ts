@@ -1,5 +1,3 @@
-import type { ProxyDeadlines } from "../proxy/index.ts";
-
 /** How long the gateway waits where no setting says so, in milliseconds. */
 export interface GatewayDeadlines {
   /** For running requests to end when the gateway closes. */
@@ -11,7 +9,7 @@ export interface GatewayDeadlines {
   /** Between checks whether the TLS files have changed. */
   tlsCheckMs: number;
   /** The deadlines of the model proxy; defaults where absent. */
-  proxy: Partial<ProxyDeadlines>;
+  proxy: { ratioMs?: number; recordMs?: number };
 }
 
 export const defaultDeadlines: GatewayDeadlines = {

@@ -20,6 +20,10 @@ export const eventRules = {
   "job.failed": { right: "read", mayQuoteMemories: true },
   "hook.failed": { right: "read", mayQuoteMemories: true },
   memories: { right: "read", mayQuoteMemories: true },
+  "memories.changed": { right: "read", mayQuoteMemories: true },
+  "jobs.changed": { right: "read", mayQuoteMemories: true },
+  "import.progress": { right: "admin", mayQuoteMemories: true },
+  "import.ended": { right: "admin", mayQuoteMemories: true },
   "turn.ended": { right: "read", mayQuoteMemories: true },
   "turn.failed": { right: "read", mayQuoteMemories: true },
 } satisfies Record<string, EventRule>;
@@ -34,7 +38,7 @@ export function selectEventFor<E extends GatewayEvent>(principal: Principal, eve
   return { ...event, data: undefined };
 }
 
-/** A change that was made through this gateway. */
+/** A change, made through this gateway or by another process on the same database. */
 export interface GatewayEvent {
   type: GatewayEventType;
   agent: string;
@@ -71,6 +75,8 @@ export interface EventBus {
   readSince(position: number): EventBatch;
   /** Resolves when there is an event at the position, when the bus closes, on abort, or after the timeout. */
   wait(position: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Calls the listener with every event; the returned function removes it. */
+  onPublish(listener: (event: GatewayEvent) => void): () => void;
   readonly closed: boolean;
   close(): void;
 }
@@ -79,6 +85,7 @@ export function createEventBus(clock: Clock, random: Random, eventsMax = 1000): 
   const run = newId(clock, random);
   const ring: NumberedEvent[] = [];
   const waiters = new Set<() => void>();
+  const listeners = new Set<(event: GatewayEvent) => void>();
   let end = 0;
   let closed = false;
   const wake = (): void => {
@@ -90,7 +97,12 @@ export function createEventBus(clock: Clock, random: Random, eventsMax = 1000): 
       end += 1;
       ring.push({ ...event, id: idBefore(end), time: clock.now() });
       if (ring.length > eventsMax) ring.shift();
+      for (const listener of listeners) listener(event);
       wake();
+    },
+    onPublish(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     findPositionAfter: (id) => {
       const position = id.startsWith(`${run}-`) ? id.slice(run.length + 1) : "";

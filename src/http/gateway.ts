@@ -10,8 +10,10 @@ import { defaultDeadlines, type GatewayDeadlines } from "./deadlines.ts";
 import { createEventBus } from "./events.ts";
 import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
 import { type Listeners, openListeners } from "./listeners.ts";
+import { openLoginFile } from "./login-file.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
+import { createObservations } from "./observations.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { createTokenRegistry } from "./token-registry.ts";
@@ -61,7 +63,11 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
   const port = options.port ?? settings.port;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const log = options.log ?? (() => undefined);
+  const observations = createObservations(clock);
+  const log = (record: GatewayLogRecord): void => {
+    observations.record(record);
+    options.log?.(record);
+  };
   const { tokens, tokenFile } = await loadTokens(varve, bindHost, random);
   const ownAddress: GatewayAddress = { ...settings, host: bindHost, port };
   const limiter = createRateLimiter(clock, settings.requestsPerMinute);
@@ -78,11 +84,18 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
       clock,
       onFailure: (error) => log({ event: "error", method: "", path: "the last use of an access token", error }),
     }),
-    logins: createLogins(clock, random),
+    logins: createLogins(
+      clock,
+      random,
+      openLoginFile(varve.settings.home, (error) =>
+        log({ event: "error", method: "", path: "gateway-logins.json", error }),
+      ),
+    ),
     limiter,
     bodies: createBodyReader({ onRefused: (caller) => limiter.charge(caller, refusedBodyRequests) }),
     bus: createEventBus(clock, random),
     metrics: createMetrics(),
+    observations,
     localConnections: new WeakSet(),
     closers: [],
     log,

@@ -10,6 +10,7 @@ import { boundAgent, describeTokenFault, type TokenPrincipal } from "./tokens.ts
 type Guard = MiddlewareHandler<GatewayEnv>;
 
 export const cookieName = "varve_token";
+const requestTokenHeader = "x-varve-request-token";
 const bearer = /^Bearer +([\x21-\x7e]{1,4096})$/i;
 const readMethods = new Set(["GET", "HEAD"]);
 
@@ -108,16 +109,35 @@ export async function authenticateRequest(gateway: GatewayContext, c: Request): 
   if (cookie === undefined) return undefined;
   const found = gateway.logins.identify(cookie);
   if (!("principal" in found)) throw createUnauthorizedError(gateway, c, "The login has expired.", true);
-  refuseForgedRequest(gateway, c);
-  return found.principal;
+  refuseForgedRequest(gateway, c, cookie);
+  // A login by an access token ends with the token.
+  if (found.principal.tokenId === undefined || (await gateway.tokens.isAccepted(found.principal)))
+    return found.principal;
+  gateway.logins.close(cookie);
+  throw createUnauthorizedError(gateway, c, "The access token of this login is no longer accepted.", true);
 }
 
 /** A browser sends the cookie with requests of any page, so such a request must come from the gateway's own pages. */
-function refuseForgedRequest(gateway: GatewayContext, c: Request): void {
+function refuseForgedRequest(gateway: GatewayContext, c: Request, cookie: string): void {
   const site = c.req.header("sec-fetch-site");
   const kind = classifyOrigin(c.req.header("origin"), c.req.header("host"), gateway.address);
   const fromElsewhere = site !== undefined && site !== "same-origin" && site !== "none";
-  if (!fromElsewhere && (readMethods.has(c.req.method) || kind === "own")) return;
+  const isRead = readMethods.has(c.req.method);
+  if (
+    !fromElsewhere &&
+    !isRead &&
+    kind === "own" &&
+    !gateway.logins.isRequestToken(cookie, c.req.header(requestTokenHeader))
+  ) {
+    throw new VarveError(
+      "FORBIDDEN",
+      "A request of a browser login that writes needs the request token of the login.",
+      {
+        remedy: "Send the requestToken of GET /api/me as the header X-Varve-Request-Token, or reload the page.",
+      },
+    );
+  }
+  if (!fromElsewhere && (isRead || kind === "own")) return;
   throw new VarveError("FORBIDDEN", "A browser login is valid only for requests of the gateway's own pages.", {
     remedy: "Send the token as Authorization: Bearer … instead.",
   });

@@ -38,7 +38,7 @@ it("takes admin for everything, and write not for read", () => {
 
 it("logs a browser in once for each code, within a minute, for a week", () => {
   let now = 1_000_000;
-  const logins = createLogins({ now: () => now }, systemRandom);
+  const logins = createLogins({ now: () => now }, systemRandom, { load: () => [], save: () => undefined });
   const [used, late] = [logins.createCode(), logins.createCode()];
   const login = logins.redeem(used);
   expect(logins.redeem(used)).toBeUndefined();
@@ -52,7 +52,7 @@ it("logs a browser in once for each code, within a minute, for a week", () => {
 });
 
 it("keeps a bounded number of codes, the newest", () => {
-  const logins = createLogins({ now: () => 0 }, systemRandom);
+  const logins = createLogins({ now: () => 0 }, systemRandom, { load: () => [], save: () => undefined });
   const codes = Array.from({ length: 30 }, () => logins.createCode());
   expect(codes.filter((code) => logins.redeem(code))).toEqual(codes.slice(-20));
 });

@@ -23,6 +23,8 @@ export interface JobInfo {
 export interface JobService {
   /** Pending, running and failed jobs, in the order they run. */
   list(options?: { agent?: string; state?: string; limit?: number }): Promise<JobInfo[]>;
+  /** Queues a failed job again; undefined when there is no failed job with this id. */
+  retry(id: string, agent?: string): Promise<JobInfo | undefined>;
   /** Runs the pending jobs until none is due; returns how many ran. */
   drain(): Promise<number>;
   /** Runs jobs in the background until the engine is closed. */
@@ -80,6 +82,22 @@ export function createJobService({ store, agent, background, onFailed }: JobServ
       if (background) service.start();
     },
     list: (options = {}) => listJobs(store, { ...options, agent: options.agent ?? agent }),
+    async retry(id, of = agent) {
+      const now = store.clock.now();
+      const queued = await store.transaction(({ db }) =>
+        db
+          .updateTable("jobs")
+          .set({ state: "waiting", attempts: 0, run_at: now, updated_at: now })
+          .where("agent", "=", of)
+          .where("id", "=", id)
+          .where("state", "=", "failed")
+          .returningAll()
+          .executeTakeFirst(),
+      );
+      if (!queued) return undefined;
+      service.wake();
+      return toJobInfo(queued);
+    },
     drain: () =>
       runAsEngine(async () => {
         for (const work of repeated) await work();
@@ -129,7 +147,11 @@ async function listJobs(
   let query = store.db.selectFrom("jobs").selectAll().where("agent", "=", agent);
   if (state !== undefined) query = query.where("state", "=", state);
   const rows = await query.orderBy("run_at").orderBy("id").limit(limit).execute();
-  return rows.map((row) => ({
+  return rows.map(toJobInfo);
+}
+
+function toJobInfo(row: JobTable): JobInfo {
+  return {
     id: row.id,
     agent: row.agent,
     kind: row.kind,
@@ -140,5 +162,5 @@ async function listJobs(
     ...(row.last_error === null ? {} : { error: row.last_error }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-  }));
+  };
 }

@@ -1,10 +1,9 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { backupFolder, type LoadedConfig } from "../config/index.ts";
 import { isPaused, type ModelState, stateFromRow, type UsageRecorder } from "../models/index.ts";
 import type { SearchCoverage, SearchService } from "../search/index.ts";
 import { type Store, schemaVersion } from "../store/index.ts";
 import { countInbox } from "../turn/index.ts";
+import { listBackups } from "./list-backups.ts";
 
 export interface Status {
   version: string;
@@ -114,7 +113,7 @@ export async function readStatus({ loaded, store, search, usage, version }: Stat
     files: await count("files"),
     search: await search.coverage(),
     memories: await count("memories"),
-    lastBackup: findLastBackup(backupFolder(loaded.home)),
+    lastBackup: listBackups(backupFolder(loaded.home))[0] ?? null,
   };
 }
 
@@ -199,14 +198,4 @@ async function failedJobs(store: Store): Promise<Status["failedJobs"]> {
 
 export function maskPassword(database: string): string {
   return database.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
-}
-
-function findLastBackup(folder: string): Status["lastBackup"] {
-  if (!existsSync(folder)) return null;
-  const files = readdirSync(folder)
-    .filter((name) => /\.(?:db|jsonl\.gz)$/.test(name))
-    .map((name) => ({ file: join(folder, name), stat: statSync(join(folder, name)) }))
-    .sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
-  const [newest] = files;
-  return newest ? { file: newest.file, time: Math.trunc(newest.stat.mtimeMs), bytes: newest.stat.size } : null;
 }

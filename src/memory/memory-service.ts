@@ -45,6 +45,7 @@ import {
   type MemoryPatch,
   type NewMemory,
   purgeMemory,
+  restoreMemory,
   storeMemory,
   updateMemory,
 } from "./store-memory.ts";
@@ -60,6 +61,16 @@ export interface OpenedMemory {
   worth: Worth;
   /** Its worth on the coming days, if it is not used. */
   curve: { day: number; worth: number }[];
+}
+
+/** How a memory fades. */
+export interface DecayCurve {
+  now: number;
+  /** The worth now, 0 to 1. */
+  worth: number;
+  /** Below this worth a memory counts as stale. */
+  staleBelow: number;
+  points: { time: number; worth: number }[];
 }
 
 export interface Forgotten {
@@ -93,6 +104,10 @@ export interface MemoryService {
     what: { id: string } | { query: string; scopes?: string[] },
     request?: Requester & { purge?: boolean },
   ): Promise<Forgotten>;
+  /** Takes a memory back that was forgotten, unless another version of it is believed now. */
+  restore(id: string, request?: Requester): Promise<Memory>;
+  /** The worth of a memory from its last use on, if it is not used again. */
+  decay(id: string, options?: { days?: number } & Requester): Promise<DecayCurve>;
   stats(
     request?: Pick<MemoryFilter, "scopes" | "category"> & { limit?: number; offset?: number } & Requester,
   ): Promise<MemoryStats & { unread: ExtractionBacklog }>;
@@ -136,6 +151,7 @@ const evidenceEntries = 20;
 const idForm = /^mem_[0-9a-z]{19}$/;
 const limitMax = 1_000;
 const curveDays = 90;
+const dayMs = 86_400_000;
 /** How many times better than the next one a match must be to be unambiguous. */
 const clearlyBetter = 1.25;
 
@@ -242,6 +258,24 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       }
       const { versions } = await purgeMemory(store, visibility, id);
       return { memories: versions, purged: true, backups: listBackups(loaded.home) };
+    },
+    async restore(id, request) {
+      const restored = await restoreMemory(context, resolveFor(request), id);
+      follower?.notify();
+      return restored;
+    },
+    async decay(id, { days = curveDays, ...request } = {}) {
+      const memory = await getMemory(store.db, resolveFor(request), id);
+      const from = memory.lastAccessedAt ?? memory.createdAt;
+      const now = store.clock.now();
+      const passed = Math.max(0, now - from) / dayMs;
+      const points = computeDecayCurve(memory, from, { days: passed + days, points: 60 }, context.settings.decay);
+      return {
+        now,
+        worth: computeWorth(memory, now, context.settings.decay).composite,
+        staleBelow: context.settings.decay.staleBelow,
+        points: points.map(({ day, worth }) => ({ time: Math.round(from + day * dayMs), worth })),
+      };
     },
     async stats({ principal, agent, ...filter } = {}) {
       const visibility = resolveFor({ principal, agent });

@@ -246,6 +246,39 @@ export async function forgetMemory(context: MemoryContext, visibility: Visibilit
   return getMemory(context.store.db, visibility, id);
 }
 
+/** Takes a memory back that was forgotten, unless another version of it is believed now. */
+export async function restoreMemory(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
+  const { store } = context;
+  await store.transaction(async (tx) => {
+    const memory = await getMemory(tx.db, visibility, id);
+    requireWritable(visibility, memory.scope);
+    await tx.lock(`memories ${memory.scope}`);
+    if (memory.forgottenAt === undefined) {
+      throw new VarveError("CONFLICT", `The memory ${id} is not forgotten.`, { remedy: "There is nothing to undo." });
+    }
+    const now = store.clock.now();
+    const versions = await readHistory(tx.db, visibility, id);
+    const isBelieved = versions.some(
+      (one) =>
+        one.id !== id && one.forgottenAt === undefined && (one.invalidatedAt === undefined || one.invalidatedAt > now),
+    );
+    if (isBelieved) {
+      throw new VarveError("CONFLICT", `Another version of the memory ${id} is believed now.`, {
+        remedy: "Correct that version instead.",
+      });
+    }
+    // Forgetting ended its validity at the same time; a version of the past keeps the end that it had.
+    const wasEnded = memory.invalidatedAt !== undefined && memory.invalidatedAt >= memory.forgottenAt;
+    await tx.db
+      .updateTable("memories")
+      .set({ forgotten_at: null, ...(wasEnded ? { invalidated_at: null } : {}) })
+      .where("id", "=", id)
+      .where("scope", "=", memory.scope)
+      .execute();
+  });
+  return getMemory(store.db, visibility, id);
+}
+
 async function getCurrent(context: MemoryContext, visibility: Visibility, id: string): Promise<Memory> {
   const memory = await getMemory(context.store.db, visibility, id);
   requireWritable(visibility, memory.scope);

@@ -9,6 +9,7 @@ export {
   listSessions,
   type SessionPage,
   sessionHistory,
+  sessionSorts,
   type TranscriptInfo,
 } from "./list.ts";
 export { renewNow, restoreSession } from "./renew.ts";

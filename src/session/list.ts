@@ -1,7 +1,20 @@
+import { sql } from "kysely";
 import { VarveError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { selectSessions } from "./rows.ts";
 import { type Session, type SessionRow, sessionFromRow } from "./session.ts";
+
+/** By last use, number of messages, tokens, creation: largest first. By name: in the order of the alphabet. */
+export const sessionSorts = ["recent", "messages", "tokens", "created", "name"] as const;
+export type SessionSort = (typeof sessionSorts)[number];
+
+const sortColumns = {
+  recent: "sessions.updated_at",
+  messages: "sessions.message_count",
+  tokens: "sessions.total_tokens",
+  created: "sessions.created_at",
+  name: "sessions.display_name",
+} as const satisfies Record<SessionSort, string>;
 
 export interface ListOptions {
   agent: string;
@@ -11,8 +24,10 @@ export interface ListOptions {
   after?: string;
   channel?: string;
   chatType?: string;
-  /** Only keys that contain this. */
+  /** Only sessions whose key, name or folder contains this. */
   match?: string;
+  /** The order; most recently used first when absent. */
+  sort?: SessionSort;
   /** Only sessions that were started in this folder. */
   cwd?: string;
   /** Only sessions of these conversations. */
@@ -42,7 +57,7 @@ export async function listSessions(store: Store, options: ListOptions): Promise<
   if (options.conversations !== undefined) query = query.where("sessions.conversation", "in", options.conversations);
   if (options.channel !== undefined) query = query.where("sessions.channel", "=", options.channel);
   if (options.chatType !== undefined) query = query.where("sessions.chat_type", "=", options.chatType);
-  if (options.match !== undefined) query = query.where("sessions.key", "like", `%${options.match}%`);
+  if (options.match !== undefined) query = query.where(matches(options.match));
   if (options.cwd !== undefined) query = query.where("transcripts.cwd", "=", options.cwd);
   // A sub-agent is listed with its parent, unless the parent is gone or a text is looked for.
   if (options.parent !== undefined) query = query.where("sessions.parent_key", "=", options.parent);
@@ -62,22 +77,48 @@ export async function listSessions(store: Store, options: ListOptions): Promise<
       ]),
     );
   }
+  const sort = options.sort ?? "recent";
+  // Sessions without a name come last: the highest character is after every name.
+  const value =
+    sort === "name"
+      ? sql<string>`coalesce(lower(sessions.display_name), ${noName})`
+      : sql.ref<number>(sortColumns[sort]);
+  const direction = sort === "name" ? "asc" : "desc";
   if (options.after !== undefined) {
-    const { updatedAt, key } = parseCursor(options.after);
-    // The first condition is the start of the index range; the second skips rows of the same instant.
+    const { position, key } = parseCursor(options.after, sort);
+    const [upTo, beyond] = sort === "name" ? ([">=", ">"] as const) : (["<=", "<"] as const);
+    // The first condition is the start of the index range; the second skips rows of the same position.
     query = query
-      .where("sessions.updated_at", "<=", updatedAt)
-      .where((where) => where.or([where("sessions.updated_at", "<", updatedAt), where("sessions.key", ">", key)]));
+      .where(value, upTo, position as never)
+      .where((where) => where.or([where(value, beyond, position as never), where("sessions.key", ">", key)]));
   }
   const rows: SessionRow[] = await query
-    .orderBy("sessions.updated_at", "desc")
+    .orderBy(value, direction)
     .orderBy("sessions.key")
     .limit(limit + 1)
     .execute();
   const sessions = await countSubagents(store, options.agent, rows.slice(0, limit).map(sessionFromRow));
   const last = sessions.at(-1);
   if (rows.length <= limit || !last) return { sessions };
-  return { sessions, next: Buffer.from(JSON.stringify([last.updatedAt, last.key])).toString("base64url") };
+  return { sessions, next: Buffer.from(JSON.stringify([positionOf[sort](last), last.key])).toString("base64url") };
+}
+
+const noName = "\u{10ffff}";
+
+const positionOf: Readonly<Record<SessionSort, (session: Session) => number | string>> = {
+  recent: ({ updatedAt }) => updatedAt,
+  messages: ({ messageCount }) => messageCount,
+  tokens: ({ totalTokens }) => totalTokens,
+  created: ({ createdAt }) => createdAt,
+  name: ({ displayName }) => displayName?.toLowerCase() ?? noName,
+};
+
+/** Whether the key, the name or the folder contains a text, in upper or lower case. */
+function matches(text: string) {
+  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
+  return sql<boolean>`(lower(sessions.key) like ${pattern} escape '\\'
+    or lower(sessions.display_name) like ${pattern} escape '\\'
+    or lower(transcripts.cwd) like ${pattern} escape '\\')`;
 }
 
 async function countSubagents(store: Store, agent: string, sessions: Session[]): Promise<ListedSession[]> {
@@ -100,10 +141,11 @@ async function countSubagents(store: Store, agent: string, sessions: Session[]):
   });
 }
 
-function parseCursor(cursor: string): { updatedAt: number; key: string } {
+function parseCursor(cursor: string, sort: SessionSort): { position: number | string; key: string } {
   try {
-    const [updatedAt, key] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [unknown, unknown];
-    if (typeof updatedAt === "number" && typeof key === "string") return { updatedAt, key };
+    const [position, key] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [unknown, unknown];
+    const isPosition = sort === "name" ? typeof position === "string" : typeof position === "number";
+    if (isPosition && typeof key === "string") return { position: position as number | string, key };
   } catch (error) {
     throw badCursor(cursor, error);
   }
@@ -112,7 +154,7 @@ function parseCursor(cursor: string): { updatedAt: number; key: string } {
 
 function badCursor(cursor: string, cause?: unknown): VarveError {
   return new VarveError("BAD_REQUEST", `The cursor ${JSON.stringify(cursor.slice(0, 80))} is not one this list gave.`, {
-    remedy: "Start without a cursor and pass on `next` as it comes.",
+    remedy: "Start without a cursor and pass on `next` as it comes, with the same order.",
     cause,
   });
 }

@@ -22,7 +22,7 @@ export function selectSessions(db: Db | Tx) {
         .onRef("transcripts.session_id", "=", "sessions.session_id"),
     )
     .selectAll("sessions")
-    .select("transcripts.id as transcript");
+    .select(["transcripts.id as transcript", "transcripts.cwd as cwd"]);
 }
 
 export async function findSessionRow(db: Db | Tx, agent: string, key: string): Promise<SessionRow | undefined> {

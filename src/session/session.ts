@@ -41,6 +41,8 @@ export interface Session {
   parentKey?: string;
   /** The person or group it belongs to: `user:<person>` or `group:<channel>:<id>`; absent for the owner's. */
   audience?: string;
+  /** The folder that it was started in. */
+  cwd?: string;
 }
 
 /** The fields a caller may set; counters and clocks are the engine's own. */
@@ -82,7 +84,7 @@ export const patchColumns = {
   metadata: "metadata",
 } as const satisfies Record<keyof SessionPatch, keyof SessionTable>;
 
-export type SessionRow = SessionTable & { transcript: number };
+export type SessionRow = SessionTable & { transcript: number; cwd?: string | null };
 
 const absent = <T>(value: T | null): T | undefined => value ?? undefined;
 
@@ -123,5 +125,6 @@ export function sessionFromRow(row: SessionRow): Session {
     metadata: JSON.parse(row.metadata) as JsonObject,
     parentKey: absent(row.parent_key),
     audience: absent(row.audience),
+    cwd: row.cwd ?? undefined,
   };
 }

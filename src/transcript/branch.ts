@@ -55,6 +55,32 @@ export async function listBranches(store: Store, ref: ConversationRef): Promise<
   }));
 }
 
+/** A session that continues a conversation after one of its entries. */
+export interface ForkInfo {
+  key: string;
+  displayName: string | null;
+  /** The last entry that both share. */
+  forkSeq: number;
+}
+
+/** The newest forks of a conversation. */
+export async function listForks(store: Store, ref: ConversationRef, limit = 200): Promise<ForkInfo[]> {
+  const rows = await store.db
+    .selectFrom("branches")
+    .innerJoin("sessions", (join) =>
+      join.onRef("sessions.agent", "=", "branches.agent").onRef("sessions.conversation", "=", "branches.conversation"),
+    )
+    .select(["sessions.key", "sessions.display_name", "branches.fork_seq"])
+    .where("branches.agent", "=", ref.agent)
+    .where("branches.parent_conversation", "=", ref.conversation)
+    .where("branches.conversation", "!=", ref.conversation)
+    .where("branches.branch", "=", 1)
+    .orderBy("branches.conversation", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ key: row.key, displayName: row.display_name, forkSeq: row.fork_seq ?? 0 }));
+}
+
 /** Saves the head under a name, with the data that the caller needs to undo its change. */
 export async function saveCheckpoint(
   store: Store,

@@ -48,6 +48,21 @@ export async function readPathFrom(
   return path;
 }
 
+/** The path from the root to the tip of a branch. */
+export async function readBranchPath(
+  store: Store,
+  ref: Omit<TranscriptRef, "transcript">,
+  branch: number,
+): Promise<Segment[]> {
+  const path: Segment[] = [];
+  const tip: Segment = { conversation: ref.conversation, branch, upTo: Number.MAX_SAFE_INTEGER };
+  for (let segment: Segment | undefined = tip; segment; ) {
+    path.unshift(segment);
+    segment = await findParentSegment(store.db, ref.agent, segment);
+  }
+  return path;
+}
+
 export async function readHead(
   store: Store,
   ref: Omit<TranscriptRef, "transcript">,

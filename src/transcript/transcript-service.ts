@@ -1,20 +1,31 @@
-import { type Entry, type EntryDraft, type JsonObject, type JsonValue, VarveError } from "../domain/index.ts";
+import {
+  type Entry,
+  type EntryDraft,
+  type JsonObject,
+  type JsonValue,
+  type Role,
+  VarveError,
+} from "../domain/index.ts";
 import type { JobQueue } from "../jobs/index.ts";
 import type { Generate } from "../models/index.ts";
 import type { AppendResult, Store } from "../store/index.ts";
 import { type AppendOptions, appendEntries, type LargeContentPolicy, type TranscriptRef } from "./append.ts";
 import {
   type BranchInfo,
+  type ForkInfo,
   listBranches,
   listCheckpoints,
+  listForks,
   moveHead,
   restoreCheckpoint,
   saveCheckpoint,
 } from "./branch.ts";
+import type { ContentForm } from "./codec.ts";
 import { type ExportFormat, exportConversation } from "./export/export-conversation.ts";
+import { findTime } from "./find-time.ts";
 import { describeFileHandler, describeFileKind } from "./large-content/describe-file.ts";
-import { isInherited } from "./path.ts";
-import { findEntry, type Page, readEntries, readTail, walkBranch } from "./read.ts";
+import { isInherited, readActivePath, readBranchPath } from "./path.ts";
+import { findEntry, type Page, readAfter, readEntries, readTail, walkBranch } from "./read.ts";
 
 const compactionsMax = 20;
 
@@ -25,6 +36,23 @@ export interface ReadOptions {
   before?: number;
   /** Only the entries of the current session id. */
   currentOnly?: boolean;
+  /** Whether large content is returned in full (default), or as the reference that a model sees. */
+  content?: ContentForm;
+  /** Another branch than the active one. */
+  branch?: number;
+}
+
+export interface Speaker {
+  role: Role;
+  name?: string;
+}
+
+/** A page that is read forwards. */
+export interface ForwardPage {
+  /** Oldest first. */
+  entries: Entry[];
+  /** Pass as `after` to read the next page; absent on the last one. */
+  after?: number;
 }
 
 /** A session, as far as its transcript is concerned. */
@@ -42,14 +70,25 @@ export interface TranscriptService {
   append(session: TranscriptSession, entries: EntryDraft[]): Promise<AppendResult>;
   /** The last entries of the active branch, oldest first. */
   read(session: TranscriptSession, options?: ReadOptions): Promise<Page>;
+  /** The entries of the active branch after a sequence number, oldest first. */
+  readForward(
+    session: TranscriptSession,
+    options: { after: number } & Pick<ReadOptions, "limit" | "content" | "branch">,
+  ): Promise<ForwardPage>;
+  /** The sequence number of the first entry of the active branch from a time on; undefined when all are older. */
+  findTime(session: TranscriptSession, time: number): Promise<number | undefined>;
   /** All entries of the active branch, in pages, oldest first. */
   walk(session: TranscriptSession): AsyncGenerator<Entry[]>;
   entry(session: TranscriptSession, id: string): Promise<Entry>;
+  /** Who said messages of an agent, by sequence number. The caller has checked that they are visible. */
+  speakers(agent: string, seqs: readonly number[]): Promise<Map<number, Speaker>>;
   /** The last 20 entries that record a compaction, the newest first. */
   compactions(session: TranscriptSession): Promise<Entry[]>;
   /** Continues from an entry; the entries after it stay readable on their own branch. */
   moveHead(session: TranscriptSession, entryId: string): Promise<void>;
   branches(session: TranscriptSession): Promise<BranchInfo[]>;
+  /** The sessions that were forked from this conversation, and the entry that each continues. */
+  forks(session: TranscriptSession): Promise<ForkInfo[]>;
   saveCheckpoint(session: TranscriptSession, name: string, data?: JsonValue): Promise<void>;
   restoreCheckpoint(session: TranscriptSession, name: string): Promise<JsonValue>;
   checkpoints(session: TranscriptSession): Promise<{ name: string; time: number }[]>;
@@ -84,12 +123,24 @@ export function createTranscriptService(options: TranscriptServiceOptions): Tran
   return {
     write,
     append: (session, entries) => write(session, entries),
-    read: (session, { limit = 50, before, currentOnly } = {}) =>
+    read: (session, { limit = 50, before, currentOnly, content, branch } = {}) =>
       readTail(store, session, {
+        ...(branch === undefined ? {} : { at: { branch, seq: Number.MAX_SAFE_INTEGER } }),
         limit: Math.min(Math.max(limit, 1), 1000),
         before,
+        content,
         transcript: currentOnly ? session.transcript : undefined,
       }),
+    async readForward(session, { after, limit = 50, content, branch }) {
+      const most = Math.min(Math.max(limit, 1), 1000);
+      const path = await (branch === undefined
+        ? readActivePath(store, session)
+        : readBranchPath(store, session, branch));
+      const entries = await readAfter(store, session.agent, path, { after, limit: most + 1, content });
+      const page = entries.slice(0, most);
+      return entries.length > most ? { entries: page, after: page.at(-1)?.seq } : { entries: page };
+    },
+    findTime: (session, time) => findTime(store, session, time),
     walk: (session) => walkBranch(store, session),
     entry: async (session, id) => {
       const seq = /^msg#(\d+)$/.exec(id)?.[1];
@@ -99,6 +150,13 @@ export function createTranscriptService(options: TranscriptServiceOptions): Tran
       throw new VarveError("ENTRY_NOT_FOUND", `The session ${session.key} has no entry ${id}.`, {
         remedy: "Take an id from `varve sessions show` or from a search result.",
       });
+    },
+    async speakers(agent, seqs) {
+      const entries = await readEntries(store, agent, seqs, "reference");
+      const spoken = entries.flatMap((one) =>
+        one.type === "message" ? [[one.seq, { role: one.message.role, name: one.message.name }] as const] : [],
+      );
+      return new Map(spoken);
     },
     async compactions({ agent, conversation }) {
       const rows = await store.db
@@ -116,6 +174,7 @@ export function createTranscriptService(options: TranscriptServiceOptions): Tran
     },
     moveHead: (session, entryId) => moveHead(store, session, entryId),
     branches: (session) => listBranches(store, session),
+    forks: (session) => listForks(store, session),
     saveCheckpoint: (session, name, data) => saveCheckpoint(store, session, name, store.clock, data),
     restoreCheckpoint: (session, name) => restoreCheckpoint(store, session, name),
     checkpoints: (session) => listCheckpoints(store, session),

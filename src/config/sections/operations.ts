@@ -19,6 +19,10 @@ export const storeSection = z.strictObject({
 
 export const importSection = z.strictObject({
   batchSize: z.int().min(1).max(10_000).default(500).describe("How many entries an import writes per transaction."),
+  folders: z
+    .array(z.string().min(1))
+    .default([])
+    .describe("Folders that the gateway may import from when the console names one. Default: the owner's home folder."),
 });
 
 export const cronSection = z.strictObject({

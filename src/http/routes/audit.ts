@@ -59,6 +59,8 @@ const verify = createRoute({
   responses: { 200: jsonContent(reportSchema, "The result, with the last link of the chain."), ...failures },
 });
 
+export const auditRoutes = { list, verify };
+
 export function addAuditRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, list, async (c) => {
     const records = await varve.audit.list(c.req.valid("query"));

@@ -63,8 +63,20 @@ const tree = createRoute({
 const viewSchema = z.object({
   messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
   estimatedTokens: z.number(),
+  windowTokens: z.number().describe("The context window of the settings."),
   systemPromptAddition: z.string().optional(),
-  trace: z.array(z.object({ kind: z.string(), id: z.string(), tokens: z.number(), in: z.boolean(), why: z.string() })),
+  trace: z.array(
+    z.object({
+      kind: z.string(),
+      id: z.string(),
+      tokens: z.number(),
+      in: z.boolean(),
+      why: z.string(),
+      firstSeq: z.number().optional().describe("Of a summary: the first entry that it covers."),
+      lastSeq: z.number().optional(),
+      depth: z.number().optional().describe("Of a summary: 0 for a leaf."),
+    }),
+  ),
 });
 const assemble = createRoute({
   method: "get",
@@ -92,6 +104,10 @@ const assemble = createRoute({
         .describe(
           "1 records which memories were included, so that they stay in the context of later turns; default: 0.",
         ),
+      parts: z
+        .enum(["all", "trace"])
+        .optional()
+        .describe("trace leaves the messages out and returns only what is included or omitted and why."),
     }),
   },
   responses: { 200: jsonContent(viewSchema, "The assembled context."), ...failures },
@@ -158,6 +174,8 @@ const commit = createRoute({
   responses: { 200: jsonContent(committedSchema, "Whether the turn was stored or was a duplicate."), ...failures },
 });
 
+export const contextRoutes = { overview, tree, assemble, compact, commit };
+
 export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, overview, async (c) => {
     const session = await requireSession(
@@ -178,11 +196,17 @@ export function addContextRoutes(app: GatewayApp, { varve, bus }: GatewayContext
     return reply(c, treeSchema, { nodes: await varve.context.tree(session) });
   });
   addRoute(app, assemble, async (c) => {
-    const { agent, budget, record, ...options } = c.req.valid("query");
+    const { agent, budget, record, parts, ...options } = c.req.valid("query");
     const session = await requireSession(varve, c.get("principal"), c.req.valid("param").key, agent);
     const principal = c.get("principal");
     const seen = { budgetTokens: budget, record: record === "1" && hasRight(principal, "write"), principal };
-    return reply(c, viewSchema, await varve.context.assemble(session, { ...options, ...seen }));
+    const view = await varve.context.assemble(session, { ...options, ...seen });
+    const settings = varve.settings.config.context;
+    return reply(c, viewSchema, {
+      ...view,
+      messages: parts === "trace" ? [] : view.messages,
+      windowTokens: settings.windowTokens,
+    });
   });
   addRoute(app, compact, async (c) => {
     const session = await requireSession(

@@ -15,6 +15,8 @@ const document = createRoute({
 });
 
 /** Adds the OpenAPI document. It is created on the first request and covers all routes added by then. */
+export const documentRoutes = { document };
+
 export function addDocumentRoute(app: GatewayApp): void {
   app.openAPIRegistry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
   let made: Record<string, unknown> | undefined;

@@ -3,6 +3,7 @@ import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { VarveError } from "../../domain/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { eventRules, type NumberedEvent, selectEventFor } from "../events.ts";
+import { createChangeFollower } from "../follow-changes.ts";
 import { addRoute, createRoute, failures, needs } from "../routing.ts";
 import { tokenCacheMs } from "../token-registry.ts";
 import type { TokenPrincipal } from "../tokens.ts";
@@ -14,7 +15,7 @@ const events = createRoute({
   path: "/api/events",
   ...needs("read"),
   tags: ["events"],
-  summary: "Stream the changes that are made through this gateway",
+  summary: "Stream the changes that any process makes in the database",
   description:
     `Server-sent events: ready, ${Object.keys(eventRules).join(", ")}. A token that is limited to some memory scopes ` +
     "gets those that may quote a memory without their data. A client that reconnects with Last-Event-ID gets the events " +
@@ -25,21 +26,32 @@ const events = createRoute({
   },
 });
 
+export const eventRoutes = { events };
+
 export function addEventRoute(app: GatewayApp, gateway: GatewayContext): void {
   const { maxStreams, quotas } = gateway.settings;
   const streams = createStreamCounter(maxStreams, quotas.streams);
+  const follower = createChangeFollower({
+    feed: gateway.varve.openChangeFeed(),
+    bus: gateway.bus,
+    agent: gateway.varve.settings.config.agent,
+    onFailure: (error) => gateway.log({ event: "error", method: "", path: "the changes of other processes", error }),
+  });
+  gateway.closers.push(follower.close);
   addRoute(app, events, (c) => {
     // The same handler answers HEAD requests, which never read the stream.
     if (c.req.method === "HEAD") return c.body(null, 200, { "Content-Type": "text/event-stream" });
     const principal = c.get("principal");
     const lastId = c.req.header("last-event-id");
     const close = streams.open(principal.name);
+    const stopFollowing = follower.open();
     return streamSSE(
       c,
       async (stream) => {
         try {
           await streamEvents(gateway, principal, stream, lastId);
         } finally {
+          stopFollowing();
           close();
         }
       },

@@ -11,7 +11,7 @@ const formats = {
 } as const;
 
 /** Messages may contain HTML: in the sandbox no script runs and the page has no access to the gateway's origin. */
-const exportPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+const exportPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 const exportRoute = createRoute({
   method: "get",
@@ -35,6 +35,8 @@ const exportRoute = createRoute({
     ...failures,
   },
 });
+
+export const exportRoutes = { exportRoute };
 
 export function addExportRoute(app: GatewayApp, { varve, log }: GatewayContext): void {
   addRoute(app, exportRoute, async (c) => {

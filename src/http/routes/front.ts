@@ -1,35 +1,73 @@
 /** The routes outside `/api`: health, the page at `/`, and the login of browsers. */
+import type { Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { hasRight } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
+import { classifyOrigin } from "../addresses.ts";
+import { consolePolicy, openConsoleFiles } from "../console-files.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { answerError } from "../errors.ts";
-import { authenticateRequest, cookieName } from "../guards.ts";
-import { badLinkPage, loginPage, pagePolicy, welcomePage } from "../page.ts";
-import { boundAgent, type TokenPrincipal } from "../tokens.ts";
+import { answerError, notFound } from "../errors.ts";
+import { authenticateRequest, cookieName, takeRequest } from "../guards.ts";
+import { badLinkPage, loginPage, notBuiltPage, pagePolicy } from "../page.ts";
+import type { TokenPrincipal } from "../tokens.ts";
 
 const healthCacheMs = 1000;
+/** The pages of the console; one file serves them all. */
+const consolePaths = ["/", "/search", "/sessions", "/sessions/*", "/memory", "/memory/*", "/talk", "/system"];
 
 export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
   const isUp = healthCheck(gateway);
   app.get("/health", async (c) => ((await isUp()) ? c.json({ status: "up" }) : c.json({ status: "down" }, 503)));
 
-  app.get("/", async (c) => {
+  const files = openConsoleFiles();
+  app.get("/assets/:name", (c) => {
+    const file = files.asset(c.req.param("name"), c.req.header("accept-encoding") ?? "");
+    if (!file) return notFound(c);
+    c.header("Content-Type", file.type);
+    c.header("Vary", "Accept-Encoding");
+    // The name has a hash of the content.
+    c.header("Cache-Control", "public, max-age=31536000, immutable");
+    if (file.encoding !== undefined) c.header("Content-Encoding", file.encoding);
+    return c.body(file.body);
+  });
+  for (const path of consolePaths) {
+    app.get(path, async (c) => {
+      if ((await identifyVisitor(gateway, c)) === undefined) {
+        c.header("Content-Security-Policy", pagePolicy);
+        return c.html(loginPage());
+      }
+      const page = files.page();
+      if (!page) {
+        c.header("Content-Security-Policy", pagePolicy);
+        return c.html(notBuiltPage(), 503);
+      }
+      c.header("Content-Security-Policy", consolePolicy);
+      c.header("Cache-Control", "private, no-cache");
+      c.header("ETag", page.etag);
+      if (c.req.header("if-none-match") === page.etag) return c.body(null, 304);
+      return c.html(page.html);
+    });
+  }
+
+  // The form of the login page: an access token, for machines where `varve start` prints no link.
+  app.post("/auth", async (c) => {
+    const { token } = await c.req.parseBody();
+    const isOwn = classifyOrigin(c.req.header("origin"), c.req.header("host"), gateway.address) === "own";
+    const found = isOwn && typeof token === "string" ? await gateway.tokens.identify(token.trim()) : undefined;
     c.header("Content-Security-Policy", pagePolicy);
-    const principal = await identifyVisitor(gateway, c);
-    return c.html(principal ? welcomePage(await loadNumbers(gateway, principal)) : loginPage());
+    if (found && "principal" in found && hasRight(found.principal, "read")) {
+      const { hash: _, ...principal } = found.principal;
+      setLoginCookie(c, gateway, gateway.logins.open(principal));
+      return c.redirect("/", 303);
+    }
+    takeRequest(gateway, `address ${c.env.incoming.socket.remoteAddress ?? "unknown"}`);
+    return c.html(loginPage("This access token is not accepted, or it may not read."), 401);
   });
 
   app.get("/auth", (c) => {
     const login = gateway.logins.redeem(c.req.query("code") ?? "");
     if (login) {
-      setCookie(c, cookieName, login.secret, {
-        httpOnly: true,
-        sameSite: "Strict",
-        secure: gateway.address.secure === true,
-        path: "/",
-        maxAge: login.maxAgeSeconds,
-      });
+      setLoginCookie(c, gateway, login);
       return c.redirect("/", 303);
     }
     const limited = gateway.limiter.take(`address ${c.env.incoming.socket.remoteAddress ?? "unknown"}`);
@@ -79,25 +117,19 @@ async function identifyVisitor(
 ): Promise<TokenPrincipal | undefined> {
   try {
     const principal = await authenticateRequest(gateway, c);
-    return principal && hasRight(principal, "read") && boundAgent(principal) === undefined ? principal : undefined;
+    return principal && hasRight(principal, "read") ? principal : undefined;
   } catch (error) {
     if (error instanceof VarveError && (error.code === "UNAUTHORIZED" || error.code === "FORBIDDEN")) return undefined;
     throw error;
   }
 }
 
-async function loadNumbers(
-  { varve }: GatewayContext,
-  principal: TokenPrincipal,
-): Promise<Record<string, string | number>> {
-  const status = await varve.status();
-  return {
-    Version: status.version,
-    Store: status.engine,
-    Sessions: status.sessions,
-    Messages: status.messages,
-    Tokens: status.tokens,
-    "Database bytes": status.databaseBytes,
-    ...(hasRight(principal, "admin") ? { Home: status.home } : {}),
-  };
+function setLoginCookie(c: Context, gateway: GatewayContext, login: { secret: string; maxAgeSeconds: number }): void {
+  setCookie(c, cookieName, login.secret, {
+    httpOnly: true,
+    sameSite: "Strict",
+    secure: gateway.address.secure === true,
+    path: "/",
+    maxAge: login.maxAgeSeconds,
+  });
 }

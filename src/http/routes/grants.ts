@@ -74,6 +74,8 @@ const revoke = createRoute({
   },
 });
 
+export const grantRoutes = { create, list, revoke };
+
 export function addGrantRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, create, async (c) => {
     const principal = c.get("principal");

@@ -103,7 +103,7 @@ const status = createRoute({
   responses: { 200: jsonContent(statusSchema, "The status."), ...failures },
 });
 
-const doctorSchema = z.object({
+export const doctorSchema = z.object({
   healthy: z.boolean(),
   findings: z.array(
     z.object({ check: z.string(), faults: z.array(z.string()), checked: z.number(), fixable: z.boolean() }),
@@ -150,6 +150,8 @@ const config = createRoute({
   ...needs("admin"),
   responses: { 200: jsonContent(configSchema, "The settings."), ...failures },
 });
+
+export const maintenanceRoutes = { status, doctor, backup, config };
 
 export function addMaintenanceRoutes(app: GatewayApp, gateway: GatewayContext): void {
   const { varve } = gateway;

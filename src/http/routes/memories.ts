@@ -195,8 +195,85 @@ const forget = createRoute({
   responses: { 200: jsonContent(forgottenSchema, "The forgotten memories."), ...failures },
 });
 
-export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): void {
+const restore = createRoute({
+  method: "post",
+  path: "/api/memories/{id}/restore",
+  ...needs("read", "write"),
+  tags,
+  summary: "Take a forgotten memory back, unless another version of it is believed now",
+  request: { params: idParam, query: fields({ agent: agentQuery }) },
+  responses: { 200: jsonContent(memorySchema, "The memory."), ...failures },
+});
+
+const decaySchema = z.object({
+  now: z.number(),
+  worth: z.number().describe("The worth now, 0 to 1."),
+  staleBelow: z.number(),
+  points: z.array(z.object({ time: z.number(), worth: z.number() })),
+});
+const decay = createRoute({
+  method: "get",
+  path: "/api/memories/{id}/decay",
+  ...needs("read"),
+  tags,
+  summary: "Get the curve along which a memory fades, from its last use on",
+  request: {
+    params: idParam,
+    query: fields({
+      agent: agentQuery,
+      days: z.coerce.number().int().min(1).max(3650).optional().describe("The days after today; default: 90."),
+    }),
+  },
+  responses: { 200: jsonContent(decaySchema, "The curve."), ...failures },
+});
+
+const conflictsSchema = z.object({ conflicts: z.array(z.tuple([memorySchema, memorySchema])) });
+const conflicts = createRoute({
+  method: "get",
+  path: "/api/memories/conflicts",
+  ...needs("read"),
+  tags,
+  summary: "List pairs of believed memories that may be in conflict, newest first",
+  request: { query: fields({ agent: agentQuery, scope: scope.optional() }) },
+  responses: { 200: jsonContent(conflictsSchema, "The pairs."), ...failures },
+});
+
+export const memoryRoutes = {
+  conflicts,
+  restore,
+  decay,
+  list,
+  add,
+  search,
+  stats,
+  reviews,
+  decide,
+  show,
+  update,
+  history,
+  forget,
+};
+
+export function addMemoryRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   const { memory } = varve;
+  const publish = (changed: { agent: string; scope: string }): void =>
+    bus.publish({ type: "memories.changed", agent: changed.agent, key: "", data: { scope: changed.scope } });
+  addRoute(app, conflicts, async (c) => {
+    const { agent, scope: one } = c.req.valid("query");
+    const pairs = await memory.conflicts({ ...toScopes(one), ...createRequester(c.get("principal"), agent) });
+    return reply(c, conflictsSchema, { conflicts: pairs });
+  });
+  addRoute(app, restore, async (c) => {
+    const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
+    const restored = await memory.restore(c.req.valid("param").id, asked);
+    publish(restored);
+    return reply(c, memorySchema, restored);
+  });
+  addRoute(app, decay, async (c) => {
+    const { agent, days } = c.req.valid("query");
+    const asked = createRequester(c.get("principal"), agent);
+    return reply(c, decaySchema, await memory.decay(c.req.valid("param").id, { days, ...asked }));
+  });
   addRoute(app, list, async (c) => {
     const { agent, scope: one, history: all, ...rest } = c.req.valid("query");
     const request = {
@@ -213,6 +290,7 @@ export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): voi
     const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
     const applied = await memory.add({ ...wanted, ...since, ...asked });
     c.set("auditTargets", { memory: applied.current.id });
+    publish(applied.current);
     return reply(c, appliedSchema, applied);
   });
   addRoute(app, search, async (c) => {
@@ -252,7 +330,9 @@ export function addMemoryRoutes(app: GatewayApp, { varve }: GatewayContext): voi
   });
   addRoute(app, update, async (c) => {
     const asked = createRequester(c.get("principal"), c.req.valid("query").agent);
-    return reply(c, memorySchema, await memory.update(c.req.valid("param").id, c.req.valid("json"), asked));
+    const updated = await memory.update(c.req.valid("param").id, c.req.valid("json"), asked);
+    publish(updated);
+    return reply(c, memorySchema, updated);
   });
   addRoute(app, history, async (c) => {
     const asked = createRequester(c.get("principal"), c.req.valid("query").agent);

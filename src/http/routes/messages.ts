@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import type { Entry } from "../../domain/index.ts";
-import type { Varve } from "../../index.ts";
+import type { Message } from "../../domain/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
+import { createPageReader } from "../message-pages.ts";
 import { createMessagesSchema } from "../message-schema.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
-import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
+import { agentQuery, fields, limitQuery, sessionParam, text, timeQuery } from "../schemas.ts";
 import { requireReadableSession, requireSession } from "../session-access.ts";
 import { toSessionFields } from "./sessions.ts";
 
@@ -12,8 +12,6 @@ const tags = ["messages"];
 const query = fields({ agent: agentQuery });
 /** A larger batch would hold the store's write lock for too long. */
 const batchMax = 10_000;
-const pagesMax = 20;
-const pageMin = 100;
 
 const entrySchema = z
   .object({
@@ -24,7 +22,19 @@ const entrySchema = z
     seq: z.number().describe("The sequence number; `msg#<seq>` is the citation."),
     sessionId: z.string(),
     tokens: z.number(),
-    message: z.object({ role: z.string() }).optional(),
+    message: z
+      .custom<Message>()
+      .optional()
+      .openapi({
+        type: "object",
+        properties: { role: { type: "string" }, content: {} },
+        required: ["role", "content"],
+      }),
+    summary: z.string().optional().describe("Of an entry that records a compaction."),
+    mode: z.string().optional(),
+    reason: z.string().optional(),
+    provider: z.string().optional(),
+    model: z.string().optional(),
   })
   .openapi("Entry");
 
@@ -34,19 +44,29 @@ const pageSchema = z.object({
     .number()
     .optional()
     .describe("Pass as `before` to get the previous page; absent at the start of the conversation."),
+  after: z.number().optional().describe("Pass as `after` to get the next page; absent at the end of the conversation."),
 });
+const seqQuery = z.coerce.number().int().min(0).optional();
 const read = createRoute({
   method: "get",
   path: "/api/sessions/{key}/messages",
   ...needs("read"),
   tags,
-  summary: "Get the last messages of the active branch, oldest first",
+  summary: "Get messages of the active branch, oldest first: the last ones, or those at a place",
   request: {
     params: sessionParam,
     query: fields({
       agent: agentQuery,
       limit: limitQuery,
       before: z.coerce.number().int().min(1).optional().describe("The `before` of the page that was read last."),
+      after: seqQuery.describe("The entries after this sequence number."),
+      around: seqQuery.describe("The entries before and after this sequence number, half of the limit each."),
+      at: timeQuery.openapi({ description: "The entries around the first one from this time on." }),
+      content: z
+        .enum(["original", "reference"])
+        .optional()
+        .describe("Whether large content is returned in full (default) or by its description, as a model sees it."),
+      branch: z.coerce.number().int().min(1).optional().describe("Another branch than the active one."),
       all: z.enum(["0", "1"]).optional().describe("1 to get all entries of the branch, not only messages."),
     }),
   },
@@ -92,26 +112,31 @@ const branchesSchema = z.object({
       active: z.boolean(),
     }),
   ),
+  forks: z
+    .array(z.object({ key: z.string(), displayName: z.string().nullable(), forkSeq: z.number() }))
+    .describe("Sessions that continue the conversation after an entry, newest first, at most 200."),
 });
 const branches = createRoute({
   method: "get",
   path: "/api/sessions/{key}/branches",
   ...needs("read"),
   tags,
-  summary: "List the branches of the conversation",
+  summary: "List the branches of the conversation and the sessions that were forked from it",
   request: { params: sessionParam, query },
   responses: { 200: jsonContent(branchesSchema, "The branches."), ...failures },
 });
 
+export const messageRoutes = { read, append, show, branches };
+
 export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, read, async (c) => {
-    const { agent, all, limit = 50, before } = c.req.valid("query");
+    const { agent, all, limit = 50, before, after, around, at, content, branch } = c.req.valid("query");
     const session = await requireReadableSession(varve, c.get("principal"), c.req.valid("param").key, agent);
-    const page =
-      all === "1"
-        ? await varve.transcripts.read(session, { limit, before })
-        : await readMessages(varve, session, limit, before);
-    return reply(c, pageSchema, page);
+    const reader = createPageReader(varve, session, { all: all === "1", limit, content, branch });
+    if (after !== undefined) return reply(c, pageSchema, await reader.readAfter(after));
+    const place =
+      at === undefined ? around : ((await varve.transcripts.findTime(session, at)) ?? Number.MAX_SAFE_INTEGER);
+    return reply(c, pageSchema, place === undefined ? await reader.readBefore(before) : await reader.readAround(place));
   });
 
   addRoute(app, append, async (c) => {
@@ -141,27 +166,9 @@ export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayContext
       c.req.valid("param").key,
       c.req.valid("query").agent,
     );
-    return reply(c, branchesSchema, { branches: await varve.transcripts.branches(session) });
+    return reply(c, branchesSchema, {
+      branches: await varve.transcripts.branches(session),
+      forks: await varve.transcripts.forks(session),
+    });
   });
-}
-
-type Session = Parameters<Varve["transcripts"]["read"]>[0];
-
-/** Reads backwards until there are enough messages; stops after 20 pages and returns the cursor to continue from. */
-async function readMessages(
-  varve: Varve,
-  session: Session,
-  limit: number,
-  from: number | undefined,
-): Promise<{ entries: Entry[]; before?: number }> {
-  let entries: Entry[] = [];
-  let before = from;
-  for (let pages = 0; pages < pagesMax; pages += 1) {
-    const page = await varve.transcripts.read(session, { limit: Math.max(limit, pageMin), before });
-    entries = [...page.entries.filter((entry) => entry.type === "message"), ...entries];
-    before = page.before;
-    if (entries.length >= limit || before === undefined) break;
-  }
-  const kept = entries.slice(-limit);
-  return { entries: kept, before: kept.length < entries.length ? kept[0]?.seq : before };
 }

@@ -62,6 +62,8 @@ const forget = createRoute({
   responses: { 200: jsonContent(reportSchema, "What was erased, or would be."), ...failures },
 });
 
+export const personRoutes = { forget };
+
 export function addPersonRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, forget, async (c) => {
     const report = await varve.forgetPerson(c.req.valid("param").id, c.req.valid("json"));

@@ -6,6 +6,7 @@ import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
 import { requireSession, resolveAgent } from "../session-access.ts";
+import { readSessionTitles } from "../session-titles.ts";
 import type { TokenPrincipal } from "../tokens.ts";
 import { summarySchema } from "./context.ts";
 
@@ -19,6 +20,8 @@ const grepSchema = z.object({
       kind: z.enum(["message", "summary", "file"]),
       citation: z.string(),
       conversation: z.number(),
+      sessionKey: z.string().nullable(),
+      sessionTitle: z.string().optional().describe("The name of the session, where it has one."),
       time: z.number(),
       role: z.string().optional(),
       snippet: z.string(),
@@ -154,11 +157,20 @@ const ask = createRoute({
   responses: { 200: jsonContent(answerSchema, "The answer."), ...failures },
 });
 
+export const recallRoutes = { grep, summary, expand, file, ask };
+
 export function addRecallRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, grep, async (c) => {
     const { agent, session, ...request } = c.req.valid("query");
     const scope = await resolveScope(varve, c.get("principal"), agent, session);
-    return reply(c, grepSchema, await varve.context.grep({ ...request, ...scope, signal: c.req.raw.signal }));
+    const found = await varve.context.grep({ ...request, ...scope, signal: c.req.raw.signal });
+    const conversations = found.matches.map(({ conversation }) => conversation);
+    const titles = await readSessionTitles(varve, scope.session?.agent ?? scope.agent, conversations);
+    const matches = found.matches.map((match) => {
+      const title = titles.get(match.conversation);
+      return { ...match, sessionKey: title?.key ?? null, sessionTitle: title?.title };
+    });
+    return reply(c, grepSchema, { ...found, matches });
   });
   addRoute(app, summary, async (c) => {
     const scope = await resolveScope(varve, c.get("principal"), c.req.valid("query").agent);

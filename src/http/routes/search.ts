@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import { resultKinds } from "../../index.ts";
+import { type Principal, resultKinds, type Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
 import { requireSession, resolveAgent } from "../session-access.ts";
+import { readSessionTitles } from "../session-titles.ts";
 
 const answerSchema = z.object({
   query: z.string(),
@@ -19,6 +20,9 @@ const answerSchema = z.object({
       snippet: z.string(),
       time: z.number(),
       sessionKey: z.string().nullable(),
+      sessionTitle: z.string().optional().describe("The name of the session, where it has one."),
+      role: z.string().optional().describe("Of a message: who said it."),
+      name: z.string().optional().describe("The name of the speaker, in conversations of several people."),
       sources: z.array(z.string()),
       stages: z.record(z.string(), z.number()).optional(),
     }),
@@ -46,6 +50,19 @@ const search = createRoute({
       scope: text(512).optional().describe("Only memories of these scopes, comma-separated."),
       since: timeQuery,
       before: timeQuery,
+      asOf: timeQuery.openapi({
+        description: "What was known at this time: messages until then, memories as believed then.",
+      }),
+      mode: z
+        .enum(["words", "meaning", "both"])
+        .optional()
+        .describe("How to find candidates: by words, by meaning, or by both (default)."),
+      role: z.enum(["user", "assistant", "tool", "system"]).optional().describe("Only messages of this role."),
+      person: text(200).optional().describe("Only messages of the speaker with this name."),
+      typing: z
+        .enum(["0", "1"])
+        .optional()
+        .describe("1 while the query is being typed: its last word may be incomplete."),
       limit: z.coerce.number().int().min(1).max(200).optional(),
       explain: z.enum(["0", "1"]).optional(),
     }),
@@ -53,20 +70,108 @@ const search = createRoute({
   responses: { 200: jsonContent(answerSchema, "The results."), ...failures },
 });
 
+export const searchRoutes = { search };
+
+const retrievers = { words: ["lexical"], meaning: ["vector"], both: undefined } as const;
+/** Who speaks is not part of the index: so many of the best results are looked at. */
+const filteredMax = 200;
+const limitDefault = 10;
+
 export function addSearchRoute(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, search, async (c) => {
-    const { agent, q, kind, session: sessionName, explain, scope, ...rest } = c.req.valid("query");
+    const {
+      agent: agentName,
+      q,
+      kind,
+      session: sessionName,
+      explain,
+      scope,
+      mode,
+      typing,
+      asOf,
+      ...rest
+    } = c.req.valid("query");
+    const { role, person, limit = limitDefault, ...times } = rest;
     const principal = c.get("principal");
-    const session = sessionName === undefined ? undefined : await requireSession(varve, principal, sessionName, agent);
+    const session =
+      sessionName === undefined ? undefined : await requireSession(varve, principal, sessionName, agentName);
+    const agent = session?.agent ?? resolveAgent(principal, agentName);
+    const isFiltered = role !== undefined || person !== undefined;
+    const kinds = kind?.split(",") as (typeof resultKinds)[number][] | undefined;
     const answer = await varve.search.find(q, {
-      ...rest,
-      ...(session ? { session } : { agent: resolveAgent(principal, agent) }),
+      ...times,
+      ...(asOf === undefined ? {} : { before: Math.min(asOf, times.before ?? asOf) }),
+      limit: isFiltered ? filteredMax : limit,
+      ...(session ? { session } : { agent }),
       ...(scope === undefined ? {} : { scopes: scope.split(",") }),
+      ...(mode === undefined || retrievers[mode] === undefined ? {} : { retrievers: [...retrievers[mode]] }),
       principal,
-      kinds: kind?.split(",") as (typeof resultKinds)[number][] | undefined,
+      kinds: isFiltered ? ["message"] : kinds,
       explain: explain === "1",
+      interactive: typing === "1",
       signal: c.req.raw.signal,
     });
-    return reply(c, answerSchema, answer);
+    const found =
+      asOf === undefined || (kinds !== undefined && !kinds.includes("memory"))
+        ? answer.results
+        : await replaceMemories(varve, answer.results, { query: q, asOf, limit, principal, agent, scope });
+    const described = await describeResults(varve, agent ?? varve.settings.config.agent, found);
+    const results = described.filter(
+      (one) => (role === undefined || one.role === role) && (person === undefined || one.name === person),
+    );
+    return reply(c, answerSchema, {
+      ...answer,
+      results: results.slice(0, limit),
+      cut: isFiltered
+        ? [...answer.cut, `The role and the person were looked for among the ${described.length} best messages.`]
+        : answer.cut,
+    });
+  });
+}
+
+type Found = Awaited<ReturnType<Varve["search"]["find"]>>["results"][number];
+type Result = z.input<typeof answerSchema>["results"][number];
+
+/** The memories as they were believed at a time, in place of those of today. */
+async function replaceMemories(
+  varve: Varve,
+  results: readonly Found[],
+  request: { query: string; asOf: number; limit: number; principal: Principal; agent?: string; scope?: string },
+): Promise<Result[]> {
+  const { scope, ...asked } = request;
+  const { hits } = await varve.memory.recall({
+    ...asked,
+    ...(scope === undefined ? {} : { scopes: scope.split(",") }),
+  });
+  const memories = hits.map(
+    ({ memory, score, stages }): Result => ({
+      kind: "memory",
+      id: memory.id,
+      citation: memory.id,
+      score,
+      snippet: memory.content,
+      time: memory.validFrom,
+      sessionKey: null,
+      sources: ["lexical"],
+      stages,
+    }),
+  );
+  const others = results.filter(({ kind }) => kind !== "memory");
+  return [...others, ...memories].sort((a, b) => b.score - a.score);
+}
+
+/** Adds who said a message, and the name of its session. */
+async function describeResults(varve: Varve, agent: string, results: readonly (Found | Result)[]): Promise<Result[]> {
+  const seqs = results.flatMap((one) => ("seq" in one && typeof one.seq === "number" ? [one.seq] : []));
+  const conversations = results.flatMap((one) =>
+    "conversation" in one && typeof one.conversation === "number" ? [one.conversation] : [],
+  );
+  const speakers = await varve.transcripts.speakers(agent, seqs);
+  const titles = await readSessionTitles(varve, agent, conversations);
+  return results.map((one) => {
+    const { kind, id, citation, score, snippet, time, sessionKey, sources, stages } = one;
+    const speaker = "seq" in one && typeof one.seq === "number" ? speakers.get(one.seq) : undefined;
+    const sessionTitle = "conversation" in one ? titles.get(one.conversation ?? -1)?.title : undefined;
+    return { kind, id, citation, score, snippet, time, sessionKey, sessionTitle, ...speaker, sources, stages };
   });
 }

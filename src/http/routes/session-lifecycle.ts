@@ -66,6 +66,8 @@ const fork = createRoute({
   responses: { 201: jsonContent(forkedSchema, "The child."), ...failures },
 });
 
+export const sessionLifecycleRoutes = { renew, reset, restore, fork };
+
 export function addSessionLifecycleRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   for (const [route, kind] of [
     [renew, "new"],

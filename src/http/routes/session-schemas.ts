@@ -38,6 +38,7 @@ export const sessionSchema = z
     memoryFlushCompactionCount: z.number().optional(),
     origin: z.string().optional(),
     metadata: z.record(z.string(), z.unknown()),
+    cwd: z.string().optional().describe("The folder that it was started in."),
     parentKey: z.string().optional().describe("For a sub-agent: the key of the session that started it."),
     subagents: z.number().optional().describe("In a list: how many sub-agents the session started."),
     current: z.boolean().optional().describe("False for a session id that its key no longer points to."),

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { sessionSorts } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
@@ -17,7 +18,7 @@ const list = createRoute({
   path: "/api/sessions",
   ...needs("read"),
   tags,
-  summary: "List an agent's sessions, most recently used first",
+  summary: "List an agent's sessions, most recently used first or in another order",
   request: {
     query: fields({
       agent: agentQuery,
@@ -25,7 +26,8 @@ const list = createRoute({
       after: text(4096).optional().describe("The `next` of the previous page."),
       channel: text(200).optional(),
       chatType: text(200).optional(),
-      match: text(512).optional().describe("Only sessions whose key contains this text."),
+      match: text(512).optional().describe("Only sessions whose key, name or folder contains this text."),
+      sort: z.enum(sessionSorts).optional().describe("The order; default: recent, most recently used first."),
       parent: text(512).optional().describe("Only the sub-agents of the session with this key."),
       all: z.enum(["0", "1"]).optional().describe("1 lists sub-agents next to the sessions that started them."),
     }),
@@ -88,6 +90,8 @@ const history = createRoute({
   request: { params: sessionParam, query },
   responses: { 200: jsonContent(historySchema, "The session ids."), ...failures },
 });
+
+export const sessionRoutes = { list, open, show, patch, remove, history };
 
 export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, list, async (c) => {

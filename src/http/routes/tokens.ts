@@ -93,6 +93,8 @@ const revoke = createRoute({
   responses: { 200: jsonContent(tokenSchema, "The token."), ...missing, ...failures },
 });
 
+export const tokenRoutes = { list, create, rotate, revoke };
+
 export function addTokenRoutes(app: GatewayApp, { varve, tokens }: GatewayContext): void {
   addRoute(app, list, async (c) => reply(c, tokensSchema, { tokens: await varve.accessTokens.list() }));
   addRoute(app, create, async (c) => {

@@ -5,8 +5,8 @@ import type { MessageState, TurnEvent, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { createDailyQuota } from "../daily-quota.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
-import { agentQuery, fields, text } from "../schemas.ts";
-import { refuseForeignKey, resolveAgent } from "../session-access.ts";
+import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
+import { refuseForeignKey, requireSession, resolveAgent } from "../session-access.ts";
 import type { TokenPrincipal } from "../tokens.ts";
 
 const tags = ["turns"];
@@ -149,6 +149,21 @@ const get = createRoute({
   responses: { 200: jsonContent(turnSchema, "The state."), ...failures },
 });
 
+const interruptedSchema = z.object({
+  interrupted: z.boolean().describe("False when this gateway runs no turn of the session."),
+});
+const interrupt = createRoute({
+  method: "post",
+  path: "/api/sessions/{key}/interrupt",
+  ...needs("write"),
+  tags,
+  summary: "Stop the turn of a session that this gateway runs; what was said so far stays",
+  request: { params: sessionParam, query: fields({ agent: agentQuery }) },
+  responses: { 200: jsonContent(interruptedSchema, "Whether a turn was stopped."), ...failures },
+});
+
+export const turnRoutes = { interrupt, post, get };
+
 export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
   const { varve } = gateway;
   const waitMsMax = Math.max(100, gateway.settings.requestTimeoutMs - marginMs);
@@ -183,6 +198,11 @@ export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
       { ...flattenState(state), duplicate: accepted.duplicate },
       state.state === "done" ? 200 : 202,
     );
+  });
+  addRoute(app, interrupt, async (c) => {
+    const principal = c.get("principal");
+    const session = await requireSession(varve, principal, c.req.valid("param").key, c.req.valid("query").agent);
+    return reply(c, interruptedSchema, { interrupted: varve.turns.interrupt(session.key, session.agent) });
   });
   addRoute(app, get, async (c) => {
     refuseScopedToken(c.get("principal"));

@@ -1,0 +1,27 @@
+import { signal } from "@preact/signals";
+import type { Answer } from "./client.ts";
+
+/** Who is logged in, and with which rights. */
+export const me = signal<Answer<"GET /api/me"> | undefined>(undefined);
+/** Goes with every request that writes, so that no other page can forge one. */
+export const requestToken = signal("");
+/** Whether the login has ended: the page says how to log in again. */
+export const isLoggedOut = signal(false);
+
+export function canWrite(): boolean {
+  return me.value?.rights.includes("write") ?? false;
+}
+
+export function isAdmin(): boolean {
+  return (me.value?.rights.includes("admin") ?? false) && me.value?.bound !== true;
+}
+
+export function showLogin(): void {
+  isLoggedOut.value = true;
+}
+
+export function setMe(principal: Answer<"GET /api/me">): void {
+  me.value = principal;
+  requestToken.value = principal.requestToken ?? "";
+  isLoggedOut.value = false;
+}
