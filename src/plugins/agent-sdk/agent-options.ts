@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { type Session, type Varve, VarveError } from "../../index.ts";
+import type { Varve } from "../../index.ts";
 import { packageFolder } from "../../version.ts";
 import { recallForPrompt } from "../claude-code/recall.ts";
+import { findSession } from "../find-session.ts";
 import { createSessionStore, type VarveSessionStore } from "./session-store.ts";
 
 export interface VarveAgentOptions {
@@ -66,16 +67,6 @@ export function varveAgentOptions({ varve, agent, onError = () => undefined }: V
     mcpServers: { varve: createServerEntry(varve, agent) },
     hooks: { UserPromptSubmit: [{ hooks: [recall as (input: never) => Promise<HookAnswer>] }] },
   };
-}
-
-/** The session that a prompt belongs to; what it holds is in the context already. */
-async function findSession(varve: Varve, sessionId: string, agent: string | undefined): Promise<Session | undefined> {
-  try {
-    return await varve.sessions.get(sessionId, agent);
-  } catch (error) {
-    if (error instanceof VarveError && error.kind === "not_found") return undefined;
-    throw error;
-  }
 }
 
 /** The MCP server is a process of its own on the same database. */

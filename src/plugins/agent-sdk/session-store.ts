@@ -9,6 +9,7 @@ import {
   toAnthropic,
 } from "../../domain/index.ts";
 import { type Entry, type Session, type Varve, VarveError } from "../../index.ts";
+import { findSession } from "../find-session.ts";
 
 /** Names a transcript of the Agent SDK: the main one of a session, or with `subpath` one of its sub-agents. */
 export interface StoreKey {
@@ -158,15 +159,6 @@ function listKeys(varve: Varve, { projectKey, sessionId, subpath }: StoreKey, ag
 
 function toKeyPart(text: string): string {
   return text.replace(/[^\p{L}\p{N}._@+-]+/gu, "-");
-}
-
-async function findSession(varve: Varve, key: string, agent: string | undefined): Promise<Session | undefined> {
-  try {
-    return await varve.sessions.get(key, agent);
-  } catch (error) {
-    if (error instanceof VarveError && error.code === "SESSION_NOT_FOUND") return undefined;
-    throw error;
-  }
 }
 
 function toMetadata({ projectKey, sessionId, subpath }: StoreKey): JsonObject {

@@ -1,9 +1,10 @@
 import type { Principal } from "../../authorization/index.ts";
 import type { Varve } from "../../index.ts";
+import { findSession } from "../find-session.ts";
 import type { Block } from "./block.ts";
 import { findCompactedSeq, recordCompaction, storeSummary } from "./compaction.ts";
 import type { HookEvent, HookInput, HookOutput } from "./hook-input.ts";
-import { findSession, importTranscripts } from "./ingest.ts";
+import { importTranscripts } from "./ingest.ts";
 import { recallForPrompt } from "./recall.ts";
 import { createStartBlock } from "./session-start.ts";
 import { pruneStates, readState, writeState } from "./state.ts";

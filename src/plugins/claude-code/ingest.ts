@@ -1,7 +1,8 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { VarveError } from "../../domain/index.ts";
-import type { Session, Varve } from "../../index.ts";
+import type { Varve } from "../../index.ts";
+import { findSession } from "../find-session.ts";
 import type { HookInput } from "./hook-input.ts";
 
 /** Imports of one file run one after another: Stop and SessionEnd may arrive at the same time. */
@@ -39,20 +40,6 @@ export function isTranscript(path: string, sessionId: string): boolean {
   return (
     projects === "projects" && session === sessionId && folder === "subagents" && /^agent-[\w-]+\.jsonl$/.test(name)
   );
-}
-
-/** Returns the stored session; undefined before its first import. */
-export async function findSession(
-  varve: Varve,
-  sessionId: string,
-  agent: string | undefined,
-): Promise<Session | undefined> {
-  try {
-    return await varve.sessions.get(sessionId, agent);
-  } catch (error) {
-    if (error instanceof VarveError && error.code === "SESSION_NOT_FOUND") return undefined;
-    throw error;
-  }
 }
 
 async function runInTurn<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -58,16 +58,12 @@ export class HistoryRecorder<T> {
       await this.#varve.context.ingest(this.#session, batch, continues ? {} : { after: parent });
     }
     for (const id of ids) this.#stored.add(id);
-    if (from === ids.length && ids.length > 0 && !this.#isOnBranch(ids, head)) {
-      // The host went back: what follows belongs after this message.
-      await this.#varve.transcripts.moveHead(this.#session, ids.at(-1) ?? "");
-    }
+    const last = ids.at(-1);
+    // The host went back: what follows belongs after this message.
+    if (from === ids.length && last !== undefined && last !== head)
+      await this.#varve.transcripts.moveHead(this.#session, last);
     this.#last = { start: this.#last?.start ?? "", ids };
     return ids;
-  }
-
-  #isOnBranch(ids: readonly string[], head: string): boolean {
-    return ids.at(-1) === head;
   }
 
   #identify(messages: readonly T[], head: string): string[] {

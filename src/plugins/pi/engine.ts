@@ -1,4 +1,5 @@
 import { type OpenOptions, openVarve, type Session, type Varve, VarveError } from "../../index.ts";
+import { findSession } from "../find-session.ts";
 import type { PiContext } from "./pi-types.ts";
 
 /** The engine of an extension: opened when it is first needed, closed with the session. */
@@ -48,15 +49,6 @@ async function ignoreMissing<T>(work: Promise<T>): Promise<T | undefined> {
     return await work;
   } catch (error) {
     if (error instanceof VarveError && error.kind === "not_found") return undefined;
-    throw error;
-  }
-}
-
-async function findSession(varve: Varve, sessionId: string): Promise<Session | undefined> {
-  try {
-    return await varve.sessions.get(sessionId);
-  } catch (error) {
-    if (error instanceof VarveError && error.code === "SESSION_NOT_FOUND") return undefined;
     throw error;
   }
 }
