@@ -9,6 +9,7 @@ interface Component {
   version: string;
   hashes?: { alg: string; content: string }[];
   licenses?: unknown[];
+  properties?: { name: string; value: string }[];
 }
 
 interface Sbom {
@@ -22,6 +23,10 @@ const sbom = JSON.parse(
 ) as Sbom;
 // npm takes the name of the folder.
 sbom.metadata.component.name = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { name: string }).name;
+// The console is this project's own; what it bundles is listed.
+sbom.components = sbom.components.filter(({ properties = [] }) =>
+  properties.every(({ name, value }) => name !== "cdx:npm:package:private" || value !== "true"),
+);
 const incomplete = sbom.components.filter(
   ({ hashes = [], licenses = [] }) => hashes.length === 0 || licenses.length === 0,
 );
