@@ -71,6 +71,7 @@ async function measureVariant(program: string, variant: Variant): Promise<Measur
   const openclaw = await startOpenClaw(program, model.url, { prepare: variant.prepare });
   const ask = async (key: string, content: string) => {
     arrived = undefined;
+    const requestsBefore = model.requests.length;
     const started = performance.now();
     const response = await fetch(openclaw.endpoint.url, {
       method: "POST",
@@ -86,7 +87,8 @@ async function measureVariant(program: string, variant: Variant): Promise<Measur
     const first = arrived as { time: number; body: ChatBody } | undefined;
     if (text === undefined || first === undefined)
       throw new Error(`No answer to ${content}: ${JSON.stringify(answer)}`);
-    return { text, milliseconds: first.time - started, tokens: tokensOf(first.body) };
+    const calls = model.requests.length - requestsBefore;
+    return { text, milliseconds: first.time - started, tokens: tokensOf(first.body), calls };
   };
   try {
     for (const [index, { name, value }] of facts.entries()) {
@@ -95,7 +97,6 @@ async function measureVariant(program: string, variant: Variant): Promise<Measur
     }
     // What is stored in the background is stored by then.
     await sleep(10_000);
-    const requests = model.requests.length;
     const answers = [];
     for (const { name } of facts) answers.push(await ask(`agent:main:asked-${name}`, askFact(name)));
     const isRight = answers.map(({ text }, index) => text.includes(facts[index]?.value ?? ""));
@@ -108,7 +109,7 @@ async function measureVariant(program: string, variant: Variant): Promise<Measur
       milliseconds: times[Math.floor(times.length / 2)] ?? 0,
       promptTokens: answers.reduce((sum, { tokens }) => sum + tokens, 0) / answers.length,
       recalled: isRight.filter(Boolean).length,
-      unasked: Math.max(0, 2 * facts.length - (model.requests.length - requests)),
+      unasked: answers.filter(({ calls }, index) => isRight[index] && calls === 1).length,
       stored: stored.length,
       junk: stored.filter((text) => !isFact(text)).length,
     };

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Config } from "../config/index.ts";
 import { type ConversationSnapshot, type Fitted, fitMidTurn } from "../context/index.ts";
 import {
@@ -17,7 +16,6 @@ import type { Session } from "../session/index.ts";
 import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
 import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
 import { planCache } from "./cache-points.ts";
-import { compactDescription, compactSchema } from "./compact-tools.ts";
 import { withGroupHistory } from "./group-history.ts";
 import { toMessage } from "./inbound.ts";
 import { readLevels } from "./levels.ts";
@@ -165,31 +163,17 @@ function withoutCalls(message: Message, maxSteps: number): Message {
   });
 }
 
-const schemas = new WeakMap<z.ZodType, JsonObject>();
-
-/** The JSON schema of a tool's input. It never changes, and creating it is most of the cost of offering a tool. */
-function toJsonSchema(input: z.ZodType): JsonObject {
-  const known = schemas.get(input) ?? compactSchema(z.toJSONSchema(input, { io: "input" }) as JsonObject);
-  schemas.set(input, known);
-  return known;
-}
-
 /** Tools that tell figures about the store; people get them with `/status` and `/context`. */
 const statisticsTools: ReadonlySet<string> = new Set(["memory_stats", "session_status"]);
 
 /** The tools of a session, as models take them. */
 export async function offerTools(services: TurnServices, session: Session): Promise<TurnTool[]> {
   // Loaded on demand: many turns use no tools.
-  const { openToolbox } = await import("../tools/index.ts");
+  const { openToolbox, describeCompactly } = await import("../tools/index.ts");
   const readOnly = !readLevels(session).mayWrite;
   const { tools } = openToolbox(services, { session, agent: session.agent, ...(readOnly ? { readOnly } : {}) });
   const offered = tools.filter(({ name }) => !statisticsTools.has(name));
-  return offered.map(({ name, description, input, run }) => ({
-    name,
-    description: compactDescription(description),
-    input: toJsonSchema(input),
-    run,
-  }));
+  return offered.map((tool) => ({ name: tool.name, ...describeCompactly(tool), run: tool.run }));
 }
 
 const counted = new Map<string, number>();

@@ -1,6 +1,5 @@
-import { z } from "zod";
 import { toVarveError } from "../../domain/index.ts";
-import { allTools, openToolbox } from "../../tools/index.ts";
+import { allTools, describeCompactly, openToolbox } from "../../tools/index.ts";
 import type { HostTool, ToolContext } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
 import { findStoredSession, isRecorded, readAgentOfKey } from "./recorded-sessions.ts";
@@ -28,11 +27,12 @@ export function createTools(settings: PluginSettings, context: ToolContext): Hos
     context.sessionKey === undefined ? undefined : getSharedState().subagents.get(context.sessionKey)?.grant;
   return definitions
     .filter(({ name }) => (grant === undefined ? name !== "lcm_expand" : name !== "lcm_expand_query"))
-    .map(({ name, title, description, input }) => ({
+    .map(({ name, title, ...tool }) => ({ name, label: title, ...describeCompactly(tool) }))
+    .map(({ name, label, description, input }) => ({
       name,
-      label: title,
+      label,
       description,
-      parameters: z.toJSONSchema(input, { io: "input", target: "draft-7" }),
+      parameters: input,
       catalogMode: "direct-only",
       async execute(_callId, given, signal) {
         const { markdown, structured } = await runTool(settings, context, { name, input: given, grant, signal });

@@ -1,6 +1,7 @@
 import { type Message, toPi } from "../../domain/index.ts";
-import { estimateTokens, type Session, type Varve } from "../../index.ts";
+import { estimateMessageTokens, estimateTokens, type Session, type Varve } from "../../index.ts";
 import type { AssembleParams, AssembleResult, HostMessage } from "./host-types.ts";
+import { recallText } from "./recall-text.ts";
 import { getSharedState } from "./shared-engine.ts";
 
 /** Budgets are rounded down to a step, so that a few tokens more or less in a prompt do not change the whole view. */
@@ -19,11 +20,29 @@ export async function assembleView(
     ...(prompt === undefined ? {} : { prompt }),
     ...(model === undefined ? {} : { model }),
   });
+  const recalled = varve.settings.config.memory.recall ? await recallElsewhere(varve, session, prompt) : undefined;
+  const recalledTokens = recalled === undefined ? 0 : estimateMessageTokens(recalled);
+  const fits = view.estimatedTokens + recalledTokens <= tokenBudget * share;
+  const messages = recalled !== undefined && fits ? [...view.messages, recalled] : view.messages;
   return {
-    messages: toHostMessages(view.messages, session.sessionStartedAt),
-    estimatedTokens: view.estimatedTokens,
+    messages: toHostMessages(messages, session.sessionStartedAt),
+    estimatedTokens: view.estimatedTokens + (fits ? recalledTokens : 0),
     ...(view.systemPromptAddition === undefined ? {} : { systemPromptAddition: view.systemPromptAddition }),
   };
+}
+
+/**
+ * What other conversations say about the prompt. It is the last message before the turn and of this turn only, so the
+ * messages before it stay a prefix of the next view.
+ */
+async function recallElsewhere(
+  varve: Varve,
+  session: Session,
+  prompt: string | undefined,
+): Promise<Message | undefined> {
+  if (prompt === undefined) return undefined;
+  const content = await recallText(varve, { prompt, agent: session.agent, session, memoriesMax: 0 });
+  return content === undefined ? undefined : { role: "user", content };
 }
 
 export function roundBudget(tokens: number): number {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../domain/index.ts";
-import { openToolbox } from "../tools/index.ts";
 import { compactDescription, compactSchema } from "./compact-tools.ts";
+import { openToolbox } from "./toolbox.ts";
 
 type Services = Parameters<typeof openToolbox>[0];
 

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/index.ts";
 
 /** The keywords of a schema that a model needs to form a call; a wrong value is answered with what to send instead. */
@@ -6,6 +7,18 @@ const plainTypes = new Set(["boolean", "integer", "number"]);
 /** A longer description of a parameter ends after its first part. */
 const parameterCharsMax = 40;
 const toolCharsMax = 100;
+
+const schemas = new WeakMap<z.ZodType, JsonObject>();
+
+/** A tool for a prompt. The schema never changes, and creating it is most of the cost of offering a tool. */
+export function describeCompactly({ description, input }: { description: string; input: z.ZodType }): {
+  description: string;
+  input: JsonObject;
+} {
+  const known = schemas.get(input) ?? compactSchema(z.toJSONSchema(input, { io: "input" }) as JsonObject);
+  schemas.set(input, known);
+  return { description: compactDescription(description), input: known };
+}
 
 /**
  * A tool's schema in a form that costs few tokens in every prompt: limits, defaults and what the name of a parameter says
