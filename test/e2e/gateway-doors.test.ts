@@ -76,7 +76,7 @@ async function readRoutes(): Promise<Route[]> {
   };
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => {
-      const schema = operation.requestBody?.content["application/json"].schema;
+      const schema = operation.requestBody?.content["application/json"]?.schema;
       return {
         method: method.toUpperCase(),
         path: path + requiredQuery(operation),
@@ -114,6 +114,7 @@ async function idFor(route: Route, session: Session): Promise<string> {
   }
   if (route.path.startsWith("/api/memories/")) {
     const { current } = await stage.varve.memory.add({ text: `The code is ${secretText} ${places}.`, force: true });
+    if (route.path.endsWith("/restore")) await stage.varve.memory.forget({ id: current.id });
     return current.id;
   }
   if (route.path.startsWith("/api/turns/")) {
@@ -134,7 +135,10 @@ async function placeFor(route: Route): Promise<string> {
   const id = await idFor(route, session);
   // There is something to restore.
   if (route.path.endsWith("/restore")) await stage.varve.sessions.renew(session, "new");
-  return route.path.replace("{key}", encodeURIComponent(session.key)).replace("{id}", id);
+  return route.path
+    .replace("{key}", encodeURIComponent(session.key))
+    .replace("{id}", id)
+    .replace("{setting}", "gateway.port");
 }
 
 function expectError(answer: Answer, statuses: number[], what: string): void {

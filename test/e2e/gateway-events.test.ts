@@ -112,8 +112,9 @@ it("works in a browser that came in by the link, which works once", async () => 
   stream.stop();
 
   const page = await stage.send("GET", "/", { headers: { cookie } });
-  expect(page.headers["content-security-policy"]).toMatch(/default-src 'none'; style-src 'sha256-/);
-  expect(page.text).toContain("Messages");
+  expect(page.headers["content-security-policy"]).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+  expect(page.headers["content-security-policy"]).not.toContain("unsafe");
+  expect(page.text).toContain('<script type="module"');
   expect((await stage.send("GET", "/")).text).toContain("varve start");
 
   const origin = stage.gateway.url;
@@ -123,7 +124,13 @@ it("works in a browser that came in by the link, which works once", async () => 
   expect((await post({})).status).toBe(403);
   expect((await post({ origin: "http://localhost:1" })).status).toBe(403);
   expect((await post({ origin, "sec-fetch-site": "same-site" })).status).toBe(403);
-  expect((await post({ origin, "sec-fetch-site": "same-origin" })).status).toBe(201);
+  const own = { origin, "sec-fetch-site": "same-origin" };
+  expect((await post(own)).status).toBe(403);
+  expect((await post({ ...own, "x-varve-request-token": "guessed" })).status).toBe(403);
+  const { requestToken } = (await stage.send("GET", "/api/me", { headers: { cookie } })).json as {
+    requestToken: string;
+  };
+  expect((await post({ ...own, "x-varve-request-token": requestToken })).status).toBe(201);
   expect((await stage.send("GET", "/api/status", { headers: { cookie, "sec-fetch-site": "cross-site" } })).status).toBe(
     403,
   );

@@ -32,10 +32,7 @@ export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
   });
   for (const path of consolePaths) {
     app.get(path, async (c) => {
-      if ((await identifyVisitor(gateway, c)) === undefined) {
-        c.header("Content-Security-Policy", pagePolicy);
-        return c.html(loginPage());
-      }
+      if ((await identifyVisitor(gateway, c)) === undefined) return answerLoginPage(c);
       const page = files.page();
       if (!page) {
         c.header("Content-Security-Policy", pagePolicy);
@@ -54,14 +51,13 @@ export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
     const { token } = await c.req.parseBody();
     const isOwn = classifyOrigin(c.req.header("origin"), c.req.header("host"), gateway.address) === "own";
     const found = isOwn && typeof token === "string" ? await gateway.tokens.identify(token.trim()) : undefined;
-    c.header("Content-Security-Policy", pagePolicy);
     if (found && "principal" in found && hasRight(found.principal, "read")) {
       const { hash: _, ...principal } = found.principal;
       setLoginCookie(c, gateway, gateway.logins.open(principal));
       return c.redirect("/", 303);
     }
     takeRequest(gateway, `address ${c.env.incoming.socket.remoteAddress ?? "unknown"}`);
-    return c.html(loginPage("This access token is not accepted, or it may not read."), 401);
+    return answerLoginPage(c, "This access token is not accepted, or it may not read.");
   });
 
   app.get("/auth", (c) => {
@@ -122,6 +118,13 @@ async function identifyVisitor(
     if (error instanceof VarveError && (error.code === "UNAUTHORIZED" || error.code === "FORBIDDEN")) return undefined;
     throw error;
   }
+}
+
+function answerLoginPage(c: Context, fault?: string): Response | Promise<Response> {
+  c.header("Content-Security-Policy", pagePolicy);
+  // Without a referrer a browser sends no origin with a form, and the gateway accepts forms of its own pages only.
+  c.header("Referrer-Policy", "same-origin");
+  return c.html(loginPage(fault), fault === undefined ? 200 : 401);
 }
 
 function setLoginCookie(c: Context, gateway: GatewayContext, login: { secret: string; maxAgeSeconds: number }): void {

@@ -4,7 +4,7 @@ import { sourceNames } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { createImports } from "../imports.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
-import { fields, text } from "../schemas.ts";
+import { errorSchema, fields, text } from "../schemas.ts";
 
 const tags = ["imports"];
 const importSchema = z
@@ -51,6 +51,7 @@ const options = {
     .describe("The format; default: recognised by the content."),
 };
 const idParam = z.object({ id: text(64) });
+const missing = { 404: jsonContent(errorSchema, "There is no such folder, upload or import.") } as const;
 
 const list = createRoute({
   method: "get",
@@ -73,10 +74,10 @@ const start = createRoute({
         folder: text(4096).optional().describe("A folder or file within the setting import.folders."),
         upload: text(64).optional().describe("The id of an upload."),
         ...options,
-      }).openapi({ example: { folder: "~/.claude/projects" } }),
+      }).openapi({ example: { upload: "1m7hjn85qafg23en6h7" } }),
     ),
   },
-  responses: { 201: jsonContent(importSchema, "The import, which runs."), ...failures },
+  responses: { 201: jsonContent(importSchema, "The import, which runs."), ...missing, ...failures },
 });
 
 const uploadSchema = z.object({ id: z.string() });
@@ -99,16 +100,29 @@ const addBytes = createRoute({
   request: {
     params: idParam,
     query: fields({
-      index: z.coerce.number().int().min(0).max(99_999).describe("The number of the file in the upload."),
-      name: text(1024).describe("The name of the file."),
-      offset: z.coerce.number().int().min(0).describe("How many bytes of the file were sent before."),
+      index: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(99_999)
+        .default(0)
+        .describe("The number of the file in the upload.")
+        .openapi({ example: 0 }),
+      name: text(1024).describe("The name of the file.").openapi({ example: "session.jsonl" }),
+      offset: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .default(0)
+        .describe("How many bytes of the file were sent before.")
+        .openapi({ example: 0 }),
     }),
     body: {
       required: true,
       content: { "application/octet-stream": { schema: z.any().openapi({ type: "string", format: "binary" }) } },
     },
   },
-  responses: { 200: jsonContent(receivedSchema, "The bytes are stored."), ...failures },
+  responses: { 200: jsonContent(receivedSchema, "The bytes are stored."), ...missing, ...failures },
 });
 
 const stop = createRoute({
@@ -118,7 +132,7 @@ const stop = createRoute({
   tags,
   summary: "Stop an import; what was imported stays, and another import continues there",
   request: { params: idParam },
-  responses: { 200: jsonContent(importSchema, "The import."), ...failures },
+  responses: { 200: jsonContent(importSchema, "The import."), ...missing, ...failures },
 });
 
 export const importRoutes = { list, start, openUpload, addBytes, stop };

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { VarveError } from "../../domain/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
-import { agentQuery, fields, limitQuery, text } from "../schemas.ts";
+import { agentQuery, errorSchema, fields, limitQuery, text } from "../schemas.ts";
 import { resolveAgent } from "../session-access.ts";
 
 const jobSchema = z
@@ -44,7 +44,11 @@ const retry = createRoute({
   tags: ["maintenance"],
   summary: "Queue a failed job again",
   request: { params: z.object({ id: text(64) }), query: fields({ agent: agentQuery }) },
-  responses: { 200: jsonContent(jobSchema, "The job, which waits."), ...failures },
+  responses: {
+    200: jsonContent(jobSchema, "The job, which waits."),
+    404: jsonContent(errorSchema, "There is no failed job with this id."),
+    ...failures,
+  },
 });
 
 export const jobRoutes = { list, retry };

@@ -15,12 +15,12 @@ const changedSchema = z.object({
 });
 const set = createRoute({
   method: "post",
-  path: "/api/config/{key}",
+  path: "/api/config/{setting}",
   tags: ["maintenance"],
   summary: "Set a setting in config.yaml, or remove it; it is checked first, and takes effect with the next start",
   ...needs("admin"),
   request: {
-    params: z.object({ key: text(200).openapi({ example: "gateway.port" }) }),
+    params: z.object({ setting: text(200).openapi({ example: "gateway.port" }) }),
     body: jsonBody(
       fields({
         value: z
@@ -39,7 +39,7 @@ export const settingsRoutes = { set };
 
 export function addSettingsRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, set, (c) => {
-    const { key } = c.req.valid("param");
+    const { setting: key } = c.req.valid("param");
     const { value, check = false } = c.req.valid("json");
     const { home } = varve.settings;
     if (value !== null) setConfigValue(home, key, value, { isCheck: check });

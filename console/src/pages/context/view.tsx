@@ -105,6 +105,20 @@ function Trial({ state }: { state: ContextState }) {
           }}
         />
       </label>
+      <label class="field budget-field">
+        <span>Tokens</span>
+        <input
+          class="input"
+          type="number"
+          min={256}
+          step={1}
+          value={budget}
+          onInput={(event) => {
+            const wanted = Math.round(Number(event.currentTarget.value));
+            if (wanted >= 256) state.budget.value = wanted;
+          }}
+        />
+      </label>
       <label class="field">
         <span>Prompt: what the person would say next</span>
         <textarea

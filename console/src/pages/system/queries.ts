@@ -14,4 +14,4 @@ export const createToken = (name: string, rights: ("read" | "write" | "admin")[]
   call("POST /api/tokens", { body: { name, rights, ...(expires === "" ? {} : { expires }) } });
 
 export const setSetting = (key: string, value: string | null, check: boolean) =>
-  call("POST /api/config/{key}", { params: { key }, body: { value, check } });
+  call("POST /api/config/{setting}", { params: { setting: key }, body: { value, check } });

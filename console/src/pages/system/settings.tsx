@@ -11,9 +11,11 @@ const shownMax = 60;
 export function SettingsPanel() {
   const match = useSignal("");
   const words = match.value.trim().toLowerCase();
-  const found = (settings.data.value ?? []).filter(({ key, description, source }) =>
-    words === "" ? source !== "default" : `${key} ${description}`.toLowerCase().includes(words),
-  );
+  const all = settings.data.value ?? [];
+  const changed = all.filter(({ source }) => source !== "default");
+  const matching = all.filter(({ key, description }) => `${key} ${description}`.toLowerCase().includes(words));
+  const isChangedOnly = words === "" && changed.length > 0;
+  const found = isChangedOnly ? changed : matching;
   return (
     <>
       <input
@@ -28,8 +30,10 @@ export function SettingsPanel() {
       />
       <Fault text={settings.error.value} />
       <p class="soft small">
-        {words === "" ? "Settings that differ from the default" : count(found.length, "setting")}. A change is checked,
-        then written to config.yaml; the gateway uses it from its next start on.
+        {isChangedOnly
+          ? `${count(found.length, "setting differs", "settings differ")} from the default; find others by name`
+          : count(found.length, "setting")}
+        . A change is checked, then written to config.yaml; the gateway uses it from its next start on.
       </p>
       <ul class="plain settings">
         {found.slice(0, shownMax).map((setting) => (

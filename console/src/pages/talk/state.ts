@@ -1,7 +1,7 @@
 /** One chat: what was said before, and the turn that runs. */
 import { type Signal, signal } from "@preact/signals";
-import { call, explainError } from "../../api/client.ts";
-import { attempt } from "../../state/toasts.ts";
+import { ApiError, call, explainError } from "../../api/client.ts";
+import { attempt, say as toast } from "../../state/toasts.ts";
 import type { SessionEntry } from "../session/queries.ts";
 import {
   type Attachment,
@@ -67,13 +67,13 @@ export function createChat(key: string): Chat {
     turns,
     isRunning,
     async load() {
-      const page = await attempt(() =>
-        call("GET /api/sessions/{key}/messages", {
-          params: { key },
-          query: { limit: historyMax, content: "reference" },
-        }),
-      );
-      history.value = page?.entries ?? [];
+      const query = { limit: historyMax, content: "reference" };
+      try {
+        history.value = (await call("GET /api/sessions/{key}/messages", { params: { key }, query })).entries;
+      } catch (error) {
+        // A session begins with its first message.
+        if (!(error instanceof ApiError && error.status === 404)) toast(explainError(error), undefined, true);
+      }
     },
     say,
     async stop() {
