@@ -2,9 +2,9 @@ import type { Session, TurnFacts, Varve } from "../../index.ts";
 import type { CompactParams, CompactResult, RuntimeContext } from "./host-types.ts";
 import { getSharedState } from "./shared-engine.ts";
 
-/** After a refusal the next view takes this share of the previous one, down to the smallest. */
-const shrinkFactor = 0.65;
-const shareMin = 0.1;
+/** After a refusal the next view has at most this share of the previous one, down to a share of the budget. */
+const shrinkFactor = 0.6;
+const shareMin = 0.02;
 const growthFactor = 1.05;
 /** The share of a window above which maintenance compacts with the host's model. */
 const hostThreshold = 0.75;
@@ -40,8 +40,8 @@ export async function compactSession(varve: Varve, session: Session, params: Com
 
 /** Makes the next view of a session shorter; false when it is as short as it gets. */
 function shrinkView(key: string): boolean {
-  const { viewShares } = getSharedState();
-  const share = viewShares.get(key) ?? 1;
+  const { viewShares, viewSizes } = getSharedState();
+  const share = Math.min(viewShares.get(key) ?? 1, viewSizes.get(key) ?? 1);
   if (share <= shareMin) return false;
   viewShares.set(key, Math.max(shareMin, share * shrinkFactor));
   return true;
