@@ -24,6 +24,7 @@ const checks: [string, boolean][] = [
   ["no turn failed", report.failed.length === 0],
   ["no turn was degraded", report.degraded === 0],
   ["no request was longer than the window", report.refused === 0],
+  ["a refused prompt is shortened and sent again", report.refusedAsTooLong > 0],
   ["every message is stored once", records.missing.length + records.doubled.length === 0],
   ["every message is stored unchanged and in order", records.changed.length + records.disordered.length === 0],
   ["the fact of turn 2 is known at the last turn", report.answer.includes("K-17")],

@@ -16,6 +16,11 @@ describe.skipIf(program === undefined)("Varve as the context engine and memory o
     expect(report).toMatchObject({ failed: [], degraded: 0, refused: 0 });
   });
 
+  test("a prompt that the model refuses as too long is shortened and sent again", () => {
+    expect(report.refusedAsTooLong).toBeGreaterThan(0);
+    expect(report.compaction).toBeGreaterThan(0);
+  });
+
   test("every message is stored once, unchanged and in order, also around a kill and a failing store", () => {
     expect(report.records).toMatchObject({ sessions: 3, missing: [], doubled: [], changed: [], disordered: [] });
     expect(report.records.messages).toBeGreaterThan(40);

@@ -31,6 +31,8 @@ export interface DrillReport {
   kills: number;
   /** Requests that the model server refused as too long. */
   refused: number;
+  /** Requests that were refused while the model had a smaller window than OpenClaw knew. */
+  refusedAsTooLong: number;
   /** The longest prompt, in tokens of the model server. */
   longest: number;
   answer: string;
@@ -57,9 +59,8 @@ const run = promisify(execFile);
 export async function runDrill({ program, turns, kills, isWhole, keep, say }: DrillOptions): Promise<DrillReport> {
   const failed: string[] = [];
   const held = createHold();
-  const model = await startChatServer((body) => (isHeld(body) ? held.take() : answerFromPrompt(body)), {
-    windowTokens,
-  });
+  const limits = { windowTokens };
+  const model = await startChatServer((body) => (isHeld(body) ? held.take() : answerFromPrompt(body)), limits);
   const openclaw = await startWithVarve(program, model);
   const varveHome = join(openclaw.home, "varve");
   const send = async (text: string, name = key): Promise<string> => {
@@ -82,13 +83,20 @@ export async function runDrill({ program, turns, kills, isWhole, keep, say }: Dr
     }
     const answer = await send(askFact("harbour"));
     say(`turn ${turns}: ${answer}`);
+    const before = model.requests.length;
+    const narrowTokens = Math.max(...model.requests.slice(-1).map(measure)) - 1_000;
+    limits.windowTokens = narrowTokens;
+    await send("The model has a smaller window now.");
+    limits.windowTokens = windowTokens;
+    const refusedAsTooLong = model.requests.slice(before).filter((body) => measure(body) > narrowTokens).length;
+    say(`a smaller window: ${refusedAsTooLong} requests refused`);
     const degraded = countDegraded(openclaw);
     const degradedByStore = isWhole ? await failStore(openclaw, varveHome, send, say) : 0;
     if (isWhole) await startSubagent(model, send, say);
-    const before = model.requests.length;
+    const beforeReset = model.requests.length;
     await openclaw.call("sessions.reset", { key, reason: "new" });
     await send("Good evening.");
-    const afterReset = listPrompt(model.requests[before]);
+    const afterReset = listPrompt(model.requests[beforeReset]);
     const answerAfterReset = await send(askFact("harbour"));
     say(`after /new: ${answerAfterReset}`);
     const doctor = await runDoctor(openclaw, varveHome);
@@ -98,7 +106,7 @@ export async function runDrill({ program, turns, kills, isWhole, keep, say }: Dr
     const isRestored = readFileSync(join(openclaw.home, "openclaw.json"), "utf8") === openclaw.settings;
     return {
       ...{ turns, failed, degraded, kills, answer, afterReset, answerAfterReset, degradedByStore, ...facts },
-      ...{ doctor, isRestored },
+      ...{ refusedAsTooLong, doctor, isRestored },
       refused: countRefused(model),
       longest: Math.max(...model.requests.map(measure)),
     };

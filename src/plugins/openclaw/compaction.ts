@@ -2,9 +2,10 @@ import type { Session, TurnFacts, Varve } from "../../index.ts";
 import type { CompactParams, CompactResult, RuntimeContext } from "./host-types.ts";
 import { getSharedState } from "./shared-engine.ts";
 
-/** After a refusal the next view takes this share of the previous one, down to the smallest. */
-const shrinkFactor = 0.65;
-const shareMin = 0.1;
+/** After a refusal the next view has at most this share of the previous one, down to a share of the budget. */
+const shrinkFactor = 0.6;
+const shareMin = 0.02;
+const growthFactor = 1.05;
 /** The share of a window above which maintenance compacts with the host's model. */
 const hostThreshold = 0.75;
 
@@ -12,17 +13,18 @@ const hostThreshold = 0.75;
 export async function compactSession(varve: Varve, session: Session, params: CompactParams): Promise<CompactResult> {
   const { tokenBudget, currentTokenCount, customInstructions, abortSignal: signal, runtimeContext } = params;
   const isManual = params.compactionTarget === "threshold" && runtimeContext?.trigger !== "overflow";
-  const done = isManual
-    ? await varve.context.compact(session, {
-        keepRecentTokens: true,
-        signal,
-        ...(customInstructions === undefined ? {} : { instructions: customInstructions }),
-      })
-    : await varve.context.recoverFromOverflow(session, createOverflowError(currentTokenCount), {
-        ...(tokenBudget === undefined ? {} : { windowTokens: tokenBudget }),
-        ...(currentTokenCount === undefined ? {} : { observedTokens: currentTokenCount }),
-        signal,
-      });
+  const done = await withCompletion(runtimeContext, () =>
+    isManual
+      ? varve.context.compact(session, {
+          signal,
+          ...(customInstructions === undefined ? {} : { instructions: customInstructions }),
+        })
+      : varve.context.recoverFromOverflow(session, createOverflowError(currentTokenCount), {
+          ...(tokenBudget === undefined ? {} : { windowTokens: tokenBudget }),
+          ...(currentTokenCount === undefined ? {} : { observedTokens: currentTokenCount }),
+          signal,
+        }),
+  );
   const tokensBefore = currentTokenCount ?? done?.tokensBefore ?? 0;
   const saved = done === undefined ? 0 : Math.max(0, done.tokensBefore - done.tokensAfter);
   const isShorter = !isManual && shrinkView(session.key);
@@ -38,11 +40,23 @@ export async function compactSession(varve: Varve, session: Session, params: Com
 
 /** Makes the next view of a session shorter; false when it is as short as it gets. */
 function shrinkView(key: string): boolean {
-  const { viewShares } = getSharedState();
-  const share = viewShares.get(key) ?? 1;
+  const { viewShares, viewSizes } = getSharedState();
+  const share = Math.min(viewShares.get(key) ?? 1, viewSizes.get(key) ?? 1);
   if (share <= shareMin) return false;
   viewShares.set(key, Math.max(shareMin, share * shrinkFactor));
   return true;
+}
+
+/**
+ * After an accepted turn the view may become a little longer again: one large turn must not shorten all later views.
+ */
+export function growView(key: string): void {
+  const { viewShares } = getSharedState();
+  const share = viewShares.get(key);
+  if (share === undefined) return;
+  const next = share * growthFactor;
+  if (next >= 1) viewShares.delete(key);
+  else viewShares.set(key, next);
 }
 
 /** What the engine recognises as a refusal of a prompt that is too long. */
@@ -68,11 +82,16 @@ export async function compactWithHost(
   context: RuntimeContext | undefined,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const complete = context?.llm?.complete;
-  const window = context?.tokenBudget ?? varve.settings.config.context.windowTokens;
-  if (complete === undefined) return false;
-  const result = await getSharedState().completion.run(complete, () =>
+  if (context?.llm === undefined) return false;
+  const window = context.tokenBudget ?? varve.settings.config.context.windowTokens;
+  const result = await withCompletion(context, () =>
     varve.context.compact(session, { budgetTokens: Math.floor(window * hostThreshold), signal }),
   );
   return result.tokensAfter < result.tokensBefore;
+}
+
+/** Offers the model of the host to the summariser while something runs. */
+function withCompletion<T>(context: RuntimeContext | undefined, run: () => Promise<T>): Promise<T> {
+  const complete = context?.llm?.complete;
+  return complete === undefined ? run() : getSharedState().completion.run(complete, run);
 }

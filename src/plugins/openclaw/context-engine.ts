@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { version } from "../../index.ts";
-import { compactSession, compactWithHost, readTurnFacts } from "./compaction.ts";
+import { compactSession, compactWithHost, growView, readTurnFacts } from "./compaction.ts";
 import { type FollowRequest, followTranscript } from "./follow-transcript.ts";
 import { loadHostSdk } from "./host-sdk.ts";
 import type { AssembleParams, AssembleResult, ContextEngine, HostLogger, SessionTarget } from "./host-types.ts";
@@ -84,6 +84,7 @@ export async function createContextEngine(options: EngineOptions): Promise<Conte
         await varve.context.afterTurn(session, readTurnFacts(params.runtimeContext));
       }
       recordFailure(varve, undefined);
+      if (session) growView(session.key);
       return { status: imported > 0 ? "committed" : "duplicate" };
     },
 

@@ -6,7 +6,10 @@ import { parsePluginSettings } from "./plugin-settings.ts";
 import { toolNames } from "./tools.ts";
 import { roundBudget } from "./view.ts";
 
-const manifest = JSON.parse(readFileSync(join(packageFolder, "plugins/openclaw/openclaw.plugin.json"), "utf8")) as {
+const readPackage = (name: string) =>
+  JSON.parse(readFileSync(join(packageFolder, name), "utf8")) as { version: string };
+const manifest = readPackage("plugins/openclaw/openclaw.plugin.json") as {
+  version: string;
   kind: string[];
   contracts: { tools: string[] };
   configSchema: { properties: Record<string, unknown> };
@@ -20,6 +23,11 @@ test("the manifest lists every tool and setting", () => {
   expect(parsePluginSettings(settings)).toEqual(settings);
   expect(parsePluginSettings(undefined)).toEqual({ summaries: "varve", memoryFlush: false });
   expect(() => parsePluginSettings({ home: 1, model: "x" })).toThrow("plugins.entries.varve.config is wrong");
+});
+
+test("the plugin has the version of the package", () => {
+  const { version } = readPackage("package.json");
+  expect([manifest.version, readPackage("plugins/openclaw/package.json").version]).toEqual([version, version]);
 });
 
 test("budgets that differ by a few tokens give the same view", () => {

@@ -17,6 +17,8 @@ interface SharedState {
   subagents: Map<string, Subagent>;
   /** The share of its budget that a session's view may take, after a provider refused a longer one. */
   viewShares: Map<string, number>;
+  /** The share of its budget that the last view of a session took. */
+  viewSizes: Map<string, number>;
   /** Whether the last turn had to do without Varve. */
   hasFailed: boolean;
   /** Imports of one transcript run one after another. */
@@ -38,6 +40,7 @@ export function getSharedState(): SharedState {
     completion: new AsyncLocalStorage(),
     subagents: new Map(),
     viewShares: new Map(),
+    viewSizes: new Map(),
     hasFailed: false,
     imports: new Map(),
   };

@@ -14,7 +14,8 @@ export async function assembleView(
   session: Session,
   { tokenBudget = budgetDefault, prompt, model }: AssembleParams,
 ): Promise<AssembleResult> {
-  const share = getSharedState().viewShares.get(session.key) ?? 1;
+  const { viewShares, viewSizes } = getSharedState();
+  const share = viewShares.get(session.key) ?? 1;
   const view = await varve.context.assemble(session, {
     budgetTokens: roundBudget(tokenBudget * share),
     ...(prompt === undefined ? {} : { prompt }),
@@ -24,9 +25,11 @@ export async function assembleView(
   const recalledTokens = recalled === undefined ? 0 : estimateMessageTokens(recalled);
   const fits = view.estimatedTokens + recalledTokens <= tokenBudget * share;
   const messages = recalled !== undefined && fits ? [...view.messages, recalled] : view.messages;
+  const estimatedTokens = view.estimatedTokens + (fits ? recalledTokens : 0);
+  viewSizes.set(session.key, estimatedTokens / tokenBudget);
   return {
     messages: toHostMessages(messages, session.sessionStartedAt),
-    estimatedTokens: view.estimatedTokens + (fits ? recalledTokens : 0),
+    estimatedTokens,
     ...(view.systemPromptAddition === undefined ? {} : { systemPromptAddition: view.systemPromptAddition }),
   };
 }
