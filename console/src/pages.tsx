@@ -39,6 +39,11 @@ const entries: readonly PageEntry[] = [
   { name: "Memory", pattern: /^\/memory$/, load: async () => (await import("./pages/memory/view.tsx")).MemoryPage },
   { name: "Talk", pattern: /^\/talk$/, load: async () => (await import("./pages/talk/view.tsx")).TalkPage },
   { name: "System", pattern: /^\/system$/, load: async () => (await import("./pages/system/view.tsx")).SystemPage },
+  {
+    name: "Citation",
+    pattern: /^\/cite$/,
+    load: async () => (await import("./pages/cite/view.tsx")).CitePage,
+  },
 ];
 
 const loaded = signal<ReadonlyMap<string, ComponentType<PageProps>>>(new Map());

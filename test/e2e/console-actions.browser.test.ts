@@ -21,7 +21,7 @@ describe.runIf(chromiumProgram)("actions of the console", () => {
       .getByRole("button", { name: /^Actions for/ })
       .first()
       .click();
-    await page.getByRole("menuitem", { name: action }).click();
+    await page.getByRole("menuitem", { name: action, exact: true }).click();
   };
   const session = () => stage.varve.sessions.get(storyKey);
 

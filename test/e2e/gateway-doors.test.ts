@@ -121,6 +121,10 @@ async function idFor(route: Route, session: Session): Promise<string> {
     const { id } = await stage.varve.turns.accept({ session: session.key, text: secretText, mentioned: false });
     return id;
   }
+  if (route.path.startsWith("/api/citations/")) {
+    const { entries } = await stage.varve.transcripts.read(session, { limit: 1 });
+    return `msg%23${entries[0]?.seq}`;
+  }
   if (!route.path.startsWith("/api/files/")) return "m1";
   await stage.varve.context.ingest(session, [{ role: "user", content: `${secretText} ${places} word `.repeat(9_000) }]);
   const found = await stage.varve.context.grep({ session, pattern: secretText, scope: "files" });

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Message } from "../../../src/domain/message.ts";
 import { renderMarkdown } from "../../../src/transcript/render/markdown-html.ts";
 import { renderMessage } from "../../../src/transcript/render/message-html.ts";
+import { linkCitations } from "./citations.ts";
 import { highlightCode } from "./highlight.ts";
 
 const allowed = {
@@ -25,6 +26,7 @@ function fill(element: HTMLElement, html: string): void {
     link.target = "_blank";
   }
   addFileButtons(element);
+  linkCitations(element);
   highlightCode(element);
 }
 

@@ -13,7 +13,7 @@ import type { TokenPrincipal } from "../tokens.ts";
 
 const healthCacheMs = 1000;
 /** The pages of the console; one file serves them all. */
-const consolePaths = ["/", "/search", "/sessions", "/sessions/*", "/memory", "/memory/*", "/talk", "/system"];
+const consolePaths = ["/", "/search", "/sessions", "/sessions/*", "/memory", "/memory/*", "/talk", "/system", "/cite"];
 
 export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
   const isUp = healthCheck(gateway);

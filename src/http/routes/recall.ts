@@ -4,7 +4,7 @@ import { VarveError } from "../../domain/index.ts";
 import type { SearchScope, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
-import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
+import { agentQuery, errorSchema, fields, text, timeQuery } from "../schemas.ts";
 import { requireSession, resolveAgent } from "../session-access.ts";
 import { readSessionTitles } from "../session-titles.ts";
 import type { TokenPrincipal } from "../tokens.ts";
@@ -128,6 +128,27 @@ const file = createRoute({
   responses: { 200: jsonContent(fileSchema, "The file."), ...failures },
 });
 
+const placeSchema = z.object({
+  kind: z.enum(["message", "summary", "file", "memory"]),
+  id: z.string(),
+  sessionKey: z.string().nullable().describe("The session; null for a memory, and for an archived conversation."),
+  sessionTitle: z.string().optional(),
+  seq: z.number().optional().describe("Of a message: its sequence number; of a file: that of a message that has it."),
+});
+const citation = createRoute({
+  method: "get",
+  path: "/api/citations/{id}",
+  ...needs("read"),
+  tags,
+  summary: "Get where a citation leads: msg#N, sum_…, file_… or mem_… (with # encoded as %23)",
+  request: { params: z.object({ id: text(64).openapi({ example: "msg#1" }) }), query: fields({ agent: agentQuery }) },
+  responses: {
+    200: jsonContent(placeSchema, "The place."),
+    404: jsonContent(errorSchema, "The citation leads nowhere that this token may see."),
+    ...failures,
+  },
+});
+
 const answerSchema = z.object({
   answer: z.string(),
   citations: z.array(z.string()),
@@ -157,7 +178,7 @@ const ask = createRoute({
   responses: { 200: jsonContent(answerSchema, "The answer."), ...failures },
 });
 
-export const recallRoutes = { grep, summary, expand, file, ask };
+export const recallRoutes = { citation, grep, summary, expand, file, ask };
 
 export function addRecallRoutes(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, grep, async (c) => {
@@ -193,6 +214,16 @@ export function addRecallRoutes(app: GatewayApp, { varve }: GatewayContext): voi
     if (found.kind !== "file") throw createNotFoundError(id);
     return reply(c, fileSchema, found);
   });
+  addRoute(app, citation, async (c) => {
+    const { id } = c.req.valid("param");
+    const scope = await resolveScope(varve, c.get("principal"), c.req.valid("query").agent);
+    const found = await varve.context.describe(id, scope);
+    const conversations = found.conversation === undefined ? [] : [found.conversation];
+    const title = (await readSessionTitles(varve, scope.agent, conversations)).get(found.conversation ?? -1);
+    const seq = found.kind === "message" ? found.entry.seq : found.kind === "file" ? findSeq(found.entries) : undefined;
+    const place = { kind: found.kind, id, sessionKey: title?.key ?? null, sessionTitle: title?.title };
+    return reply(c, placeSchema, { ...place, ...(seq === undefined ? {} : { seq }) });
+  });
   addRoute(app, ask, async (c) => {
     const { session, ...request } = c.req.valid("json");
     const scope = await resolveScope(varve, c.get("principal"), c.req.valid("query").agent, session);
@@ -209,6 +240,11 @@ async function resolveScope(
 ): Promise<SearchScope> {
   if (session !== undefined) return { principal, session: await requireSession(varve, principal, session, agent) };
   return { principal, agent: resolveAgent(principal, agent) };
+}
+
+function findSeq(citations: readonly string[]): number | undefined {
+  const seq = /^msg#(\d+)$/.exec(citations[0] ?? "")?.[1];
+  return seq === undefined ? undefined : Number(seq);
 }
 
 function requireId(id: string, form: RegExp): string {

@@ -27,8 +27,11 @@ export function SearchPage() {
       ["Enter", "Open the result"],
     ];
   }, []);
+  const known = useRef(current.q);
   useEffect(() => {
-    typed.value = current.q;
+    // Only when the address changed by itself: what is typed meanwhile stays.
+    if (known.current !== current.q && typed.value.trim() !== current.q.trim()) typed.value = current.q;
+    known.current = current.q;
   }, [current.q]);
   useEffect(() => {
     chosen.value = 0;

@@ -172,7 +172,7 @@ function SessionHeader({ keyName, data, onDone, onJump }: HeaderProps) {
             <p class="soft small session-sub">
               <span class="mono">{data.key}</span>
               <span>{count(data.messageCount, "message")}</span>
-              <span>{formatCompact(data.totalTokens)} tokens used</span>
+              {data.totalTokens > 0 && <span>{formatCompact(data.totalTokens)} tokens used</span>}
               <span>
                 last used <Time value={data.lastInteractionAt || data.updatedAt} />
               </span>

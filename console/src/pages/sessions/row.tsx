@@ -33,7 +33,7 @@ export function SessionRow({ row, start }: { row: { session: ListedSession; leve
             </span>
           )}
           <span>{count(session.messageCount, "message")}</span>
-          <span class="wide">{formatCompact(session.totalTokens)} tokens</span>
+          {session.totalTokens > 0 && <span class="wide">{formatCompact(session.totalTokens)} tokens used</span>}
           <Time value={session.lastInteractionAt || session.updatedAt} />
           {subagents > 0 && (
             <button

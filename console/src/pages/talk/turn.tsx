@@ -1,4 +1,5 @@
 import { sessionHref } from "../../state/router.ts";
+import { citationHref } from "../../ui/citations.ts";
 import { count, formatNumber, formatPercent } from "../../ui/format.ts";
 import { Markdown } from "../../ui/message-body.tsx";
 import type { LiveTurn } from "./state.ts";
@@ -76,7 +77,7 @@ export function TurnView({ turn, session }: { turn: LiveTurn; session: string })
                   </a>
                 ))}
               {[...new Set(recall.block.match(/msg#\d+/g) ?? [])].map((citation) => (
-                <a key={citation} class="tag" href={sessionHref(session, { at: citation.slice(4) })}>
+                <a key={citation} class="tag" href={citationHref(citation)}>
                   {citation}
                 </a>
               ))}
