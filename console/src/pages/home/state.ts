@@ -5,7 +5,16 @@ import { isAdmin } from "../../api/login.ts";
 import { createResource } from "../../state/resource.ts";
 import { type ImportState, importFiles, importFolder } from "./queries.ts";
 
+const recentMax = 6;
+
 export const status = createResource((abort) => call("GET /api/status", { signal: abort }));
+export const recent = createResource(async (abort) => {
+  const { sessions } = await call("GET /api/sessions", { query: { limit: recentMax }, signal: abort });
+  const keys = sessions.map(({ key }) => key);
+  const { cores } =
+    keys.length === 0 ? { cores: [] } : await call("POST /api/sessions/cores", { body: { keys }, signal: abort });
+  return { sessions, cores };
+});
 export const imports = signal<ImportState[]>([]);
 /** The bytes of an upload that have arrived. */
 export const upload = signal<{ sent: number; total: number } | undefined>(undefined);
@@ -31,7 +40,10 @@ export function followHome(): () => void {
         "turn.ended",
         "import.ended",
       ],
-      () => void status.load(),
+      () => {
+        void status.load();
+        void recent.load();
+      },
     ),
     onEvent((event) => {
       if (event.type === "resync") return void loadImports();

@@ -7,13 +7,15 @@ import { Activity } from "./activity.tsx";
 import { Begin } from "./begin.tsx";
 import { ImportPanel } from "./import-panel.tsx";
 import type { Status } from "./queries.ts";
+import { Recent } from "./recent.tsx";
 import { SpendChart } from "./spend.tsx";
-import { followHome, loadImports, status } from "./state.ts";
+import { followHome, loadImports, recent, status } from "./state.ts";
 import "./home.css";
 
 export function HomePage() {
   useEffect(() => {
     void status.load();
+    void recent.load();
     void attempt(loadImports);
     return followHome();
   }, []);
@@ -32,6 +34,7 @@ export function HomePage() {
         <div class="home-grid">
           <div class="stack">
             {isAdmin() && <ImportPanel />}
+            <Recent />
             {data?.spend && !isEmpty && <SpendChart spend={data.spend} />}
           </div>
           <div class="stack">
