@@ -19,7 +19,7 @@ export default defineConfig({
     execArgv: ["--wasm-wrapper-tiering-budget=1000000000"],
     maxWorkers: 2,
     projects: [
-      project("unit", ["src/**/*.test.ts", "scripts/**/*.test.ts"], 2 * minuteMs),
+      project("unit", ["src/**/*.test.ts", "scripts/**/*.test.ts", "console/src/**/*.test.ts"], 2 * minuteMs),
       project("conformance", ["test/conformance/**/*.test.ts"], 5 * minuteMs, withPostgres),
       project("crash", ["test/crash/**/*.test.ts"], 30 * minuteMs, withPostgres),
       project("hostile", ["test/hostile/**/*.test.ts"], 30 * minuteMs, withPostgres),

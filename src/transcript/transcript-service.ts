@@ -136,7 +136,11 @@ export function createTranscriptService(options: TranscriptServiceOptions): Tran
       const path = await (branch === undefined
         ? readActivePath(store, session)
         : readBranchPath(store, session, branch));
-      const entries = await readAfter(store, session.agent, path, { after, limit: most + 1, content });
+      const at = branch === undefined ? {} : { at: { branch, seq: Number.MAX_SAFE_INTEGER } };
+      const parent =
+        after > 0 ? await readTail(store, session, { limit: 1, before: after + 1, content, ...at }) : undefined;
+      const parentId = parent?.entries[0]?.id ?? null;
+      const entries = await readAfter(store, session.agent, path, { after, limit: most + 1, content, parentId });
       const page = entries.slice(0, most);
       return entries.length > most ? { entries: page, after: page.at(-1)?.seq } : { entries: page };
     },

@@ -26,8 +26,11 @@ export function describeKey(key: string): string {
   const parts = key.replace(/^agent:[^:]+:/, "").split(":");
   const [first = "", second = "", ...rest] = parts;
   if (parts.length === 1) return first === "main" ? "Main session" : capitalise(first);
+  const id = rest.join(":");
+  // Programs name their sessions by numbers that tell nobody anything.
+  if (second === "direct" && /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)) return `${first} session ${id.slice(0, 8)}`;
   const kind = kinds[second];
-  if (kind !== undefined && rest.length > 0) return `${kind} ${rest.join(":")} on ${first}`;
+  if (kind !== undefined && rest.length > 0) return `${kind} ${id} on ${first}`;
   const firstKind = kinds[first];
   if (firstKind !== undefined) return `${firstKind} ${parts.slice(1).join(":")}`;
   return `${capitalise(first)} ${parts.slice(1).join(":")}`;

@@ -4,7 +4,6 @@ export type Memory = Answer<"GET /api/memories">["memories"][number];
 export type Opened = Answer<"GET /api/memories/{id}">;
 export type Decay = Answer<"GET /api/memories/{id}/decay">;
 export type Review = Answer<"GET /api/memories/review">["reviews"][number];
-export type Stats = Answer<"GET /api/memories/stats">;
 
 export interface MemoryFilter {
   query: string;

@@ -35,18 +35,19 @@ export function SessionRow({ row, start }: { row: { session: ListedSession; leve
           <span>{count(session.messageCount, "message")}</span>
           {session.totalTokens > 0 && <span class="wide">{formatCompact(session.totalTokens)} tokens used</span>}
           <Time value={session.lastInteractionAt || session.updatedAt} />
-          {subagents > 0 && (
-            <button
-              type="button"
-              class="chip"
-              aria-expanded={isOpen}
-              onClick={() => void attempt(() => toggleChildren(session.key))}
-            >
-              {isOpen ? "Hide" : "Show"} {count(subagents, "sub-agent")}
-            </button>
-          )}
         </div>
       </div>
+      {subagents > 0 && (
+        <button
+          type="button"
+          class="chip"
+          aria-expanded={isOpen}
+          aria-label={`${isOpen ? "Hide" : "Show"} ${count(subagents, "sub-agent")} of ${sessionTitle(session)}`}
+          onClick={() => void attempt(() => toggleChildren(session.key))}
+        >
+          {isOpen ? "▾" : "▸"} {subagents}
+        </button>
+      )}
       <SessionMenu session={session} onDone={() => void loadSessions()} />
     </li>
   );
