@@ -12,7 +12,7 @@ export const askFact = (name: string) => `What is the code of the ${name}?`;
 export function answerFromPrompt(body: ChatBody): Says {
   const messages = body.messages.filter((message) => message.role !== "system" && !isAdded(message));
   const at = messages.findLastIndex((message) => message.role === "user");
-  const request = textOf(messages[at] ?? { role: "user", content: "" });
+  const request = stripAdded(textOf(messages[at] ?? { role: "user", content: "" }));
   const calls = messages.slice(at + 1).filter((message) => message.role === "tool");
   const command = /Run: (.+)/.exec(request)?.[1];
   if (command !== undefined) {
@@ -24,7 +24,7 @@ export function answerFromPrompt(body: ChatBody): Says {
     return { calls: [{ name: "tool_call", input: { id: "sessions_spawn", args: { task } } }] };
   }
   const asked = /What is the code of the ([\w -]+)\?/.exec(request)?.[1];
-  if (asked === undefined) return { text: `Noted: ${request.replace(/^\[[^\]]*\]\s*/, "").slice(0, 80)}` };
+  if (asked === undefined) return { text: `Noted: ${request.slice(0, 80)}` };
   const found = findCode(body, asked);
   if (found !== undefined) return { text: `The code is ${found}.` };
   const canSearch = body.tools?.some((tool) => tool.function.name === "memory_search") ?? false;
@@ -39,8 +39,16 @@ function findCode({ messages }: ChatBody, name: string): string | undefined {
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
-/** Messages that OpenClaw or a memory added, not the person. */
-export function isAdded(message: ChatMessage): boolean {
-  const text = textOf(message).replace(/^\[[^\]\n]*\]\s*/, "");
-  return message.role === "user" && text.startsWith("<");
+/** Whether OpenClaw or a memory added the whole message, and the person nothing. */
+function isAdded(message: ChatMessage): boolean {
+  return message.role === "user" && stripAdded(textOf(message)) === "";
+}
+
+/** What the person said in a message: without its time, and without blocks that were put around it. */
+function stripAdded(text: string): string {
+  return text
+    .replace(/^\[[^\]\n]*\]\s*/, "")
+    .replaceAll(/<<<BEGIN_OPENCLAW[\s\S]*?END_OPENCLAW_INTERNAL_CONTEXT>>>/g, "")
+    .replaceAll(/<(recalled|memories|summary)\b[\s\S]*?<\/\1>/g, "")
+    .trim();
 }
