@@ -74,6 +74,8 @@ describe.skipIf(sdk === undefined || claude === undefined).each(databaseKinds)("
         model: "claude-sonnet-4-5",
         maxTurns: 5,
         pathToClaudeCodeExecutable: claude,
+        // The Claude Code of the tests is older than the one that comes with the SDK.
+        mcpServersDelivery: "argv",
         ...more,
       };
       const messages: SdkMessage[] = [];
