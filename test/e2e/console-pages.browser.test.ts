@@ -67,6 +67,15 @@ describe.runIf(chromiumProgram)("the console", () => {
     });
   }
 
+  it("fits a narrow window with a summary opened", async () => {
+    const session = await stage.varve.sessions.get(storyKey);
+    const [summary] = (await stage.varve.context.overview(session)).summaries;
+    const page = await stage.open(`${sessionPath}?summary=${summary!.id}`, { width: 360 });
+    await page.waitForSelector(".summary-panel .prose");
+    expect(await measureOverflow(page)).toBe(0);
+    expect(await findAxeFaults(page)).toEqual([]);
+  });
+
   it("shows on the first page what the status says", async () => {
     const status = (await stage.api("GET", "/api/status")) as Record<string, number>;
     const page = await stage.open("/");

@@ -16,6 +16,8 @@ const kinds: Readonly<Record<string, string>> = {
   project: "Project",
 };
 
+const idCharsMax = 40;
+
 export function sessionTitle(session: NamedSession): string {
   const own = session.displayName ?? session.subject ?? session.room;
   return own?.trim() ? own : describeKey(session.key);
@@ -32,8 +34,13 @@ export function describeKey(key: string): string {
   const kind = kinds[second];
   if (kind !== undefined && rest.length > 0) return `${kind} ${id} on ${first}`;
   const firstKind = kinds[first];
-  if (firstKind !== undefined) return `${firstKind} ${parts.slice(1).join(":")}`;
+  if (firstKind !== undefined) return `${firstKind} ${shorten(parts.slice(1).join(":"))}`;
   return `${capitalise(first)} ${parts.slice(1).join(":")}`;
+}
+
+/** A long id by its end, which differs where the start is that of its parent. */
+function shorten(id: string): string {
+  return id.length > idCharsMax ? `…${id.slice(-12)}` : id;
 }
 
 function capitalise(text: string): string {
