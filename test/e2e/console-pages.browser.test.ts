@@ -36,7 +36,7 @@ const ready: Record<keyof typeof pages, string> = {
   context: ".trace-item",
   memory: ".memory-link",
   talk: ".composer",
-  jobs: ".system-panel",
+  jobs: ".system-panel table",
   doctor: ".findings li",
   backups: ".system-panel",
   tokens: ".token-form",
@@ -50,6 +50,8 @@ describe.runIf(chromiumProgram)("the console", () => {
   beforeAll(async () => {
     stage = await setConsoleStage();
     await tellStory(stage);
+    // A job that waits: without a background worker it stays.
+    await stage.varve.context.afterTurn(await stage.varve.sessions.get(storyKey));
   });
   afterAll(() => stage.end());
 
