@@ -183,6 +183,7 @@ describe.runIf(chromiumProgram)("the console", () => {
   it("goes anywhere by the palette, and lists its keys", async () => {
     const page = await stage.open("/");
     await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").and(page.locator(":focus")).waitFor();
     await page.keyboard.type("boat");
     await page.getByRole("option", { name: /Work on the boat/ }).waitFor();
     await page.keyboard.press("Enter");
