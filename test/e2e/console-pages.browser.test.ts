@@ -36,7 +36,7 @@ const ready: Record<keyof typeof pages, string> = {
   context: ".trace-item",
   memory: ".memory-link",
   talk: ".composer",
-  jobs: ".system-panel",
+  jobs: ".system-panel table",
   doctor: ".findings li",
   backups: ".system-panel",
   tokens: ".token-form",
@@ -50,6 +50,8 @@ describe.runIf(chromiumProgram)("the console", () => {
   beforeAll(async () => {
     stage = await setConsoleStage();
     await tellStory(stage);
+    // A job that waits: without a background worker it stays.
+    await stage.varve.context.afterTurn(await stage.varve.sessions.get(storyKey));
   });
   afterAll(() => stage.end());
 
@@ -181,6 +183,7 @@ describe.runIf(chromiumProgram)("the console", () => {
   it("goes anywhere by the palette, and lists its keys", async () => {
     const page = await stage.open("/");
     await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").and(page.locator(":focus")).waitFor();
     await page.keyboard.type("boat");
     await page.getByRole("option", { name: /Work on the boat/ }).waitFor();
     await page.keyboard.press("Enter");
