@@ -8,7 +8,7 @@ const days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
 const jobs = [
   ["sand the hull", "The old varnish comes off in flakes below the waterline", "80-grit paper first, then 120"],
   ["order the timber", "Two of the ribs are soft at the stern", "larch from the mill in Aldersund, 4.2 m, 38 mm"],
-  ["mend the pump", "The bilge pump draws air at the second joint", "a new clamp, size 25, and tape on the thread"],
+  ["repair the pump", "The bilge pump draws air at the second joint", "a new clamp, size 25, and tape on the thread"],
   [
     "paint the deck",
     "The grey paint of last year has cracked around the mast",

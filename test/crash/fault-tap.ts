@@ -6,7 +6,7 @@ export interface Fault {
   name: string;
   code: ErrorCode;
   when: "before" | "after";
-  /** Every later call fails too, the rollback included, until the fault is mended. */
+  /** Every later call fails too, the rollback included, until the fault is repaired. */
   lasting?: boolean;
 }
 

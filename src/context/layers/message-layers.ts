@@ -56,15 +56,7 @@ async function readNewest(
   const rows: MessageRow[] = [];
   for (const segment of path.toReversed()) {
     if (rows.length >= limit || segment.upTo < range.from) break;
-    const found = await store.db
-      .selectFrom("entries")
-      .select(["seq", "kind", "time", "tokens"])
-      .where("agent", "=", agent)
-      .where("conversation", "=", segment.conversation)
-      .where("branch", "=", segment.branch)
-      .where("seq", ">=", range.from)
-      .where("seq", "<=", Math.min(range.to, segment.upTo))
-      .where("kind", "in", roles)
+    const found = await selectMessages(store, agent, segment, range)
       .orderBy("seq", "desc")
       .limit(limit - rows.length)
       .execute();
@@ -148,19 +140,21 @@ async function readOldest(
 ): Promise<MessageRow | undefined> {
   for (const segment of path) {
     if (segment.upTo < range.from) continue;
-    const row = await store.db
-      .selectFrom("entries")
-      .select(["seq", "kind", "time", "tokens"])
-      .where("agent", "=", agent)
-      .where("conversation", "=", segment.conversation)
-      .where("branch", "=", segment.branch)
-      .where("seq", ">=", range.from)
-      .where("seq", "<=", Math.min(range.to, segment.upTo))
-      .where("kind", "in", roles)
-      .orderBy("seq")
-      .limit(1)
-      .executeTakeFirst();
+    const row = await selectMessages(store, agent, segment, range).orderBy("seq").limit(1).executeTakeFirst();
     if (row) return row;
   }
   return undefined;
+}
+
+/** The messages of a range that are on one segment of a path. */
+function selectMessages(store: Store, agent: string, segment: Segment, range: Range) {
+  return store.db
+    .selectFrom("entries")
+    .select(["seq", "kind", "time", "tokens"])
+    .where("agent", "=", agent)
+    .where("conversation", "=", segment.conversation)
+    .where("branch", "=", segment.branch)
+    .where("seq", ">=", range.from)
+    .where("seq", "<=", Math.min(range.to, segment.upTo))
+    .where("kind", "in", roles);
 }
