@@ -55,6 +55,12 @@ describe("a silent reply", () => {
     expect(gate.isOpen).toBe(true);
   });
 
+  it("shows spaces before the break of a last line with the token, wherever the stream is split", () => {
+    for (const chunks of [["! ", "\n", "NO_REPLY"], ["! \nNO_REPLY"], ["!", " ", "\nNO_REPLY"]]) {
+      expect(stream(...chunks)).toEqual({ shown: "! ", isSilent: false });
+    }
+  });
+
   it("neither loses nor adds text, wherever the stream is split", () => {
     const piece = fc.oneof(fc.string(), fc.constantFrom("NO", "_RE", "PLY", " ", "\n", "NO_REPLY", "Yes."));
     fc.assert(

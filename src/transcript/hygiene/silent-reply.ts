@@ -98,14 +98,14 @@ function mayBecomeToken(line: string): boolean {
   return silentToken.startsWith(upper) || upper.trimEnd() === silentToken;
 }
 
-/** Where an end begins that may be a last line with the token, with the whitespace before it; the length when none may. */
+/** Where an end begins that may be a last line with the token, with the break before it; the length when none may. */
 function findPossibleEnd(text: string): number {
   const words = text.trimEnd();
   const lineStart = words.lastIndexOf("\n") + 1;
   const line = words.slice(lineStart).trimStart();
-  const isAfterBreak = lineStart > 0 || text.trimStart() === "";
-  // A line of its own follows a line break; without one, only a break at the very end can begin it.
-  const isCandidate = isAfterBreak && silentToken.startsWith(line.toUpperCase());
-  if (isCandidate) return text.slice(0, lineStart).trimEnd().length;
-  return words.length < text.length && text.slice(words.length).includes("\n") ? words.length : text.length;
+  const isCandidate = lineStart > 0 && silentToken.startsWith(line.toUpperCase());
+  const kept = isCandidate ? words.slice(0, lineStart).trimEnd() : words;
+  // Spaces before the break may be shown already, when the stream was split after them, so they always are.
+  const lineBreak = text.indexOf("\n", kept.length);
+  return lineBreak === -1 ? text.length : lineBreak;
 }
