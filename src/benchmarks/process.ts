@@ -51,8 +51,8 @@ async function timeCommands(
     for (const [name, command] of Object.entries(commands)) {
       const started = performance.now();
       const child = spawn(process.execPath, [program, ...command, "--home", home, "--json"], { stdio: "ignore" });
-      const [code] = await once(child, "exit");
-      if (code !== 0) throw new Error(`the command failed with ${code}`);
+      const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+      if (code !== 0) throw new Error(`\`varve ${command.join(" ")}\` ended with ${code ?? signal}`);
       best.set(name, Math.min(best.get(name) ?? Number.POSITIVE_INFINITY, performance.now() - started));
     }
   }
