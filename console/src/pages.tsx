@@ -76,7 +76,7 @@ export function CurrentPage() {
   }, [entry]);
   if (!place.value || !entry) {
     return (
-      <Empty title="There is no page here">
+      <Empty title="There is no page here" isPage>
         <a href="/">Go to the first page</a>
       </Empty>
     );

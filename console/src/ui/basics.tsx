@@ -29,10 +29,17 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+interface EmptyProps {
+  title: string;
+  /** Whether it is all that the page shows: then its title is the page's. */
+  isPage?: boolean;
+  children?: ComponentChildren;
+}
+
+export function Empty({ title, isPage = false, children }: EmptyProps) {
   return (
     <div class="empty">
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );

@@ -76,7 +76,7 @@ export function SessionPage({ session: key }: { session: string }) {
   const data = info.data.value;
   if (info.error.value !== undefined && !data) {
     return (
-      <Empty title="This session cannot be shown">
+      <Empty title="This session cannot be shown" isPage>
         <p>{info.error.value}</p>
         <a class="button" href="/sessions">
           All sessions
