@@ -165,6 +165,11 @@ describe("events", () => {
 });
 
 describe("hostile command lines", () => {
+  it("name a folder above the one where they began", () => {
+    expect(readShell("cd .. && sed -i cd ..").files).toEqual([{ path: "../..", operation: "edited" }]);
+    expect(readShell("cd a && sed -i cd ..").files).toEqual([{ path: ".", operation: "edited" }]);
+  });
+
   const timeOf = (command: string): number => {
     const start = performance.now();
     readShell(command);

@@ -147,7 +147,8 @@ function readFileEffects(words: readonly string[], place: string, files: FileEff
   const note = (path: string, operation: FileEffect["operation"], target?: string) => {
     if (path === "" || scratch.test(path)) return;
     const moved = target === undefined ? {} : { target: joinPath(place, target) };
-    files.push({ path: joinPath(place, path), operation, ...moved });
+    // The folder where the line began has no name.
+    files.push({ path: joinPath(place, path) || ".", operation, ...moved });
   };
   for (const [index, one] of words.entries()) {
     const found = /^&?(>{1,2})(?!&)(.*)$/.exec(one);
@@ -200,7 +201,9 @@ function joinPath(folder: string, path: string): string {
   if (path === "" || path === ".") return folder;
   const parts = folder.split("/");
   for (const part of path.split("/")) {
-    if (part === "..") parts.pop();
+    const last = parts.at(-1);
+    if (part === ".." && (last === undefined || last === "..")) parts.push("..");
+    else if (part === "..") parts.pop();
     else if (part !== "." && part !== "") parts.push(part);
   }
   return parts.join("/");
