@@ -5,6 +5,8 @@ import { escapeHtml } from "./escape-html.ts";
 const linkSchemes = /^(?:https?|mailto):/i;
 /** Deeper nesting is no prose: it is shown as plain text, so that no input takes long or overflows the stack. */
 const nestingMax = 40;
+/** The parser takes quadratic time for spaces inside a line. */
+const longGap = /[ \t]{1000}/;
 
 const marked = new Marked({
   gfm: true,
@@ -30,7 +32,7 @@ const marked = new Marked({
 
 /** Markdown as HTML without anything that runs, loads or styles. */
 export function renderMarkdown(text: string): string {
-  if (isTooNested(text)) return `<p class="plain">${escapeHtml(text)}</p>`;
+  if (isTooNested(text) || longGap.test(text)) return `<p class="plain">${escapeHtml(text)}</p>`;
   return marked.parse(text.toWellFormed(), { async: false });
 }
 

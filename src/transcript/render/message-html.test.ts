@@ -41,3 +41,9 @@ it("shows text that is nested too deep as plain text, at once", () => {
   const html = renderMarkdown(`${"> ".repeat(5_000)}deep`);
   expect(html).toMatch(/^<p class="plain">/);
 });
+
+it("shows a text with a very long gap as it is, because the parser would take long", () => {
+  const html = renderMarkdown(`**a**${" ".repeat(5_000)}b`);
+  expect(html).toContain("**a**");
+  expect(renderMarkdown(`**a**${" ".repeat(500)}b`)).toContain("<strong>a</strong>");
+});

@@ -24,7 +24,7 @@ export function renderEvent(entry: Entry): string {
       return renderMessage(entry.message);
     case "compaction":
     case "branch_summary":
-      return `<details class="part summary-part"><summary>Summary of what came before</summary><div class="prose">${renderMarkdown(entry.summary)}</div></details>`;
+      return `<details class="part summary-part"><summary>Summary of what came before</summary>${prose(entry.summary)}</details>`;
     case "reset":
       return `<p class="note">${entry.mode === "new" ? "A new session began" : "The conversation was reset"} (${escapeHtml(entry.reason)})</p>`;
     case "model_change":
