@@ -1,3 +1,4 @@
+import { addConversationSignals } from "./conversation-signals.ts";
 import { isSpeakerName } from "./documents.ts";
 import { computeLexicalScores, computeVectorScores, type LexicalScores, type VectorScores } from "./features.ts";
 import {
@@ -96,6 +97,7 @@ export async function find(context: SearchContext, query: string, options: FindO
       addLateInteraction(best, weightTotal, scores.own, scores.window, settings.weights);
       late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
     }
+    if (profile !== "classic") addConversationSignals(list, found.pool, weightTotal, settings.weights);
     if (!context.reranker || options.noNetwork || list.length === 0) return list;
     const { signal } = options;
     const reranked = await rerankCandidates(context.reranker, query, list, {

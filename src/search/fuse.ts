@@ -36,8 +36,9 @@ export interface RankingHints {
 }
 
 /**
- * Scores the candidates by the weighted sum of all features except late interaction; a missing feature is left out
- * together with its weight. Returns the sum of the weights, late interaction included, by which scores are divided.
+ * Scores the candidates by the weighted sum of all features except those that are added later: late interaction and the
+ * signals of the conversation. A missing feature is left out together with its weight. Returns the sum of all weights, by
+ * which scores are divided.
  */
 export function fuseTuned(
   candidates: readonly Candidate[],
@@ -60,7 +61,8 @@ export function fuseTuned(
   parts.push({ weight: weights.speaker, values: pick(hints.speaker).map(Number) });
   parts.push({ weight: weights.firstPerson, values: pick(hints.firstPerson).map(Number) });
   if (hints.time) parts.push({ weight: weights.time, values: pick(hints.time) });
-  const whole = parts.reduce((sum, part) => sum + part.weight, vector ? weights.late + weights.lateWindow : 0) || 1;
+  const later = weights.sitting + weights.answer + (vector ? weights.late + weights.lateWindow : 0);
+  const whole = parts.reduce((sum, part) => sum + part.weight, later) || 1;
   for (const [index, candidate] of candidates.entries()) {
     candidate.score = parts.reduce((sum, part) => sum + part.weight * (part.values[index] ?? 0), 0) / whole;
   }

@@ -15,15 +15,17 @@ const search = z.strictObject({
     .prefault({}),
   weights: z
     .strictObject({
-      near: weight.default(0.04).describe("Weight of query words in the message and its nearest neighbours."),
-      wide: weight.default(0.17).describe("Weight of query words in the wider surroundings of the message."),
-      vector: weight.default(0.1).describe("Weight of the cosine between query and message."),
-      vectorWindow: weight.default(0.07).describe("Weight of the cosine between query and surrounding messages."),
-      late: weight.default(0.21).describe("Weight of late interaction (token by token) with the message."),
-      lateWindow: weight.default(0.14).describe("Weight of late interaction with the surrounding messages."),
-      speaker: weight.default(0.09).describe("Weight of messages by a speaker whom the query names."),
-      firstPerson: weight.default(0.18).describe("Weight of the user's own messages when the query is about the user."),
-      time: weight.default(0.15).describe("Weight of a match with a time named in the query."),
+      near: weight.default(0.03).describe("Weight of query words in the message and its nearest neighbours."),
+      wide: weight.default(0.07).describe("Weight of query words in the wider surroundings of the message."),
+      vector: weight.default(0.08).describe("Weight of the cosine between query and message."),
+      vectorWindow: weight.default(0.04).describe("Weight of the cosine between query and surrounding messages."),
+      late: weight.default(0.12).describe("Weight of late interaction (token by token) with the message."),
+      lateWindow: weight.default(0.06).describe("Weight of late interaction with the surrounding messages."),
+      speaker: weight.default(0.11).describe("Weight of messages by a speaker whom the query names."),
+      firstPerson: weight.default(0.12).describe("Weight of the user's own messages when the query is about the user."),
+      time: weight.default(0.19).describe("Weight of a match with a time named in the query."),
+      sitting: weight.default(0.15).describe("Weight of the best match in the same sitting: the same subject is near."),
+      answer: weight.default(0.03).describe("Weight of the previous message's match when it asks a question."),
     })
     .prefault({}),
   classicWeights: z

@@ -1,0 +1,62 @@
+import type { Candidate } from "./fuse.ts";
+import type { RankingSettings } from "./ranking.ts";
+import type { Pool } from "./retrieve.ts";
+
+/** A longer pause between two messages of a conversation ends a sitting. */
+const pauseMs = 2 * 3_600_000;
+/** A question at the end of a message is for the next one. */
+const questionCharacters = 300;
+
+/**
+ * Adds what the other candidates say about each: people stay with a subject for a sitting, so a message of the sitting
+ * with the best match is likelier to belong to the answer; and a message after a matching question likely answers it.
+ */
+export function addConversationSignals(
+  candidates: readonly Candidate[],
+  pool: Pool,
+  whole: number,
+  weights: Pick<RankingSettings["weights"], "sitting" | "answer">,
+): void {
+  if (candidates.length === 0) return;
+  const shares = scaleScores(candidates);
+  const sittings = groupBySitting(candidates);
+  const best = new Map<number, number>();
+  for (const [index, sitting] of sittings.entries()) {
+    best.set(sitting, Math.max(best.get(sitting) ?? 0, shares[index] as number));
+  }
+  const shareByPlace = new Map(candidates.map((candidate, index) => [candidate.index, shares[index] as number]));
+  for (const [index, candidate] of candidates.entries()) {
+    const before = pool.before[candidate.index] ?? -1;
+    const answered = asksQuestion(pool.docs[before]?.text) ? (shareByPlace.get(before) ?? 0) : 0;
+    const sitting = best.get(sittings[index] as number) ?? 0;
+    candidate.score += (weights.sitting * sitting + weights.answer * answered) / whole;
+  }
+}
+
+/** Scores scaled so that they span 0–1; all 1 when they are equal. */
+function scaleScores(candidates: readonly Candidate[]): number[] {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { score } of candidates) {
+    low = Math.min(low, score);
+    high = Math.max(high, score);
+  }
+  return candidates.map(({ score }) => (high === low ? 1 : (score - low) / (high - low)));
+}
+
+/** A number for each candidate, the same for messages of one sitting. Other documents have one of their own. */
+function groupBySitting(candidates: readonly Candidate[]): number[] {
+  const sittings = candidates.map((_, index) => index);
+  const messages = candidates.flatMap(({ doc }, index) => (doc.kind === "message" ? [{ doc, index }] : []));
+  messages.sort((a, b) => (a.doc.conversation ?? 0) - (b.doc.conversation ?? 0) || (a.doc.seq ?? 0) - (b.doc.seq ?? 0));
+  for (const [at, { doc, index }] of messages.entries()) {
+    const previous = messages[at - 1];
+    if (previous?.doc.conversation !== doc.conversation || doc.time - previous.doc.time > pauseMs) continue;
+    sittings[index] = sittings[previous.index] as number;
+  }
+  return sittings;
+}
+
+function asksQuestion(text: string | undefined): boolean {
+  return text !== undefined && /[?？؟]/u.test(text.slice(-questionCharacters));
+}
