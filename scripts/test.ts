@@ -8,6 +8,7 @@ import { provisionAgentSdk } from "./provision-agent-sdk.ts";
 import { provisionChromium } from "./provision-chromium.ts";
 import { provisionClaude } from "./provision-claude.ts";
 import { provisionCodex } from "./provision-codex.ts";
+import { provisionLanggraph } from "./provision-langgraph.ts";
 import { provisionOpenClaw } from "./provision-openclaw.ts";
 import { provisionPi } from "./provision-pi.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
@@ -118,6 +119,12 @@ async function setStage(selection: Selection): Promise<Stage> {
       stage.env.VARVE_TEST_AGENT_SDK ??= provisionAgentSdk();
     });
   }
+  if (skips.includes("langgraph")) delete stage.env.VARVE_TEST_LANGGRAPH;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "langgraph", () => {
+      stage.env.VARVE_TEST_LANGGRAPH ??= provisionLanggraph();
+    });
+  }
   return stage;
 }
 
@@ -140,6 +147,7 @@ const testsOf: Readonly<Record<ResourceName, string>> = {
   openclaw: "the tests with OpenClaw",
   pi: "the tests with pi",
   "agent-sdk": "the tests with the Agent SDK",
+  langgraph: "LangGraph's own tests of checkpointers",
 };
 
 function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {
