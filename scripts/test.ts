@@ -9,6 +9,7 @@ import { provisionChromium } from "./provision-chromium.ts";
 import { provisionClaude } from "./provision-claude.ts";
 import { provisionCodex } from "./provision-codex.ts";
 import { provisionLanggraph } from "./provision-langgraph.ts";
+import { provisionMastra } from "./provision-mastra.ts";
 import { provisionOpenClaw } from "./provision-openclaw.ts";
 import { provisionPi } from "./provision-pi.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
@@ -125,6 +126,12 @@ async function setStage(selection: Selection): Promise<Stage> {
       stage.env.VARVE_TEST_LANGGRAPH ??= provisionLanggraph();
     });
   }
+  if (skips.includes("mastra")) delete stage.env.VARVE_TEST_MASTRA;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "mastra", () => {
+      stage.env.VARVE_TEST_MASTRA ??= provisionMastra();
+    });
+  }
   return stage;
 }
 
@@ -148,6 +155,7 @@ const testsOf: Readonly<Record<ResourceName, string>> = {
   pi: "the tests with pi",
   "agent-sdk": "the tests with the Agent SDK",
   langgraph: "LangGraph's own tests of checkpointers",
+  mastra: "the tests with Mastra",
 };
 
 function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {
