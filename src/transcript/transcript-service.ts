@@ -26,7 +26,16 @@ import { type ExportFormat, exportConversation } from "./export/export-conversat
 import { findTime } from "./find-time.ts";
 import { describeFileHandler, describeFileKind } from "./large-content/describe-file.ts";
 import { isInherited, readActivePath, readBranchPath } from "./path.ts";
-import { findEntry, findSeqs, type Page, readAfter, readEntries, readTail, walkBranch } from "./read.ts";
+import {
+  findEntry,
+  findSeqs,
+  type Page,
+  readAfter,
+  readEntries,
+  readTail,
+  walkBranch,
+  walkConversation,
+} from "./read.ts";
 
 const compactionsMax = 20;
 
@@ -80,6 +89,8 @@ export interface TranscriptService {
   findTime(session: TranscriptSession, time: number): Promise<number | undefined>;
   /** All entries of the active branch, in pages, oldest first. */
   walk(session: TranscriptSession): AsyncGenerator<Entry[]>;
+  /** All entries of the conversation on all branches, in pages, in the order in which they were written. */
+  walkAll(session: TranscriptSession): AsyncGenerator<Entry[]>;
   entry(session: TranscriptSession, id: string): Promise<Entry>;
   /** Who said messages of an agent, by sequence number. The caller has checked that they are visible. */
   speakers(agent: string, seqs: readonly number[]): Promise<Map<number, Speaker>>;
@@ -170,6 +181,7 @@ export function createTranscriptService(options: TranscriptServiceOptions): Tran
     },
     findTime: (session, time) => findTime(store, session, time),
     walk: (session) => walkBranch(store, session),
+    walkAll: (session) => walkConversation(store, session),
     entry: async (session, id) => {
       const seq = /^msg#(\d+)$/.exec(id)?.[1];
       const by = seq === undefined ? { conversation: session.conversation, id } : { seq: Number(seq) };
