@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type { Session, Varve } from "../../index.ts";
-import type { StoreEntry } from "./session-store.ts";
+import type { StoreEntry } from "./store-entry.ts";
 
 const tailEntries = 50;
 

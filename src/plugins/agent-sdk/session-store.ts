@@ -11,20 +11,13 @@ import {
 import { type Entry, type Session, type Varve, VarveError } from "../../index.ts";
 import { findSession } from "../find-session.ts";
 import { findRewind } from "./rewinds.ts";
+import type { StoreEntry } from "./store-entry.ts";
 
 /** Names a transcript of the Agent SDK: the main one of a session, or with `subpath` one of its sub-agents. */
 export interface StoreKey {
   projectKey: string;
   sessionId: string;
   subpath?: string;
-}
-
-/** A line of a transcript: any JSON object with a type. */
-export interface StoreEntry {
-  type: string;
-  uuid?: string;
-  timestamp?: string;
-  [field: string]: unknown;
 }
 
 /** `sessionStore` of the Agent SDK's options. */
