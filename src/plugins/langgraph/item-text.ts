@@ -37,7 +37,7 @@ function isComparison(filter: unknown): filter is Record<string, unknown> {
 
 /** `chapters[*].text` as `chapters`, `[*]`, `text`. */
 function splitPath(path: string): string[] {
-  return path.match(/\[[^\]]*\]|\{[^}]*\}|[^.[\]{}]+/g) ?? [];
+  return path.match(/\[[^[\]]*\]|\{[^{}]*\}|[^.[\]{}]+/g) ?? [];
 }
 
 function select(value: JsonValue, [step, ...rest]: readonly string[]): JsonValue[] {
