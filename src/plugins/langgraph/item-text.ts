@@ -6,7 +6,7 @@ import { isJsonObject, type JsonValue } from "../../domain/index.ts";
  */
 export function readItemText(value: JsonValue, paths: readonly string[] = ["$"]): string {
   return paths
-    .flatMap((path) => (path === "$" || path === "" ? [value] : select(value, splitPath(path))))
+    .flatMap((path) => (path === "$" || path === "" ? [value] : selectPath(value, path)))
     .map(print)
     .filter(Boolean)
     .join("\n");
@@ -38,6 +38,12 @@ function isComparison(filter: unknown): filter is Record<string, unknown> {
 /** `chapters[*].text` as `chapters`, `[*]`, `text`. */
 function splitPath(path: string): string[] {
   return path.match(/\[[^[\]]*\]|\{[^{}]*\}|[^.[\]{}]+/g) ?? [];
+}
+
+/** A path that names nothing, such as `[`, selects nothing. */
+function selectPath(value: JsonValue, path: string): JsonValue[] {
+  const steps = splitPath(path);
+  return steps.length === 0 ? [] : select(value, steps);
 }
 
 function select(value: JsonValue, [step, ...rest]: readonly string[]): JsonValue[] {
