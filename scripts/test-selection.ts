@@ -4,7 +4,17 @@ export const partNames = ["lint", "types", "package", "unit", "conformance", "cr
 export type PartName = (typeof partNames)[number];
 
 /** What tests use and a machine may not have. */
-const resourceNames = ["postgres", "browser", "claude", "codex", "openclaw", "pi", "agent-sdk"] as const;
+const resourceNames = [
+  "postgres",
+  "browser",
+  "claude",
+  "codex",
+  "openclaw",
+  "pi",
+  "agent-sdk",
+  "langgraph",
+  "mastra",
+] as const;
 export type ResourceName = (typeof resourceNames)[number];
 
 export interface Selection {

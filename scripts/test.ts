@@ -8,6 +8,8 @@ import { provisionAgentSdk } from "./provision-agent-sdk.ts";
 import { provisionChromium } from "./provision-chromium.ts";
 import { provisionClaude } from "./provision-claude.ts";
 import { provisionCodex } from "./provision-codex.ts";
+import { provisionLanggraph } from "./provision-langgraph.ts";
+import { provisionMastra } from "./provision-mastra.ts";
 import { provisionOpenClaw } from "./provision-openclaw.ts";
 import { provisionPi } from "./provision-pi.ts";
 import { type ScratchPostgres, startScratchPostgres } from "./scratch-postgres.ts";
@@ -118,6 +120,18 @@ async function setStage(selection: Selection): Promise<Stage> {
       stage.env.VARVE_TEST_AGENT_SDK ??= provisionAgentSdk();
     });
   }
+  if (skips.includes("langgraph")) delete stage.env.VARVE_TEST_LANGGRAPH;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "langgraph", () => {
+      stage.env.VARVE_TEST_LANGGRAPH ??= provisionLanggraph();
+    });
+  }
+  if (skips.includes("mastra")) delete stage.env.VARVE_TEST_MASTRA;
+  else if (selection.parts.includes("e2e")) {
+    await bring(stage, "mastra", () => {
+      stage.env.VARVE_TEST_MASTRA ??= provisionMastra();
+    });
+  }
   return stage;
 }
 
@@ -140,6 +154,8 @@ const testsOf: Readonly<Record<ResourceName, string>> = {
   openclaw: "the tests with OpenClaw",
   pi: "the tests with pi",
   "agent-sdk": "the tests with the Agent SDK",
+  langgraph: "LangGraph's own tests of checkpointers",
+  mastra: "the tests with Mastra",
 };
 
 function leftOutInWords({ skippedParts, skippedResources }: Selection, missing: readonly ResourceName[]): string[] {

@@ -1,6 +1,7 @@
 import { type Clock, type JsonValue, VarveError } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
+import { statePrefix } from "./conversation-state.ts";
 import { findEntry } from "./read.ts";
 
 type ConversationRef = Omit<TranscriptRef, "transcript">;
@@ -132,6 +133,7 @@ export async function listCheckpoints(store: Store, ref: ConversationRef): Promi
     .select(["name", "time"])
     .where("agent", "=", ref.agent)
     .where("conversation", "=", ref.conversation)
+    .where("name", "not like", `${statePrefix}%`)
     .orderBy("time")
     .execute();
 }

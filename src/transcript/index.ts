@@ -94,6 +94,7 @@ export { captureInText, createSecretService, type KeptSecret, type SecretService
 export { readTip, tipQuery, transcriptsQuery } from "./tip.ts";
 export { makeTitle } from "./title.ts";
 export {
+  type ConversationStates,
   createTranscriptService,
   type ReadOptions,
   type TranscriptService,

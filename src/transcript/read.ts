@@ -208,6 +208,26 @@ export async function findEntry(
   return { entry, conversation: row.conversation, branch: row.branch };
 }
 
+/** The sequence numbers of entries of a conversation, by their ids. Missing ones are absent. */
+export async function findSeqs(
+  store: Store,
+  ref: Omit<TranscriptRef, "transcript">,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (let from = 0; from < ids.length; from += seqsAtOnce) {
+    const rows = await store.db
+      .selectFrom("entries")
+      .select(["id", "seq"])
+      .where("agent", "=", ref.agent)
+      .where("conversation", "=", ref.conversation)
+      .where("id", "in", ids.slice(from, from + seqsAtOnce))
+      .execute();
+    for (const row of rows) found.set(row.id, row.seq);
+  }
+  return found;
+}
+
 /** Reads entries by sequence number, in log order. Missing ones are skipped, and `parentId` is not set. */
 export async function readEntries(
   store: Store,

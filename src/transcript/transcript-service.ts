@@ -21,11 +21,21 @@ import {
   saveCheckpoint,
 } from "./branch.ts";
 import type { ContentForm } from "./codec.ts";
+import { changeStates, listStates, readStates, type StateChange } from "./conversation-state.ts";
 import { type ExportFormat, exportConversation } from "./export/export-conversation.ts";
 import { findTime } from "./find-time.ts";
 import { describeFileHandler, describeFileKind } from "./large-content/describe-file.ts";
 import { isInherited, readActivePath, readBranchPath } from "./path.ts";
-import { findEntry, type Page, readAfter, readEntries, readTail, walkBranch } from "./read.ts";
+import {
+  findEntry,
+  findSeqs,
+  type Page,
+  readAfter,
+  readEntries,
+  readTail,
+  walkBranch,
+  walkConversation,
+} from "./read.ts";
 
 const compactionsMax = 20;
 
@@ -79,6 +89,8 @@ export interface TranscriptService {
   findTime(session: TranscriptSession, time: number): Promise<number | undefined>;
   /** All entries of the active branch, in pages, oldest first. */
   walk(session: TranscriptSession): AsyncGenerator<Entry[]>;
+  /** All entries of the conversation on all branches, in pages, in the order in which they were written. */
+  walkAll(session: TranscriptSession): AsyncGenerator<Entry[]>;
   entry(session: TranscriptSession, id: string): Promise<Entry>;
   /** Who said messages of an agent, by sequence number. The caller has checked that they are visible. */
   speakers(agent: string, seqs: readonly number[]): Promise<Map<number, Speaker>>;
@@ -92,7 +104,30 @@ export interface TranscriptService {
   saveCheckpoint(session: TranscriptSession, name: string, data?: JsonValue): Promise<void>;
   restoreCheckpoint(session: TranscriptSession, name: string): Promise<JsonValue>;
   checkpoints(session: TranscriptSession): Promise<{ name: string; time: number }[]>;
+  /** Entries of this conversation by sequence number, in log order, on any branch. Missing ones are skipped. */
+  entries(session: TranscriptSession, seqs: readonly number[]): Promise<Entry[]>;
+  /** The sequence numbers of entries of this conversation, by their ids. Missing ones are absent. */
+  findSeqs(session: TranscriptSession, ids: readonly string[]): Promise<Map<string, number>>;
+  /** The state that a host keeps with a conversation, by name. It is deleted with the conversation. */
+  readonly states: ConversationStates;
   export(session: TranscriptSession, format: ExportFormat): AsyncGenerator<string>;
+}
+
+/** Named JSON values of a conversation. No model sees them, and no search finds them. */
+export interface ConversationStates {
+  /** The states with these names; missing ones are absent from the result. */
+  read(session: TranscriptSession, names: readonly string[]): Promise<Map<string, JsonValue>>;
+  /** The names that start with `prefix`, in no particular order. */
+  list(session: TranscriptSession, prefix: string): Promise<string[]>;
+  /**
+   * Reads states and writes what `change` makes of them, in one transaction: concurrent changes of a conversation run one
+   * after the other. Undefined removes a state.
+   */
+  change(
+    session: TranscriptSession,
+    names: readonly string[],
+    change: (current: ReadonlyMap<string, JsonValue>) => StateChange,
+  ): Promise<void>;
 }
 
 /** Appends on behalf of the other modules: the one way entries are written outside an import. */
@@ -146,6 +181,7 @@ export function createTranscriptService(options: TranscriptServiceOptions): Tran
     },
     findTime: (session, time) => findTime(store, session, time),
     walk: (session) => walkBranch(store, session),
+    walkAll: (session) => walkConversation(store, session),
     entry: async (session, id) => {
       const seq = /^msg#(\d+)$/.exec(id)?.[1];
       const by = seq === undefined ? { conversation: session.conversation, id } : { seq: Number(seq) };
@@ -182,6 +218,16 @@ export function createTranscriptService(options: TranscriptServiceOptions): Tran
     saveCheckpoint: (session, name, data) => saveCheckpoint(store, session, name, store.clock, data),
     restoreCheckpoint: (session, name) => restoreCheckpoint(store, session, name),
     checkpoints: (session) => listCheckpoints(store, session),
+    async entries({ agent, conversation }, seqs) {
+      const found = await readEntries(store, agent, seqs);
+      return found.filter((entry) => entry.conversation === conversation);
+    },
+    findSeqs: (session, ids) => findSeqs(store, session, ids),
+    states: {
+      read: (session, names) => readStates(store, session, names),
+      list: (session, prefix) => listStates(store, session, prefix),
+      change: (session, names, change) => changeStates(store, session, names, change),
+    },
     export: (session, format) =>
       exportConversation(
         store,

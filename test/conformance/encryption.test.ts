@@ -64,6 +64,7 @@ onEveryEngine("encryption", (get) => {
   /** Writes something into every table that holds text. */
   const fill = async (varve: Varve) => {
     const session = await varve.sessions.resolve({ key: "agent:main:main" });
+    await varve.transcripts.states.change(session, ["note"], () => ({ note: `The ${secret} of a graph.` }));
     const lines = Array.from({ length: 30 }, (_, index) => ({
       role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
       content: `Line ${index}: the ${secret} sleeps on the ice for a long time. `.repeat(20),

@@ -72,4 +72,29 @@ describe.skipIf(program === undefined)("Varve in an OpenClaw that was used befor
     await openclaw.stop();
     expect(await compare()).toMatchObject({ ...whole, sessions: 2 });
   });
+
+  test("a heartbeat is stored like every turn", async () => {
+    await openclaw.start();
+    const before = model.requests.length;
+    await openclaw.call("wake", { mode: "now", text: "Look at the mill." });
+    // Nobody waits for the turn of a heartbeat: the next turn of its session begins when it has ended.
+    while (model.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 100));
+    await openclaw.send("main", "agent:main:main", "Is all well?");
+    await openclaw.stop();
+    expect(await compare()).toMatchObject({ ...whole, sessions: 3 });
+  });
+
+  test("varve doctor says that OpenClaw put the engine in quarantine, and why", async () => {
+    const [file, settings] = [join(openclaw.home, "openclaw.json"), join(varveHome, "config.yaml")];
+    writeFileSync(file, readFileSync(file, "utf8").replace('"contextEngine": "legacy"', '"contextEngine": "varve"'));
+    const text = readFileSync(settings, "utf8");
+    writeFileSync(settings, `database: ${join(file, "varve.db")}\n${text}`);
+    await openclaw.start();
+    await openclaw.call("sessions.compact", { key });
+    writeFileSync(settings, text);
+    const args = [varveProgram, "doctor", "--home", varveHome];
+    const doctor = await run(process.execPath, args, { env: openclaw.env }).catch((error: { stdout: string }) => error);
+    expect(doctor.stdout).toMatch(/Quarantined: factory failed \(.*varve\.db/);
+    await openclaw.stop();
+  });
 });

@@ -16,6 +16,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "@decimalturn/toml-patch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openVarve } from "../../src/index.ts";
+import { writeLcmDatabase } from "../support/lcm-database.ts";
 
 const program = fileURLToPath(new URL("../../bin/varve.js", import.meta.url));
 let user: string;
@@ -223,5 +225,66 @@ describe("claude-code next to the person's own files", () => {
       expect(ran).toEqual({ code: 0, stdout: "", stderr: "" });
     }
     expect(existsSync(join(user, "it's here", "logs", "hook.log"))).toBe(true);
+  });
+});
+
+describe("pi next to the person's own files", () => {
+  test("leaves other extensions, settings and servers alone", async () => {
+    const agent = join(user, ".pi", "agent");
+    const own = {
+      "settings.json": '{ "compaction": {} /* mine */ }',
+      "mcp.json": '{"mcpServers": {"mine": {}}}',
+      "extensions/mine.js": "export default () => undefined;\n",
+    };
+    mkdirSync(join(agent, "extensions"), { recursive: true });
+    for (const [name, text] of Object.entries(own)) writeFileSync(join(agent, name), text);
+    expect((await setup("pi", "--yes")).code).toBe(0);
+    expect(files().map((file) => file.slice(agent.length + 1))).toContain("extensions/varve.js");
+    expect((await setup("pi", "--remove", "--yes")).code).toBe(0);
+    expect(files()).toHaveLength(3);
+    for (const [name, text] of Object.entries(own)) expect(readFileSync(join(agent, name), "utf8")).toBe(text);
+  });
+});
+
+describe("openclaw with the plugins that it replaces", () => {
+  const config = {
+    "lossless-claw": { enabled: true, config: { contextThreshold: 0.6, freshTailCount: 12, other: 1 } },
+    "memory-lancedb-pro": { enabled: true, config: { autoRecall: false } },
+  };
+  const text = `{\n  // mine\n  "plugins": {\n    "slots": { "memory": "memory-lancedb-pro" },\n    "entries": ${JSON.stringify(config)}\n  },\n}\n`;
+
+  test("takes over their data and equal settings, and leaves theirs as they are", async () => {
+    const home = join(user, ".openclaw");
+    mkdirSync(join(home, "agents", "main", "sessions"), { recursive: true });
+    writeFileSync(join(home, "agents", "main", "sessions", "sessions.json"), "{}");
+    writeFileSync(join(home, "openclaw.json"), text);
+    const messages = Array.from({ length: 16 }, (_, index) => ({
+      role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
+      content: `Line ${index} about the walnut tree.`,
+    }));
+    const file = join(home, "lcm.db");
+    writeLcmDatabase(file, { sessionId: "s1", key: "agent:main:telegram:direct:7", messages });
+    const before = readFileSync(file);
+    mkdirSync(join(home, "memory", "lancedb-pro", "memories.lance"), { recursive: true });
+
+    const ran = await setup("openclaw", "--yes", "--json", "--from", "lossless-claw,memory-lancedb-pro");
+    // The reader of LanceDB is a package of its own: what could not be read is said, with what to do.
+    const { followed } = JSON.parse(ran.stdout) as { followed: { failure: string } };
+    expect(followed.failure).toContain("npm install @lancedb/lancedb");
+    const varve = await openVarve({ home: join(user, ".varve"), background: false });
+    const session = await varve.sessions.get("agent:main:telegram:direct:7");
+    const { summaries } = await varve.context.overview(session);
+    await varve.close();
+    expect([session.messageCount, summaries.length]).toEqual([16, 2]);
+    const settings = readFileSync(join(user, ".varve", "config.yaml"), "utf8");
+    expect(settings).toMatch(/contextThreshold: 0\.6[\s\S]*freshTailCount: 12/);
+    expect(settings).toMatch(/recall: false/);
+    expect(settings).not.toContain("other");
+    expect(readFileSync(join(home, "openclaw.json"), "utf8")).toContain('"lossless-claw":{"enabled":false');
+    expect(readFileSync(file).equals(before)).toBe(true);
+
+    expect((await setup("openclaw", "--remove", "--yes")).code).toBe(0);
+    expect(readFileSync(join(home, "openclaw.json"), "utf8")).toBe(text);
+    expect(readFileSync(file).equals(before)).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
 import { listConfig, loadConfig, resolveHome, setConfigValue } from "../../config/index.ts";
+import { toVarveError } from "../../domain/index.ts";
 import type { Setup } from "../../plugins/index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import type { Output } from "../output.ts";
@@ -30,7 +31,8 @@ export async function followUp(
     );
     return { settings, imported };
   } catch (error) {
-    const failure = error instanceof Error ? error.message : String(error);
+    const { message, remedy } = toVarveError(error);
+    const failure = remedy === undefined ? message : `${message} ${remedy}`;
     output.say(
       `The history was not imported completely: ${failure}\n` +
         `Run \`varve import ${follow.importPaths.join(" ")}\` to continue.`,

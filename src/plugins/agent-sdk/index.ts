@@ -3,7 +3,7 @@ export { type AgentOptions, type VarveAgentOptions, varveAgentOptions } from "./
 export {
   createSessionStore,
   type SessionStoreOptions,
-  type StoreEntry,
   type StoreKey,
   type VarveSessionStore,
 } from "./session-store.ts";
+export type { StoreEntry } from "./store-entry.ts";

@@ -10,20 +10,14 @@ import {
 } from "../../domain/index.ts";
 import { type Entry, type Session, type Varve, VarveError } from "../../index.ts";
 import { findSession } from "../find-session.ts";
+import { findRewind } from "./rewinds.ts";
+import type { StoreEntry } from "./store-entry.ts";
 
 /** Names a transcript of the Agent SDK: the main one of a session, or with `subpath` one of its sub-agents. */
 export interface StoreKey {
   projectKey: string;
   sessionId: string;
   subpath?: string;
-}
-
-/** A line of a transcript: any JSON object with a type. */
-export interface StoreEntry {
-  type: string;
-  uuid?: string;
-  timestamp?: string;
-  [field: string]: unknown;
 }
 
 /** `sessionStore` of the Agent SDK's options. */
@@ -102,14 +96,15 @@ export function createSessionStore({ varve, agent }: SessionStoreOptions): Varve
         if (entries.length === 0) return;
         const session = await open(key);
         await addSubpath(key);
-        await varve.transcripts.append(session, entries.map(toDraft));
+        await varve.transcripts.append(session, await placeDrafts(varve, session, entries));
         if (entries.some(endsTurn)) await varve.context.afterTurn(session);
       }),
     async load(key) {
       const session = await find(key);
       if (!session) return null;
       const entries: StoreEntry[] = [];
-      for await (const page of varve.transcripts.walk(session)) {
+      // Every line in the order in which it was written, also those of other branches: the SDK finds its own way.
+      for await (const page of varve.transcripts.walkAll(session)) {
         for (const entry of page) {
           const read = toStoreEntry(entry);
           if (read) entries.push(read);
@@ -145,6 +140,18 @@ export function createSessionStore({ varve, agent }: SessionStoreOptions): Varve
       await varve.sessions.delete(main);
     },
   };
+}
+
+/** Lines as entries; a prompt that goes back in the conversation continues after the line that it answers. */
+async function placeDrafts(varve: Varve, session: Session, entries: readonly StoreEntry[]): Promise<EntryDraft[]> {
+  const drafts: EntryDraft[] = [];
+  const added = new Set<string>();
+  for (const entry of entries) {
+    const parentId = await findRewind(varve, session, entry, added);
+    drafts.push({ ...toDraft(entry), ...(parentId === undefined ? {} : { parentId }) });
+    if (entry.uuid !== undefined) added.add(entry.uuid);
+  }
+  return drafts;
 }
 
 /** The key that an import of Claude Code's own file has, and one of its own where that belongs to somebody else. */

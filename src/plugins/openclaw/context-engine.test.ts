@@ -9,6 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => host.close());
 
+const noParent = () => undefined;
 const key = "agent:main:t1";
 const place = { sessionId: "agent-main-t1", sessionKey: key, sessionTarget: { agentId: "main", sessionKey: key } };
 
@@ -83,7 +84,7 @@ test("internal and incognito sessions are not stored", async () => {
     expect(await engine.commitTurn(turn)).toEqual({ status: "committed" });
     expect(await engine.bootstrap(turn)).toMatchObject({ bootstrapped: false });
     expect((await engine.assemble({ ...turn, messages: [user("x")] })).messages).toEqual([user("x")]);
-    expect(createTools(host.settings, { sessionKey: name })).toBeNull();
+    expect(createTools(host.settings, { sessionKey: name }, noParent)).toBeNull();
   }
   expect((await (await host.openVarve()).search.find("secret")).results).toEqual([]);
 });
@@ -94,7 +95,7 @@ test("a sub-agent belongs to its parent and reads its history while it runs", as
   const child = "agent:main:subagent:c1";
   await engine.prepareSubagentSpawn({ parentSessionKey: key, childSessionKey: child });
   const context = { agentId: "main", sessionKey: child, sessionId: "agent-main-subagent-c1" };
-  const tools = createTools(host.settings, context) ?? [];
+  const tools = createTools(host.settings, context, noParent) ?? [];
   expect(tools.map(({ name }) => name)).toContain("lcm_expand");
   expect(tools.map(({ name }) => name)).not.toContain("lcm_expand_query");
   const grep = tools.find(({ name }) => name === "lcm_grep");
@@ -105,9 +106,27 @@ test("a sub-agent belongs to its parent and reads its history while it runs", as
   await expect(grep?.execute("2", { pattern: "B12" })).rejects.toThrow("has ended");
 });
 
+test("a sub-agent keeps its grant when OpenClaw starts again", async () => {
+  const child = "agent:main:subagent:c2";
+  host.findParent = (_agent, sessionKey) => (sessionKey === child ? key : undefined);
+  const engine = await host.createEngine();
+  await engine.commitTurn(host.addTurn(key, [user("The gate is B12."), reply("Noted.")]));
+  await engine.prepareSubagentSpawn({ parentSessionKey: key, childSessionKey: child });
+  await host.restart();
+  const tools = createTools(host.settings, { agentId: "main", sessionKey: child }, host.findParent) ?? [];
+  expect(tools.map(({ name }) => name)).toContain("lcm_expand");
+  const grep = tools.find(({ name }) => name === "lcm_grep");
+  expect((await grep?.execute("1", { pattern: "B12" }))?.content[0]?.text).toContain("The gate is");
+  await host.restart();
+  await (await host.createEngine()).onSubagentEnded({ childSessionKey: child, reason: "completed" });
+  const [grant] = await (await host.openVarve()).grants.list();
+  expect(grant?.state).toBe("revoked");
+});
+
 test("tools answer in the session they are called in, and say what is wrong with an input", async () => {
   await (await host.createEngine()).commitTurn(host.addTurn(key, [user("The gate is B12."), reply("Noted.")]));
-  const tools = createTools(host.settings, { agentId: "main", sessionKey: key, sessionId: "agent-main-t1" }) ?? [];
+  const tools =
+    createTools(host.settings, { agentId: "main", sessionKey: key, sessionId: "agent-main-t1" }, noParent) ?? [];
   expect(tools.map(({ name }) => name).toSorted()).toEqual(
     toolNames.filter((name) => name !== "lcm_expand").toSorted(),
   );

@@ -7,7 +7,7 @@ import type { AssembleParams, AssembleResult, ContextEngine, HostLogger, Session
 import type { PluginSettings } from "./plugin-settings.ts";
 import { findStoredSession, isRecorded, readAgentOfKey } from "./recorded-sessions.ts";
 import { getSharedState, openSharedEngine, recordFailure } from "./shared-engine.ts";
-import { endSubagent, prepareSubagent } from "./subagents.ts";
+import { endSubagent, type FindParent, prepareSubagent } from "./subagents.ts";
 import { assembleView, fitHostMessages } from "./view.ts";
 
 export const engineId = "varve";
@@ -18,8 +18,7 @@ export interface EngineOptions {
   logger: HostLogger;
   /** The folder of the agent's state. */
   agentDir: string | undefined;
-  /** The key of the session that started a sub-agent, as OpenClaw's store has it. */
-  findParent(agentId: string, sessionKey: string): string | undefined;
+  findParent: FindParent;
 }
 
 type Place = FollowRequest["target"];
@@ -133,12 +132,12 @@ export async function createContextEngine(options: EngineOptions): Promise<Conte
       } catch (error) {
         logger.warn(`[varve] ${params.childSessionKey} cannot read its parent's history: ${describeError(error)}`);
       }
-      return { rollback: () => endSubagent(varve, params.childSessionKey) };
+      return { rollback: () => endSubagent(varve, params.childSessionKey, options.findParent) };
     },
 
     async onSubagentEnded({ childSessionKey }) {
       try {
-        await endSubagent(varve, childSessionKey);
+        await endSubagent(varve, childSessionKey, options.findParent);
       } catch (error) {
         logger.warn(`[varve] The grant of ${childSessionKey} could not be ended: ${describeError(error)}`);
       }

@@ -6,12 +6,14 @@ import { createContextEngine } from "./context-engine.ts";
 import type { CommitParams, ContextEngine } from "./host-types.ts";
 import { parsePluginSettings } from "./plugin-settings.ts";
 import { closeSharedEngine, getSharedState, openSharedEngine } from "./shared-engine.ts";
+import type { FindParent } from "./subagents.ts";
 
 /** What OpenClaw is for the plugin: transcripts, and a log. */
 export class FakeHost {
   readonly home = mkdtempSync(join(tmpdir(), "varve-openclaw-host-"));
   readonly settings = parsePluginSettings({ home: join(this.home, "varve") });
   readonly logged: string[] = [];
+  findParent: FindParent = () => undefined;
   readonly #events = new Map<string, JsonObject[]>();
 
   constructor() {
@@ -36,7 +38,7 @@ export class FakeHost {
   createEngine(): Promise<ContextEngine> {
     const log = (text: string) => this.logged.push(text);
     const logger = { info: log, warn: log, error: log };
-    return createContextEngine({ settings: this.settings, logger, agentDir: this.home, findParent: () => undefined });
+    return createContextEngine({ settings: this.settings, logger, agentDir: this.home, findParent: this.findParent });
   }
 
   /** Adds messages to a transcript, and gives what OpenClaw commits for them. */
@@ -62,6 +64,12 @@ export class FakeHost {
 
   addEvent(sessionKey: string, event: JsonObject): void {
     this.#events.get(sessionKey.replaceAll(":", "-"))?.push(event);
+  }
+
+  /** Ends what a process has in its memory. */
+  async restart(): Promise<void> {
+    await closeSharedEngine();
+    getSharedState().subagents.clear();
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import { createMemoryCapability } from "./memory-capability.ts";
 import { parsePluginSettings } from "./plugin-settings.ts";
 import { registerRecallHooks } from "./recall-hooks.ts";
 import { closeSharedEngine, getSharedState } from "./shared-engine.ts";
+import type { FindParent } from "./subagents.ts";
 import { createTools, toolNames } from "./tools.ts";
 
 /**
@@ -15,20 +16,16 @@ export function registerVarve(api: PluginApi, loadSdk: () => Promise<HostSdk>): 
   getSharedState().loadSdk = loadSdk;
   const settings = parsePluginSettings(api.pluginConfig);
   const { logger } = api;
+  const findParent: FindParent = (agentId, sessionKey) => {
+    const entry = api.runtime?.agent?.session?.getSessionEntry?.({ agentId, sessionKey });
+    const parent = isJsonObject(entry) ? (entry.spawnedBy ?? entry.parentSessionKey) : undefined;
+    return typeof parent === "string" ? parent : undefined;
+  };
   api.registerContextEngine(engineId, ({ agentDir }) =>
-    createContextEngine({
-      settings,
-      logger,
-      agentDir,
-      findParent(agentId, sessionKey) {
-        const entry = api.runtime?.agent?.session?.getSessionEntry?.({ agentId, sessionKey });
-        const parent = isJsonObject(entry) ? (entry.spawnedBy ?? entry.parentSessionKey) : undefined;
-        return typeof parent === "string" ? parent : undefined;
-      },
-    }),
+    createContextEngine({ settings, logger, agentDir, findParent }),
   );
   api.registerMemoryCapability(createMemoryCapability(settings, logger));
-  api.registerTool((context) => createTools(settings, context), { names: toolNames });
+  api.registerTool((context) => createTools(settings, context, findParent), { names: toolNames });
   api.registerService?.({ id: "varve", start: () => undefined, stop: closeSharedEngine });
   if (!holdsContextSlot(api)) registerRecallHooks(api, settings);
 }

@@ -3,7 +3,8 @@ import { allTools, describeCompactly, openToolbox } from "../../tools/index.ts";
 import type { HostTool, ToolContext } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
 import { findStoredSession, isRecorded, readAgentOfKey } from "./recorded-sessions.ts";
-import { getSharedState, openSharedEngine } from "./shared-engine.ts";
+import { getSharedState, openSharedEngine, type Subagent } from "./shared-engine.ts";
+import { type FindParent, findSubagent } from "./subagents.ts";
 
 /** The tools that OpenClaw offers; its manifest must list them too. `lcm_expand` is for sub-agents. */
 export const toolNames = [
@@ -21,12 +22,12 @@ export const toolNames = [
 const definitions = allTools.filter(({ name }) => toolNames.includes(name));
 
 /** The tools of a session, as OpenClaw offers them. A sub-agent reads the history of its parent with its grant. */
-export function createTools(settings: PluginSettings, context: ToolContext): HostTool[] | null {
+export function createTools(settings: PluginSettings, context: ToolContext, findParent: FindParent): HostTool[] | null {
   if (!isRecorded(context.sessionKey)) return null;
-  const grant =
-    context.sessionKey === undefined ? undefined : getSharedState().subagents.get(context.sessionKey)?.grant;
+  const isDelegated = mayHaveGrant(context.sessionKey);
+  const known = context.sessionKey === undefined ? undefined : getSharedState().subagents.get(context.sessionKey);
   return definitions
-    .filter(({ name }) => (grant === undefined ? name !== "lcm_expand" : name !== "lcm_expand_query"))
+    .filter(({ name }) => name !== (isDelegated ? "lcm_expand_query" : "lcm_expand"))
     .map(({ name, title, ...tool }) => ({ name, label: title, ...describeCompactly(tool) }))
     .map(({ name, label, description, input }) => ({
       name,
@@ -35,22 +36,44 @@ export function createTools(settings: PluginSettings, context: ToolContext): Hos
       parameters: input,
       catalogMode: "direct-only",
       async execute(_callId, given, signal) {
-        const { markdown, structured } = await runTool(settings, context, { name, input: given, grant, signal });
+        const { markdown, structured } = await runTool(settings, context, {
+          name,
+          input: given,
+          known,
+          findParent,
+          signal,
+        });
         return { content: [{ type: "text", text: markdown }], details: structured };
       },
     }));
 }
 
+/** Whether a session is a sub-agent's with a grant. After a restart only the store knows; its key says it may have one. */
+function mayHaveGrant(sessionKey: string | undefined): sessionKey is string {
+  if (sessionKey === undefined) return false;
+  const known = getSharedState().subagents.get(sessionKey);
+  return known ? known.grant !== undefined : sessionKey.includes(":subagent:");
+}
+
 interface ToolCall {
   name: string;
   input: unknown;
-  grant: string | undefined;
+  /** The sub-agent when the tools were created; its grant may have ended meanwhile. */
+  known: Subagent | undefined;
+  findParent: FindParent;
   signal: AbortSignal | undefined;
 }
 
 /** Runs a tool where it was called: in its session, with a grant, or for the whole agent before its first turn. */
-async function runTool(settings: PluginSettings, context: ToolContext, { name, input, grant, signal }: ToolCall) {
+async function runTool(
+  settings: PluginSettings,
+  context: ToolContext,
+  { name, input, known, findParent, signal }: ToolCall,
+) {
   const varve = await openSharedEngine(settings);
+  const { sessionKey } = context;
+  const subagent = known ?? (mayHaveGrant(sessionKey) ? await findSubagent(varve, sessionKey, findParent) : undefined);
+  const grant = subagent?.grant;
   const agent = (context.agentId ?? readAgentOfKey(context.sessionKey) ?? varve.settings.config.agent).toLowerCase();
   const isDelegated = grant !== undefined && name.startsWith("lcm_");
   const session =

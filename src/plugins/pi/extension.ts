@@ -51,9 +51,13 @@ export function createPiExtension(options: OpenOptions = {}): (pi: PiApi) => voi
 
     pi.on(
       "session_start",
-      guard(async () => {
+      guard(async (_: unknown, context) => {
         shown.clear();
         const varve = await engine.open();
+        if (context.sessionManager.getSessionFile() === undefined) {
+          const text = "Varve does not store this session, because pi keeps no file of it (--no-session).";
+          if (context.hasUI) context.ui.notify(text, "info");
+        }
         if (hasTools) return;
         hasTools = true;
         for (const tool of await createTools(varve)) pi.registerTool(tool);

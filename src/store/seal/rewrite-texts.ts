@@ -8,6 +8,7 @@ const chunk = 200;
 /** The columns that identify a row of each table. */
 const keys: Readonly<Record<string, readonly string[]>> = {
   entries: ["seq"],
+  checkpoints: ["agent", "conversation", "name"],
   files: ["agent", "id"],
   summaries: ["agent", "id"],
   memories: ["num"],

@@ -1,6 +1,7 @@
 /** The columns that hold what people and models wrote. The word index and the vectors cannot be sealed and searched. */
 export const sealedColumns: Readonly<Record<string, readonly string[]>> = {
   entries: ["payload"],
+  checkpoints: ["data"],
   files: ["name", "summary", "model_summary", "content"],
   summaries: ["content"],
   memories: ["abstract", "overview", "content"],
