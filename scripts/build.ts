@@ -37,6 +37,7 @@ const bundle = await rolldown({
     "embed-worker": "dist/models/embed/embed-worker.js",
     "match-worker": "dist/context/history/grep/match-worker.js",
     "attack-worker": "dist/benchmarks/attack/attack-worker.js",
+    "serve-worker": "dist/benchmarks/scale/serve-worker.js",
   },
   platform: "node",
   // The main file of jsonc-parser loads its parts in a way that cannot be bundled; its ES module can.

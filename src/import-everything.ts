@@ -6,6 +6,9 @@ import { type ImportRequest, importTranscripts } from "./session/index.ts";
 import type { Store } from "./store/index.ts";
 import { type ImportReport, LcmStore } from "./transcript/index.ts";
 
+/** Importing this many messages at once is a bulk load. */
+const bulkMessages = 10_000;
+
 export async function importEverything(
   engine: { store: Store; config: Config; home: string },
   paths: string[],
@@ -28,6 +31,7 @@ export async function importEverything(
     report.quarantined += found.broken.length;
     report.broken.push(...found.broken.map((one) => ({ path, ...one })));
   }
+  if (!request.dryRun && report.imported >= bulkMessages) await engine.store.settleBulkLoad();
   return report;
 }
 

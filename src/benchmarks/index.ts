@@ -5,5 +5,6 @@ export { benchAttack } from "./attack/bench-attack.ts";
 export { benchContext, type ContextBench } from "./context.ts";
 export { benchMemory, type MemoryBench } from "./memory/index.ts";
 export { benchRecall, type RecallBench } from "./recall.ts";
+export { benchScale, type ScalePart, scaleParts } from "./scale/index.ts";
 export { benchSpeed, type SpeedPart, speedParts } from "./speed.ts";
 export { benchTurns, type TurnsBenchOptions } from "./turns.ts";

@@ -39,6 +39,7 @@ export const commandRights: Readonly<Record<string, readonly Right[]>> = {
   backup: ["admin"],
   restore: ["admin"],
   "db check": ["admin"],
+  "db vectors": ["admin"],
   "db keygen": ["admin"],
   "db seal": ["admin"],
   "db grants": ["admin"],

@@ -64,6 +64,7 @@ export const examples: Record<string, string[]> = {
   backup: ["varve backup ./copy.db", "varve backup --portable"],
   restore: ["varve restore ./copy.db --yes"],
   "db check": ["varve db check"],
+  "db vectors": ["varve db vectors"],
   "db keygen": ["varve db keygen --out ./sealed.key"],
   "db seal": ["varve config set encryption.key file:../sealed.key --home ./sealed", "varve db seal --home ./sealed"],
   "secrets list": [
@@ -82,5 +83,8 @@ export const examples: Record<string, string[]> = {
   hook: ["varve hook Stop"],
   chat: ['varve chat "What was message 3 about?"', "varve chat /status"],
   demo: ["varve demo"],
-  bench: ["varve bench speed --sizes 2000"],
+  bench: [
+    "varve bench speed --sizes 2000",
+    "varve bench scale --only growth --sizes 1000,2000 --database ./scale.db --plot ./scale.svg",
+  ],
 };

@@ -246,8 +246,11 @@ function addDatabaseCommands(program: Command): void {
     .command("db")
     .description("Check the database, and prepare a role for a gateway with many tenants");
   db.command("check")
-    .description("Check that the database keeps tenants apart; fails when it does not")
+    .description("Check that the database keeps tenants apart, which fails when it does not, and how it stores vectors")
     .action(async (flags) => (await load()).checkCommand(flags));
+  db.command("vectors")
+    .description("Move vectors into pgvector and index agents with many; a gateway does it in the background")
+    .action(async (flags) => (await load()).vectorsCommand(flags));
   db.command("keygen")
     .description("Print a new key for encryption.key, or write it to a file that only you can read")
     .option("--out <file>", "write it to a new file instead")
@@ -328,14 +331,28 @@ function addBenchCommand(program: Command): void {
     .command("bench")
     .description("Run a benchmark and its baseline in the same run")
     .addArgument(
-      new Argument("<what>", "the benchmark").choices(["speed", "context", "recall", "memory", "turns", "attack"]),
+      new Argument("<what>", "the benchmark").choices([
+        "speed",
+        "context",
+        "recall",
+        "memory",
+        "turns",
+        "attack",
+        "scale",
+      ]),
     )
-    .option("--sizes <list>", "speed: numbers of messages, comma-separated", "10000,100000")
+    .option(
+      "--sizes <list>",
+      "speed and scale: numbers of messages, comma-separated; scale: of one growing database",
+      "10000,100000",
+    )
+    .option("--vectors <n>", "scale: how many messages have vectors, 100,000 by default", parseWholeNumber(1_000))
+    .option("--plot <file>", "scale: where the growth is drawn as SVG, varve-scale.svg by default")
     .option("--large", "speed: measure 1,000,000 messages as well")
     .option("--no-baselines", "recall: skip the baselines")
     .option(
       "--only <list>",
-      "only these parts, comma-separated; speed: ingest, process, hybrid, recall, memory; attack: attack, or its kinds patterns, bodies, tokens, slow, depth, and access",
+      "only these parts, comma-separated; speed: ingest, process, hybrid, recall, memory; scale: growth, vectors; attack: attack, or its kinds patterns, bodies, tokens, slow, depth, and access",
     )
     .option(
       "--datasets <list>",

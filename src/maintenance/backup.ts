@@ -177,6 +177,7 @@ async function restoreFromDump(loaded: LoadedConfig, file: string, sources: Rest
     await store.transaction((tx) => restoreDump(tx, store.engine, file));
     await store.rebuildText((rows) => indexWordsForRows(store, rows));
     await rebuildMemoryText(store);
+    await store.settleBulkLoad();
     return { from: file, kept, messages: await countMessages(store) };
   } finally {
     await store.close();

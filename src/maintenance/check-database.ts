@@ -1,4 +1,4 @@
-import { type Store, schemaVersion } from "../store/index.ts";
+import { type Store, schemaVersion, type VectorStorage } from "../store/index.ts";
 
 export interface DatabaseCheck {
   engine: string;
@@ -7,6 +7,8 @@ export interface DatabaseCheck {
   role?: string;
   /** The id of the key that texts are encrypted with; absent when they are plain. */
   encryptedWith?: string;
+  /** How vectors are stored, with advice. */
+  vectors: VectorStorage;
   /** What has to be changed before several tenants may share the database. */
   faults: string[];
 }
@@ -19,6 +21,7 @@ export async function checkDatabase(store: Store): Promise<DatabaseCheck> {
     schemaVersion: await schemaVersion(store.db, store.engine),
     ...(role === undefined ? {} : { role }),
     ...(store.sealedWith === undefined ? {} : { encryptedWith: store.sealedWith }),
+    vectors: await store.describeVectors(),
     faults,
   };
 }

@@ -2,7 +2,7 @@ import type { AuditLog } from "../audit/index.ts";
 import type { Config } from "../config/index.ts";
 import { newId, parseDuration, roles } from "../domain/index.ts";
 import { eraseMemoryVersions } from "../memory/index.ts";
-import { dropLease, type Store, takeLease } from "../store/index.ts";
+import { dropLease, type Store, type Tx, takeLease } from "../store/index.ts";
 import { redactEntries } from "../transcript/index.ts";
 
 /** What retention removed; a kind without a period is absent. */
@@ -16,6 +16,9 @@ export interface RetentionReport {
     summariesKept: number;
   };
   memories?: { removed: number };
+  /** Answered messages of the inbox. */
+  inbox?: { removed: number };
+  /** Results of turns; answered messages too when these have no period of their own. */
   turns?: { removed: number };
   audit?: { removed: number };
 }
@@ -32,22 +35,28 @@ const summaryPlaceholder = "[This summary was removed: its messages are older th
 const removedQuality = '{"faults":[],"removed":true}';
 const cursorName = "retention_messages";
 const pageRows = 500;
+const deletedRows = 5_000;
 const leaseMs = 600_000;
 /** Entries with content. Others only place messages in the conversation. */
 const contentKinds = [...roles, "custom_message", "custom", "compaction", "branch_summary", "label"];
 
 /** Removes what is older than the periods of the settings. Undefined when another process is doing it. */
 export async function applyRetention({ store, config, audit }: RetentionTarget): Promise<RetentionReport | undefined> {
-  const { messages, memories, turns, audit: auditPeriod } = config.retention;
+  const { messages, memories, inbox, turns, audit: auditPeriod } = config.retention;
   const now = store.clock.now();
   const before = (period: string) => now - (parseDuration(period) ?? 0);
+  const removeResults = async (period: string): Promise<number> => {
+    const answered = inbox === undefined ? await removeInbox(store, before(period)) : 0;
+    return answered + (await removeTurns(store, before(period)));
+  };
   const lease = await takeLease(store, "retention", newId(store.clock, store.random), now, leaseMs);
   if (lease === undefined) return undefined;
   try {
     return {
       ...(messages === undefined ? {} : { messages: await removeMessages(store, before(messages)) }),
       ...(memories === undefined ? {} : { memories: await removeMemories(store, before(memories)) }),
-      ...(turns === undefined ? {} : { turns: await removeTurns(store, before(turns)) }),
+      ...(inbox === undefined ? {} : { inbox: { removed: await removeInbox(store, before(inbox)) } }),
+      ...(turns === undefined ? {} : { turns: { removed: await removeResults(turns) } }),
       ...(auditPeriod === undefined ? {} : { audit: { removed: await audit.removeBefore(before(auditPeriod)) } }),
     };
   } finally {
@@ -146,16 +155,52 @@ async function removeMemories(store: Store, cutoff: number): Promise<{ removed: 
   });
 }
 
-async function removeTurns(store: Store, cutoff: number): Promise<{ removed: number }> {
-  return store.transaction(async ({ db }) => {
-    const inbox = await db
+/** Answered messages only: one that waits or runs stays, however old it is. */
+function removeInbox(store: Store, cutoff: number): Promise<number> {
+  return removePages(store, (db) =>
+    db
       .deleteFrom("inbox")
-      .where("state", "=", "done")
-      .where("updated_at", "<", cutoff)
-      .executeTakeFirstOrThrow();
-    const turns = await db.deleteFrom("turns").where("created_at", "<", cutoff).executeTakeFirstOrThrow();
-    return { removed: Number(inbox.numDeletedRows) + Number(turns.numDeletedRows) };
-  });
+      .where("num", "in", (eb) =>
+        eb
+          .selectFrom("inbox")
+          .select("num")
+          .where("state", "=", "done")
+          .where("updated_at", "<", cutoff)
+          .orderBy("updated_at")
+          .limit(deletedRows),
+      ),
+  );
+}
+
+function removeTurns(store: Store, cutoff: number): Promise<number> {
+  return removePages(store, (db) =>
+    db
+      .deleteFrom("turns")
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple("agent", "conversation", "key"),
+          "in",
+          selectFrom("turns")
+            .select(["agent", "conversation", "key"])
+            .where("created_at", "<", cutoff)
+            .orderBy("created_at")
+            .limit(deletedRows)
+            .$asTuple("agent", "conversation", "key"),
+        ),
+      ),
+  );
+}
+
+/** Deletes page by page, each in a short transaction; returns how many rows there were. */
+async function removePages(
+  store: Store,
+  remove: (db: Tx) => { executeTakeFirstOrThrow(): Promise<{ numDeletedRows: bigint }> },
+): Promise<number> {
+  for (let removed = 0; ; ) {
+    const { numDeletedRows } = await store.transaction(({ db }) => remove(db).executeTakeFirstOrThrow());
+    removed += Number(numDeletedRows);
+    if (numDeletedRows < deletedRows) return removed;
+  }
 }
 
 interface Cursor {

@@ -89,7 +89,10 @@ async function select(context: SearchContext, { name, findAhead, covers, missing
   return { context, note };
 }
 
-function openPreviousIndex({ store, previousSpaces }: SearchContext, name: string): EmbeddingIndex | undefined {
+function openPreviousIndex(
+  { store, previousSpaces, cacheBytes }: SearchContext,
+  name: string,
+): EmbeddingIndex | undefined {
   const known = previousSpaces.indexes.get(name);
   if (known) return known;
   const embedder = previousSpaces.open(name);
@@ -107,7 +110,7 @@ function openPreviousIndex({ store, previousSpaces }: SearchContext, name: strin
     },
     close: () => embedder.close(),
   };
-  const index = createEmbeddingIndex(store, pausing);
+  const index = createEmbeddingIndex(store, pausing, cacheBytes);
   previousSpaces.indexes.set(name, index);
   return index;
 }

@@ -2,7 +2,7 @@ import { isAgentOpen, runAsEngine } from "../authorization/index.ts";
 import type { Store } from "../store/index.ts";
 import { estimateTokens } from "../tokens/index.ts";
 import { ChunkCache } from "./corpus/chunk-cache.ts";
-import type { CachedDoc, Doc } from "./documents.ts";
+import { type CachedDoc, createDocumentLru, type Doc } from "./documents.ts";
 import { countTerms } from "./text/count-terms.ts";
 import type { ResultKind } from "./types.ts";
 import { toSignedBytes } from "./vectors/math.ts";
@@ -22,7 +22,7 @@ interface CachedKind {
 export class DocumentCache {
   private readonly store: Store;
   private readonly chunks: ChunkCache;
-  private readonly kinds = new Map<string, CachedKind>();
+  private readonly kinds = createDocumentLru<CachedKind>();
 
   constructor(store: Store) {
     this.store = store;

@@ -1,4 +1,5 @@
-import type { PlacedEntry, Store } from "../store/index.ts";
+import { LRUCache } from "lru-cache";
+import { isOfAgent, type PlacedEntry, type Store } from "../store/index.ts";
 import { decodeBody, getEntryText } from "../transcript/index.ts";
 import { countTerms, isCountable } from "./text/count-terms.ts";
 import { extractTerms } from "./text/words.ts";
@@ -58,17 +59,17 @@ export class DocumentReader {
     let turn = performance.now();
     for (let start = 0; start < missing.length; start += loadRows) {
       const part = missing.slice(start, start + loadRows);
-      // By sequence number only: with the agent in the query, SQLite would scan all of its entries for every page.
       const rows = await this.store.db
         .selectFrom("entries")
-        .select(["seq", "id", "kind", "payload", "agent"])
+        .select(["seq", "id", "kind", "payload"])
         .where(
           "seq",
           "in",
           part.map((entry) => entry.seq),
         )
+        .where(isOfAgent(this.store, agent))
         .execute();
-      const bySeq = new Map(rows.filter((row) => row.agent === agent).map((row) => [row.seq, row]));
+      const bySeq = new Map(rows.map((row) => [row.seq, row]));
       for (const entry of part) {
         const row = bySeq.get(entry.seq);
         if (row) fresh.set(entry.seq, toDoc(entry, row.id, decodeEntryText(row.kind, row.payload)));
@@ -126,6 +127,27 @@ export function decodeEntryText(kind: string, payload: string): EntryText {
   const body = decodeBody(kind, payload);
   const name = "message" in body ? body.message.name : undefined;
   return { text: getEntryText(body), ...(name === undefined ? {} : { name }) };
+}
+
+/** The memory that all agents' summaries and files, and all their chunks, may take; the least recently used go. */
+const cachedBytesMax = 64 * 2 ** 20;
+const termBytes = 100;
+
+/** A cache of documents by agent. One agent stays even when it is larger than the limit: it is being searched. */
+export function createDocumentLru<Cached extends { docs: ReadonlyMap<string, CachedDoc> }>(
+  bytesMax = cachedBytesMax,
+): LRUCache<string, Cached> {
+  return new LRUCache({
+    maxSize: bytesMax,
+    sizeCalculation: ({ docs }) => {
+      let bytes = 1;
+      for (const { doc, vector, states } of docs.values()) {
+        bytes += 2 * doc.text.length + termBytes * (doc.terms?.size ?? 0);
+        bytes += (vector?.byteLength ?? 0) + (states?.byteLength ?? 0);
+      }
+      return Math.min(bytesMax, bytes);
+    },
+  });
 }
 
 function measureDoc({ text, terms }: Doc): number {

@@ -1,7 +1,6 @@
-import { sql } from "kysely";
 import { roles } from "../domain/index.ts";
 import { type Embedded, type EmbedText, formatSpaceName, toBytes } from "../models/index.ts";
-import { dropLease, type Lease, type Schema, type Store, takeLease } from "../store/index.ts";
+import { dropLease, isOfAgent, type Lease, type Schema, type Store, takeLease } from "../store/index.ts";
 import { decodeEntryText } from "./documents.ts";
 import type { SearchContext } from "./search-context.ts";
 import { toUnsignedBytes } from "./vectors/math.ts";
@@ -24,7 +23,10 @@ export interface EmbedPendingResult {
   because?: string;
 }
 
+/** The size of the first page, which grows while pages take little time: a fast embedder is not slowed by round trips. */
 const pageRows = 32;
+const pageRowsMax = 256;
+const quickPageMs = 250;
 const leaseMs = 60_000;
 /** Another process may commit an entry after one with a higher number, so the last rows are checked again. */
 const lateRows = 256;
@@ -86,7 +88,9 @@ interface EmbeddingQueue {
   /** The name of its lease. */
   name: string;
   /** The next texts to embed, and how to write their vectors. */
-  nextPage(): Promise<{ texts: EmbedText[]; write(vectors: readonly Embedded[]): Promise<void> } | undefined>;
+  nextPage(
+    rows: number,
+  ): Promise<{ texts: EmbedText[]; write(vectors: readonly Embedded[]): Promise<void> } | undefined>;
   countPending(): Promise<number>;
 }
 
@@ -109,13 +113,14 @@ async function drainQueue(
 ): Promise<"done" | "stopped" | "busy"> {
   const { store } = context;
   // Without pending texts no lease is needed.
-  if (!(await queue.nextPage())) return "done";
+  if (!(await queue.nextPage(1))) return "done";
   let lease = await takeLease(store, queue.name, owner, store.clock.now(), leaseMs);
   if (!lease) return "busy";
   try {
-    for (let embedded = 0; embedded < max; ) {
-      if (signal?.aborted || performance.now() >= until) return "stopped";
-      const page = await queue.nextPage();
+    for (let [embedded, rows] = [0, pageRows]; embedded < max; ) {
+      const began = performance.now();
+      if (signal?.aborted || began >= until) return "stopped";
+      const page = await queue.nextPage(rows);
       if (!page) break;
       const vectors: Embedded[] =
         page.texts.length === 0 ? [] : ((await context.embedder?.embed(page.texts, signal)) ?? []);
@@ -124,6 +129,7 @@ async function drainQueue(
       result.embedded += page.texts.length;
       result.cutTexts += vectors.filter((made) => made.cut).length;
       onProgress?.(result.embedded, await queue.countPending());
+      if (performance.now() - began < quickPageMs) rows = Math.min(pageRowsMax, 2 * rows);
       lease = await renewLease(store, lease);
       if (!lease) return "busy";
     }
@@ -141,8 +147,8 @@ async function drainQueue(
 function createAgentQueue(context: SearchContext, space: number, agent: string): EmbeddingQueue {
   return {
     name: `embed:${space}:${agent}`,
-    async nextPage() {
-      const page = await nextPage(context, agent, space);
+    async nextPage(rows) {
+      const page = await nextPage(context, agent, space, rows);
       if (!page) return undefined;
       return {
         texts: page.items.map((item) => item.text),
@@ -156,8 +162,8 @@ function createAgentQueue(context: SearchContext, space: number, agent: string):
 function createMemoryQueue({ store, memoryVectors }: SearchContext, space: number): EmbeddingQueue {
   return {
     name: memoriesName,
-    async nextPage() {
-      const rows = (await memoryVectors?.findPending(pageRows)) ?? [];
+    async nextPage(limit) {
+      const rows = (await memoryVectors?.findPending(limit)) ?? [];
       if (rows.length === 0) return undefined;
       return {
         texts: rows.map((row) => ({ text: row.abstract })),
@@ -188,7 +194,7 @@ async function writeMemoryVectors(
     if (left.length === 0) return;
     await db
       .insertInto("memory_vectors")
-      .values(left)
+      .values(left.map((row) => (store.vectors ? { ...row, embedding: store.vectors.encode(row.vector) } : row)))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   });
@@ -201,13 +207,12 @@ export async function countPendingMessages(context: SearchContext, agent: string
   return (await selectMessagesAfter(context.store, agent, since).select("seq").limit(1_000).execute()).length;
 }
 
-/** The unary plus keeps SQLite from scanning the agent's index from its start: it uses the primary key instead. */
 export function selectMessagesAfter(store: Store, agent: string, seq: number) {
-  const query = store.db
+  return store.db
     .selectFrom("entries")
     .where("seq", ">", seq)
-    .where("kind", "in", [...roles]);
-  return store.engine === "sqlite" ? query.where(sql<string>`+agent`, "=", agent) : query.where("agent", "=", agent);
+    .where("kind", "in", [...roles])
+    .where(isOfAgent(store, agent));
 }
 
 interface Item {
@@ -223,12 +228,17 @@ interface Page {
   upTo?: number;
 }
 
-async function nextPage(context: SearchContext, agent: string, space: number): Promise<Page | undefined> {
+async function nextPage(
+  context: SearchContext,
+  agent: string,
+  space: number,
+  limit: number,
+): Promise<Page | undefined> {
   const from = await readWatermark(context, agent, space);
   const rows = await selectMessagesAfter(context.store, agent, from)
     .select(["seq", "conversation", "time", "kind", "payload"])
     .orderBy("seq")
-    .limit(pageRows)
+    .limit(limit)
     .execute();
   if (rows.length > 0) {
     const late = await findLateEntries(context, agent, space, from);
@@ -355,12 +365,17 @@ async function writePage(
     const existing = new Set(
       seqs.length === 0
         ? []
-        : // By primary key alone: with the agent in the query, SQLite would scan all of its entries for every page.
-          (await db.selectFrom("entries").select(["seq", "agent"]).where("seq", "in", seqs).execute()).flatMap((row) =>
-            row.agent === agent ? [row.seq] : [],
-          ),
+        : (
+            await db
+              .selectFrom("entries")
+              .select("seq")
+              .where("seq", "in", seqs)
+              .where(isOfAgent(context.store, agent))
+              .execute()
+          ).map((row) => row.seq),
     );
-    const rows = toVectorRows(agent, space, page.items, vectors, existing);
+    const encode = context.store.vectors?.encode;
+    const rows = toVectorRows({ agent, space, encode }, page.items, vectors, existing);
     for (const table of ["entry_vectors", "entry_tokens", "document_vectors"] as const) {
       if (rows[table].length === 0) continue;
       await db
@@ -393,8 +408,7 @@ async function writePage(
 }
 
 function toVectorRows(
-  agent: string,
-  space: number,
+  { agent, space, encode }: { agent: string; space: number; encode?: (vector: Uint8Array) => string },
   items: readonly Item[],
   vectors: readonly Embedded[],
   existing: ReadonlySet<number>,
@@ -407,7 +421,10 @@ function toVectorRows(
     if (!("seq" in key)) rows.document_vectors.push({ agent, space, ...key, vector, states });
     else if (existing.has(key.seq)) {
       const { seq, conversation, time } = key;
-      rows.entry_vectors.push({ agent, space, seq, conversation, time, vector });
+      rows.entry_vectors.push({
+        ...{ agent, space, seq, conversation, time, vector },
+        ...(encode ? { embedding: encode(vector) } : {}),
+      });
       rows.entry_tokens.push({ agent, space, seq, conversation, states });
     }
   }

@@ -3,6 +3,7 @@ import { queryWords, type Store } from "../store/index.ts";
 import { readEntries } from "../transcript/index.ts";
 import { selectActiveSpace } from "./active-space.ts";
 import { find } from "./find.ts";
+import { ranking } from "./ranking.ts";
 import type { SearchContext } from "./search-context.ts";
 
 export interface MessageSearch {
@@ -69,7 +70,9 @@ async function matchAnyWord(
   const words = queryWords(prompt).filter((word) => !stopWords.has(word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")));
   if (words.length === 0) return new Map();
   const conversations = visibility.conversations && [...visibility.conversations];
-  const hits = await store.matchText({ agent: visibility.agent, conversations, words, any: true, limit });
+  const { rankedMax } = ranking.candidates;
+  const { agent } = visibility;
+  const { hits } = await store.matchText({ agent, conversations, words, any: true, rankedMax, limit });
   return new Map(hits.map((hit) => [hit.seq, hit.score]));
 }
 

@@ -9,7 +9,6 @@ import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
 import { joinStems } from "./text/words.ts";
 import { type FindOptions, type Retriever, resultKinds } from "./types.ts";
-import type { VectorBlock } from "./vectors/block.ts";
 import { computeByteNorm, dotBytes, scaleBytes } from "./vectors/math.ts";
 
 /** The results of all retrievers, before scoring. */
@@ -29,8 +28,6 @@ export interface Retrieval {
   /** The duration of each step, in milliseconds. */
   took: { name: string; ms: number }[];
 }
-
-const vectorWaitMs = 1_500;
 
 export async function retrieve(context: SearchContext, text: string, options: FindOptions): Promise<Retrieval> {
   const { store } = context;
@@ -83,6 +80,13 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     [...entries, ...selected.flatMap(({ key }) => byKey.get(key)?.doc ?? [])],
     options.boundarySeq,
   );
+  const vectors = vector?.query
+    ? await context.vectorCache?.read(
+        options.agent,
+        pool.docs.flatMap((doc) => doc.seq ?? []),
+      )
+    : undefined;
+  mark("vectors");
   return {
     parsed,
     statistics,
@@ -90,7 +94,7 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     candidates: selectCandidates(pool, new Set(sources.keys()), spans, options, parsed),
     sources,
     embedded: vector?.embedded,
-    vectorAt: createVectorLookup(pool, vector?.blocks ?? [], byKey),
+    vectorAt: createVectorLookup(pool, vectors, byKey),
     cached: byKey,
     degraded,
     cut,
@@ -145,7 +149,7 @@ async function retrieveByWords(
   const { rankedMax, rowsMax } = ranking.candidates;
   for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
     const isRare = any && words.reduce((sum, word) => sum + word.count, 0) <= rowsMax;
-    const found = await context.store.matchText({
+    const { hits: found, newestRanked } = await context.store.matchText({
       agent: options.agent,
       spans,
       words: [...words.map((word) => word.phrase), ...(any ? identifiers : [])],
@@ -162,11 +166,11 @@ async function retrieveByWords(
     });
     if (!any && found.length < limit / 2) continue;
     const seqs = found.map((hit) => hit.seq);
-    if (!any || isRare) return { seqs };
+    if (newestRanked === undefined) return { seqs };
     const common = words.map((word) => word.phrase).join(", ");
     return {
       seqs,
-      cut: `only the newest ${rankedMax} messages with "${common}" were ranked by words: the words are too common`,
+      cut: `only the newest ${newestRanked} messages with "${common}" were ranked by words: the words are too common`,
     };
   }
   return { seqs: [] };
@@ -176,7 +180,6 @@ interface VectorHits {
   seqs: number[];
   embedded?: EmbeddedQuery;
   query?: QueryVector;
-  blocks: VectorBlock[];
   degraded?: string;
 }
 
@@ -188,25 +191,22 @@ async function retrieveByVectors(
   options: FindOptions,
   messages: boolean,
 ): Promise<VectorHits> {
-  const nothing = { seqs: [], blocks: [] };
+  const nothing = { seqs: [] };
   const { embedder, vectorCache } = context;
   if (!embedder || !vectorCache)
     return { ...nothing, degraded: "no embedding model is installed: only words were searched" };
   if (parsed.text === "") return nothing;
   try {
-    const { blocks, whole } = await vectorCache.loadBlocks(options.agent, spans, vectorWaitMs);
-    const size = blocks.reduce((sum, block) => sum + block.size, 0);
-    if (size === 0 && messages && !(await vectorCache.hasDocuments(options.agent)))
+    const { agent, since, before } = options;
+    const hasVectors = (await vectorCache.hasMessages(agent, spans)) || (await vectorCache.hasDocuments(agent));
+    if (messages && !hasVectors)
       return { ...nothing, degraded: "no messages are embedded yet: only words were searched" };
     const embedded = await embedder.embedQuery(parsed.text, options.signal);
     const query = weighQuery(embedded, parsed.terms, weights);
     const limit = Math.max(chooseBreadth(options).each, 2 * (options.limit ?? 0));
-    const hits = (messages ? blocks : []).flatMap((block) =>
-      block.nearest(query.vector, limit, (row) => isInSpans(spans, row) && isInTime(row.time, options)),
-    );
-    const seqs = hits.sort((a, b) => b.cosine - a.cosine).slice(0, limit);
-    const degraded = whole ? undefined : `vectors are still loading: only the first ${size} were searched`;
-    return { seqs: seqs.map((hit) => hit.seq), embedded, query, blocks, degraded };
+    const scope = { agent, spans, since, before, limit };
+    const { hits, note } = messages ? await vectorCache.nearest(query.vector, scope) : { hits: [] };
+    return { seqs: hits.map((hit) => hit.seq), embedded, query, degraded: note };
   } catch (error) {
     if (options.signal?.aborted) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -260,7 +260,7 @@ function selectCachedDocs(
 /** Decodes each vector of the pool once, on first use. */
 function createVectorLookup(
   pool: Pool,
-  blocks: readonly VectorBlock[],
+  vectors: ReadonlyMap<number, Float32Array> | undefined,
   cached: ReadonlyMap<string, CachedDoc>,
 ): (index: number) => Float32Array | undefined {
   const made = new Map<number, Float32Array | undefined>();
@@ -269,11 +269,7 @@ function createVectorLookup(
       const bytes = cached.get(doc?.key ?? "")?.vector;
       return bytes && scaleBytes(bytes, 0, bytes.length, 1 / (computeByteNorm(bytes, 0, bytes.length) || 1));
     }
-    for (const block of blocks) {
-      const vector = block.vectorAt(doc.seq);
-      if (vector) return vector;
-    }
-    return undefined;
+    return vectors?.get(doc.seq);
   };
   return (index) => {
     if (!made.has(index)) made.set(index, make(pool.docs[index]));

@@ -5,23 +5,23 @@ import { DocumentReader } from "./documents.ts";
 import { WordCounts } from "./query-weights.ts";
 import type { RankingSettings } from "./ranking.ts";
 import { MemoryVectorCache } from "./vectors/memory-vector-cache.ts";
-import { VectorCache } from "./vectors/vector-cache.ts";
+import { MessageVectors } from "./vectors/message-vectors.ts";
 
 /** An embedder and the vectors it made. Vectors of two spaces are never compared. */
 export interface EmbeddingIndex {
   embedder: Embedder;
   /** Vectors of messages. */
-  vectorCache: VectorCache;
+  vectorCache: MessageVectors;
   /** Summaries, files and corpus chunks with their vectors. */
   documentCache: DocumentCache;
   /** Vectors of memories. */
   memoryVectors: MemoryVectorCache;
 }
 
-export function createEmbeddingIndex(store: Store, embedder: Embedder): EmbeddingIndex {
+export function createEmbeddingIndex(store: Store, embedder: Embedder, cacheBytes: number): EmbeddingIndex {
   return {
     embedder,
-    vectorCache: new VectorCache(store, embedder.space),
+    vectorCache: new MessageVectors(store, embedder.space, cacheBytes),
     documentCache: new DocumentCache(store),
     memoryVectors: new MemoryVectorCache(store, embedder.space),
   };
@@ -33,13 +33,15 @@ export interface SearchContext {
   settings: RankingSettings;
   /** Without one a search is lexical, and the answer reports it as degraded. */
   embedder: Embedder | undefined;
-  vectorCache: VectorCache | undefined;
+  vectorCache: MessageVectors | undefined;
   documentCache: DocumentCache;
   memoryVectors: MemoryVectorCache | undefined;
   reranker: Reranker | undefined;
   documents: DocumentReader;
   counts: WordCounts;
   previousSpaces: PreviousSpaces;
+  /** The memory that vectors and documents of messages may take in this process. */
+  cacheBytes: number;
 }
 
 /** State of the spaces that were used before the current model. */
@@ -55,6 +57,7 @@ export interface PreviousSpaces {
 
 export interface SearchContextOptions {
   store: Store;
+  cacheBytes: number;
   settings: RankingSettings;
   embedder?: Embedder;
   reranker?: Reranker;
@@ -62,8 +65,8 @@ export interface SearchContextOptions {
 }
 
 export function createSearchContext(options: SearchContextOptions): SearchContext {
-  const { store, settings, embedder, reranker, openPrevious = () => undefined } = options;
-  const index = embedder && createEmbeddingIndex(store, embedder);
+  const { store, settings, embedder, reranker, cacheBytes, openPrevious = () => undefined } = options;
+  const index = embedder && createEmbeddingIndex(store, embedder, cacheBytes);
   return {
     store,
     settings,
@@ -72,6 +75,7 @@ export function createSearchContext(options: SearchContextOptions): SearchContex
     documentCache: index?.documentCache ?? new DocumentCache(store),
     memoryVectors: index?.memoryVectors,
     reranker,
+    cacheBytes,
     documents: new DocumentReader(store),
     counts: new WordCounts(store),
     previousSpaces: { open: openPrevious, settled: new Set(), indexes: new Map(), pausedUntil: new Map() },

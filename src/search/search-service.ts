@@ -3,7 +3,7 @@ import { type Requester, resolveVisibility, runAsEngine, type Visibility } from 
 import type { LoadedConfig } from "../config/index.ts";
 import { newId } from "../domain/index.ts";
 import { type Embedder, formatSpaceName, openConfiguredReranker, type Reranker } from "../models/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, VectorMaintenance, VectorMaintenanceOptions, VectorStorage } from "../store/index.ts";
 import { selectActiveSpace } from "./active-space.ts";
 import { channelSpareFactor, filterByChannel } from "./channel-filter.ts";
 import { createCorpusService } from "./corpus/corpus-service.ts";
@@ -55,6 +55,8 @@ export interface SearchCoverage {
   serving: string | null;
   /** Previous spaces that still have vectors; `varve maintain` removes them when they are no longer needed. */
   earlier: { model: string; vectors: number }[];
+  /** Where vectors are compared, and what would make that faster. */
+  index: VectorStorage;
 }
 
 /** Finds messages, summaries, memories, files and corpus chunks. */
@@ -65,6 +67,11 @@ export interface SearchService {
   findMessages(request: MessageSearch): Promise<MessageHit[]>;
   /** Embeds all pending texts. After an abort the next call continues from the last page. */
   index(options?: EmbedPendingOptions): Promise<EmbedPendingResult>;
+  /**
+   * Moves vectors into pgvector and builds the indexes of agents with many vectors; a gateway does it by itself.
+   * Undefined when the database does not compare vectors.
+   */
+  maintainVectors(options?: VectorMaintenanceOptions): Promise<VectorMaintenance | undefined>;
   /** Reads changed files of the configured folders. A search does this itself when needed. */
   sync(options?: SyncOptions): Promise<SyncResult>;
   /** Reads lines of a file in one of these folders, by its citation. */
@@ -104,6 +111,10 @@ export interface SearchServiceOptions {
   findMemories: FindMemories;
 }
 
+/** Embedding this many texts at once is a bulk load. */
+const bulkTexts = 10_000;
+/** How often a long-running process converts vectors and looks for agents that need an index. */
+const maintainIntervalMs = 60_000;
 /** How often a long-running process embeds new texts. */
 const followIntervalMs = 2_000;
 /** A memory with at least this score makes the confidence of the answer `strong`. */
@@ -114,14 +125,29 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   const { config } = loaded;
   const settings = config.search;
   const reranker = options.reranker ?? openConfiguredReranker(config, { home: loaded.home, clock: store.clock });
-  const context = createSearchContext({ store, settings: config.advanced.search, embedder, reranker, openPrevious });
+  const context = createSearchContext({
+    store,
+    settings: config.advanced.search,
+    embedder,
+    reranker,
+    openPrevious,
+    cacheBytes: settings.vectorCacheMiB * 2 ** 20,
+  });
   const owner = newId(store.clock, store.random);
   const closing = new AbortController();
   const corpus = createCorpusService(loaded, store, closing.signal);
   let following: Promise<unknown> | undefined;
   const index: SearchService["index"] = (request = {}) => {
     const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
-    return runAsEngine(() => embedPending(context, owner, { ...request, signal }));
+    return runAsEngine(async () => {
+      const result = await embedPending(context, owner, { ...request, signal });
+      if (result.embedded >= bulkTexts) await store.settleBulkLoad();
+      return result;
+    });
+  };
+  const maintainVectors: SearchService["maintainVectors"] = async (request = {}) => {
+    const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
+    return runAsEngine(() => store.vectors?.maintain({ ...request, signal }) ?? Promise.resolve(undefined));
   };
 
   /** Embeds pending texts if they are few, so that recent messages are found by meaning; otherwise returns a note. */
@@ -212,11 +238,13 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     findMessages: (request) => findMessages(context, request),
     embedRecentMemories: (signal) => runAsEngine(() => embedRecentMemories(signal)),
     index,
+    maintainVectors,
     sync: corpus.sync,
     read: corpus.read,
     follow(onError) {
       following ??= Promise.all([
         followPending(() => index(), followIntervalMs, closing.signal, onError),
+        ...(store.vectors ? [followPending(() => maintainVectors(), maintainIntervalMs, closing.signal, onError)] : []),
         corpus.follow(closing.signal, onError),
       ]);
     },
@@ -255,6 +283,7 @@ async function readCoverage(context: SearchContext, agent: string): Promise<Sear
     memoryVectors: space === undefined ? 0 : await countVectors(store, "memory_vectors", space),
     serving: model === null ? null : ((await selectActiveSpace(context, agent)).previous ?? model),
     earlier,
+    index: await store.describeVectors(),
   };
 }
 

@@ -48,7 +48,10 @@ export const dumpedTables = [
   "audit_links",
 ] as const satisfies readonly (keyof Schema)[];
 
-const pageRows = 1000;
+/** Rows of a page: the memory of a dump does not depend on the size of a table. Files may have megabytes each. */
+const pageRows = { files: 8, others: 500 };
+/** Restored rows are written when this many, or this many characters of them, were read. */
+const flushed = { rows: 100, characters: 4_000_000 };
 
 /**
  * Writes every table as JSON lines into one compressed file, as one snapshot of the database. It can be restored into
@@ -106,7 +109,7 @@ async function* dumpLines(tx: Tx, engine: EngineName): AsyncGenerator<string> {
     // A database that is about to be migrated does not have the newer tables yet.
     if (!present.has(table)) continue;
     yield toJsonLine({ table });
-    for await (const rows of readPages(tx, table)) yield rows.map(toJsonLine).join("");
+    for await (const rows of readPages(tx, engine, table)) yield rows.map(toJsonLine).join("");
   }
   yield toJsonLine({ end: true });
 }
@@ -124,23 +127,34 @@ function toJsonLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-async function* readPages(tx: Tx, table: (typeof dumpedTables)[number]): AsyncGenerator<unknown[]> {
-  if (table !== "entries") {
-    const found = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(tx);
-    yield found.rows;
-    return;
+type DumpedTable = (typeof dumpedTables)[number];
+type Row = Record<string, unknown>;
+
+function readPages(tx: Tx, engine: EngineName, table: DumpedTable): AsyncGenerator<Row[]> {
+  const rows = table === "files" ? pageRows.files : pageRows.others;
+  return engine === "postgres" ? readByCursor(tx, table, rows) : readByRowNumber(tx, table, rows);
+}
+
+/** The cursor reads from the snapshot of the transaction. */
+async function* readByCursor(tx: Tx, table: DumpedTable, rows: number): AsyncGenerator<Row[]> {
+  await sql`declare dumped no scroll cursor for select * from ${sql.table(table)}`.execute(tx);
+  for (;;) {
+    const page = await sql<Row>`fetch ${sql.raw(String(rows))} from dumped`.execute(tx);
+    if (page.rows.length > 0) yield page.rows;
+    if (page.rows.length < rows) break;
   }
-  for (let last = 0; ; ) {
-    const rows = await tx
-      .selectFrom("entries")
-      .selectAll()
-      .where("seq", ">", last)
-      .orderBy("seq")
-      .limit(pageRows)
-      .execute();
-    if (rows.length === 0) return;
-    yield rows;
-    last = rows.at(-1)?.seq ?? last;
+  await sql`close dumped`.execute(tx);
+}
+
+/** Every dumped table of SQLite has row numbers. */
+async function* readByRowNumber(tx: Tx, table: DumpedTable, rows: number): AsyncGenerator<Row[]> {
+  for (let last: number | null = null; ; ) {
+    const after = last === null ? sql`` : sql`where rowid > ${last}`;
+    const page: { rows: Row[] } = await sql<Row>`select rowid as dump_row_number, * from ${sql.table(table)} ${after}
+      order by rowid limit ${rows}`.execute(tx);
+    if (page.rows.length > 0) yield page.rows.map(({ dump_row_number: _, ...row }) => row);
+    if (page.rows.length < rows) return;
+    last = page.rows.at(-1)?.dump_row_number as number;
   }
 }
 
@@ -149,7 +163,8 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   let table: string | undefined;
   let rows = 0;
   let whole = false;
-  let pending: Record<string, unknown>[] = [];
+  let pending: Row[] = [];
+  let characters = 0;
   const flush = async () => {
     // A dump by an older program may contain tables that are derived today; they are rebuilt instead.
     if (table && pending.length > 0 && dumpedTables.some((one) => one === table))
@@ -158,9 +173,10 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
         .values(pending as never)
         .execute();
     pending = [];
+    characters = 0;
   };
   for await (const line of readLines(file)) {
-    const value = JSON.parse(line) as Record<string, unknown>;
+    const value = JSON.parse(line) as Row;
     if (value.varveDump !== undefined) continue;
     if (value.end === true) {
       whole = true;
@@ -173,7 +189,8 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
     }
     pending.push(value);
     rows += 1;
-    if (pending.length === 100) await flush();
+    characters += line.length;
+    if (pending.length === flushed.rows || characters >= flushed.characters) await flush();
   }
   await flush();
   if (!whole) {

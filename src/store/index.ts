@@ -25,4 +25,5 @@ export type {
 } from "./schema.ts";
 export { loadKeys } from "./seal/load-keys.ts";
 export { isSealedFile, openSealedFile } from "./seal/sealed-file.ts";
+export { isOfAgent } from "./tenant-filter.ts";
 export { indexWords, queryWords } from "./text-index.ts";

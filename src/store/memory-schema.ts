@@ -71,6 +71,8 @@ export interface MemoryVectorTable {
   memory: string;
   /** Signed bytes, not normalised: a cosine does not depend on the length. */
   vector: Uint8Array;
+  /** As in `EntryVectorTable`. */
+  embedding?: string | null;
 }
 
 /** A candidate that admission did not simply accept. */

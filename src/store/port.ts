@@ -38,7 +38,7 @@ export interface Store {
    */
   insertMemory(memory: NewMemoryRows, unless?: NearDuplicateQuery): Promise<MemoryTextMatch[]>;
   /** Entries whose text matches, best or newest first. */
-  matchText(query: TextQuery): Promise<TextMatch[]>;
+  matchText(query: TextQuery): Promise<TextMatches>;
   /** Counts the entries that contain each word; `of` is the total. */
   countText(query: CountQuery): Promise<{ counts: number[]; of: number }>;
   /** The messages within `radius` of each of `seqs` on the same branch, including `seqs` themselves. */
@@ -49,6 +49,10 @@ export interface Store {
   matchNearDuplicates(query: NearDuplicateQuery): Promise<MemoryTextMatch[]>;
   /** Counts the memories that contain each word, up to `countMax`; `of` is the total. */
   countMemoryWords(words: readonly string[], countMax: number): Promise<{ counts: number[]; of: number }>;
+  /** Compares vectors inside the database; absent where the caller has to read and compare them. */
+  readonly vectors?: DatabaseVectors;
+  /** How the database stores vectors, and what would make searches by meaning faster. */
+  describeVectors(): Promise<VectorStorage>;
   /** Takes a backup while others read and write. */
   backup(file: string): Promise<BackupResult>;
   /** Writes every table as compressed JSON lines, which either engine can restore. */
@@ -65,6 +69,11 @@ export interface Store {
     decrypt?: boolean;
     onProgress?: (table: string, rows: number) => void;
   }): Promise<{ rows: number }>;
+  /**
+   * Prepares the database for reading after many rows were written at once, such as an import or a restore. Does nothing
+   * where the engine needs none, or the role of the connection may not.
+   */
+  settleBulkLoad(): Promise<void>;
   /** Drops the text index and rebuilds it from the log. */
   rebuildText(extractWords: (rows: LogRow[]) => Promise<string[]>): Promise<{ entries: number }>;
   /**
@@ -74,6 +83,69 @@ export interface Store {
   scrub(): Promise<{ complete: boolean }>;
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
+}
+
+/** Vectors that the database compares itself, by cosine. */
+export interface DatabaseVectors {
+  /** The form of a vector in the column `embedding`, from its signed bytes. */
+  encode(vector: Uint8Array): string;
+  /** The entries nearest to a vector, best first; undefined while some vectors of the agent are stored as bytes only. */
+  nearestEntries(query: NearestEntriesQuery): Promise<NearestEntry[] | undefined>;
+  /** The same for memories; undefined while some of the space are stored as bytes only. */
+  nearestMemories(query: NearestMemoriesQuery): Promise<{ memory: string; cosine: number }[] | undefined>;
+  /**
+   * Converts vectors that were stored as bytes only, page by page, and builds the indexes of agents with many vectors.
+   * It can be interrupted and repeated, and several processes may call it. Searches go on meanwhile.
+   */
+  maintain(options?: VectorMaintenanceOptions): Promise<VectorMaintenance>;
+}
+
+export interface NearestEntriesQuery {
+  agent: string;
+  space: number;
+  vector: Float32Array;
+  /** All conversations of the agent when absent. */
+  spans?: readonly ConversationSpan[];
+  since?: number;
+  before?: number;
+  limit: number;
+}
+
+export interface NearestEntry {
+  seq: number;
+  cosine: number;
+}
+
+export interface NearestMemoriesQuery {
+  /** All scopes when absent. */
+  scopes?: readonly string[];
+  space: number;
+  vector: Float32Array;
+  limit: number;
+}
+
+export interface VectorMaintenanceOptions {
+  signal?: AbortSignal;
+  onProgress?(converted: number): void;
+}
+
+export interface VectorMaintenance {
+  /** How many vectors were converted by this call. */
+  converted: number;
+  /** Agents whose vectors got an index, and those that need one but the role of the connection may not create it. */
+  indexed: string[];
+  unindexed: string[];
+}
+
+export interface VectorStorage {
+  /** `memory`: each process loads the vectors that it searches. */
+  storage: "memory" | "pgvector";
+  /** The version of the extension; absent when it is not installed. */
+  extension?: string;
+  /** Whether vectors wait to be converted. */
+  isConverting: boolean;
+  /** What to do to make searches by meaning faster; empty when nothing. */
+  advice: string[];
 }
 
 /** How the database keeps tenants apart. */
@@ -327,6 +399,12 @@ export interface PlacedEntry {
 export interface TextMatch {
   seq: number;
   score: number;
+}
+
+export interface TextMatches {
+  hits: TextMatch[];
+  /** How many matches were ranked, when there were too many and only the newest were; absent when all were. */
+  newestRanked?: number;
 }
 
 export interface BackupResult {

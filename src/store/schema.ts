@@ -470,6 +470,8 @@ export interface EntryVectorTable {
   conversation: number;
   time: number;
   vector: Uint8Array;
+  /** The same numbers as pgvector's `halfvec`; only on PostgreSQL with pgvector, and null until it is converted. */
+  embedding?: string | null;
 }
 
 /** Token states of an entry, for late interaction reranking. */

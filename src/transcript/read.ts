@@ -1,5 +1,5 @@
 import { type Entry, VarveError } from "../domain/index.ts";
-import type { Db, Store } from "../store/index.ts";
+import { type Db, isOfAgent, type Store } from "../store/index.ts";
 import type { TranscriptRef } from "./append.ts";
 import { type ContentForm, decodeEntry, readPayloads, type StoredEntry } from "./codec.ts";
 import { findParentSegment, readActivePath, readHead, type Segment } from "./path.ts";
@@ -237,13 +237,13 @@ export async function readEntries(
 ): Promise<(Entry & { conversation: number })[]> {
   const rows: Row[] = [];
   for (let from = 0; from < seqs.length; from += seqsAtOnce) {
-    // By number alone: with the agent in the query, SQLite would scan all of its entries for every page.
     const found = await store.db
       .selectFrom("entries")
-      .select([...columns, "agent"])
+      .select(columns)
       .where("seq", "in", seqs.slice(from, from + seqsAtOnce))
+      .where(isOfAgent(store, agent))
       .execute();
-    rows.push(...found.filter((row) => row.agent === agent));
+    rows.push(...found);
   }
   rows.sort((a, b) => a.seq - b.seq);
   const sessions = await readSessionIds(store.db, agent, rows);

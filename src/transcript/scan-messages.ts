@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "../store/index.ts";
+import { isOfAgent, type Store } from "../store/index.ts";
 import { parseBody, readPayloads } from "./codec.ts";
 import { getEntryText } from "./entry-text.ts";
 
@@ -61,11 +61,11 @@ async function awaitPage<T>(page: Promise<T>, others: Promise<T>[]): Promise<T> 
 }
 
 async function readTexts(store: Store, agent: string, seqs: number[]): Promise<ScannedMessage[]> {
-  // By number alone: with the agent in the query, SQLite would scan all of its entries for every page.
   const rows = await store.db
     .selectFrom("entries")
     .select(["seq", "conversation", "time", "kind", "payload"])
     .where("seq", "in", seqs)
+    .where(isOfAgent(store, agent))
     .orderBy("seq", "desc")
     .execute();
   const payloads = await readPayloads(store, agent, rows, "original");

@@ -159,7 +159,7 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
       texts.map((content, index) => ({ id: `w${index}`, role: "user" as const, content })),
     );
     const found = async (query: string) =>
-      (await store.matchText({ agent: "main", words: queryWords(query), limit: 10 })).map((hit) =>
+      (await store.matchText({ agent: "main", words: queryWords(query), limit: 10 })).hits.map((hit) =>
         entries.findIndex((entry) => entry.seq === hit.seq),
       );
     expect(await found("flight friday")).toEqual([0]);

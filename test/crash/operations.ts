@@ -10,6 +10,7 @@ import { memories } from "./operations/memories.ts";
 import { migration } from "./operations/migration.ts";
 import { sessions } from "./operations/sessions.ts";
 import { turns } from "./operations/turns.ts";
+import { vectors } from "./operations/vectors.ts";
 
 /** Everything that is killed in the middle. A new kind of work is added here and nowhere else. */
 export const operations: readonly Operation[] = [
@@ -21,6 +22,7 @@ export const operations: readonly Operation[] = [
   turns,
   memories,
   embedding,
+  vectors,
   sessions,
   backup,
   access,

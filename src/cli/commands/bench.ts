@@ -16,19 +16,16 @@ import {
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
+import { type ScaleFlags, scaleCommand } from "./bench-scale.ts";
 import { printWork } from "./bench-work.ts";
 
-export interface BenchFlags {
-  json?: boolean;
-  sizes: string;
+export interface BenchFlags extends ScaleFlags {
   large?: boolean;
   data?: string;
   baselines?: boolean;
-  database?: string;
   think?: number;
   seconds?: number;
   datasets?: string;
-  only?: string;
   budgets?: string;
   missing?: boolean;
 }
@@ -38,6 +35,7 @@ export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
   if (what === "memory") return memoryCommand(flags);
   if (what === "turns") return turnsCommand(flags);
   if (what === "attack") return attackCommand(flags);
+  if (what === "scale") return scaleCommand(flags);
   return what === "recall" ? recallCommand(flags) : speedCommand(flags);
 }
 

@@ -4,6 +4,7 @@ import { VarveError } from "../../domain/index.ts";
 import { type DatabaseCheck, listRoleGrants } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, outputFor, table } from "../output.ts";
+import { startProgress } from "../progress.ts";
 
 export async function checkCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
@@ -18,8 +19,10 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
           : `encrypted with the key ${check.encryptedWith}; the word index and the vectors are not`,
       ],
       ["tenants", describeTenants(check)],
+      ["vectors", describeVectors(check)],
     ];
     output.show(table(["DATABASE", check.engine], rows));
+    for (const advice of check.vectors.advice) output.say(`Vectors: ${advice}.`);
     output.result(check);
     if (check.faults.length === 0) return;
     throw new VarveError("REFUSED", `The database does not keep tenants apart: ${check.faults.join("; ")}.`, {
@@ -33,6 +36,38 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
 function describeTenants({ role, faults }: DatabaseCheck): string {
   if (role === undefined) return "kept apart by Varve alone: SQLite has no roles";
   return faults.length === 0 ? "kept apart by the database too" : "not kept apart by the database";
+}
+
+function describeVectors({ engine, vectors }: DatabaseCheck): string {
+  if (vectors.storage === "pgvector") return `compared by the database, pgvector ${vectors.extension}`;
+  return engine === "sqlite" ? "compared in the memory of each process" : "compared in memory: pgvector is not used";
+}
+
+/** Moves vectors into pgvector, and indexes the agents that have many. */
+export async function vectorsCommand(flags: CommonOptions): Promise<void> {
+  await withVarve(flags, async (varve, output) => {
+    const progress = startProgress("Converting vectors");
+    const done = await varve.search.maintainVectors({
+      onProgress: (converted) => progress.update(converted, 0, `${number(converted)} converted`),
+    });
+    progress.finish("Checked the vectors");
+    const { vectors, engine } = await varve.checkDatabase();
+    if (done === undefined && engine === "sqlite") {
+      output.show("There is nothing to do: with SQLite each process compares vectors in its memory.");
+      output.result({ converted: 0, indexed: [], unindexed: [], vectors });
+      return;
+    }
+    if (done === undefined) {
+      throw new VarveError("REFUSED", `Vectors stay in the memory of each process: ${engine} does not compare them.`, {
+        remedy: vectors.advice[0] ?? "Only PostgreSQL with pgvector compares vectors itself.",
+      });
+    }
+    output.show(
+      `${number(done.converted)} vectors were converted, ${number(done.indexed.length)} agents were indexed.`,
+    );
+    for (const advice of vectors.advice) output.say(`Vectors: ${advice}.`);
+    output.result({ ...done, vectors });
+  });
 }
 
 export async function keygenCommand(flags: CommonOptions & { out?: string }): Promise<void> {

@@ -81,6 +81,10 @@ function modelLine(model: Status["models"][number]): string {
 }
 
 function coverageText(search: Status["search"]): string {
+  return [describeCoverage(search), ...search.index.advice].join("; ");
+}
+
+function describeCoverage(search: Status["search"]): string {
   const { model, vectors, messages, memories, memoryVectors, serving, earlier } = search;
   if (model === null) return "keywords only: there is no embedding model";
   const missing = messages - vectors + memories - memoryVectors;

@@ -11,6 +11,9 @@ export const retentionSection = z.strictObject({
     "How long the content of messages is kept, such as 365d; forever when not set. Summaries follow when all of their messages are older.",
   ),
   memories: period.describe("How long a memory is kept after it was last stored or used; forever when not set."),
-  turns: period.describe("How long answered messages of the inbox and the results of turns are kept."),
+  inbox: period.describe(
+    "How long answered messages stay in the inbox, whose transcript has them too; as long as retention.turns when not set. A channel that delivers a message again after this time is answered again.",
+  ),
+  turns: period.describe("How long the results of turns are kept, and answered messages of the inbox."),
   audit: period.describe("How long records of the audit log are kept."),
 });

@@ -128,6 +128,14 @@ export const searchSection = z.strictObject({
     .max(10_000)
     .default(100)
     .describe("How many searches by regular expressions of one access token may wait; more are refused."),
+  vectorCacheMiB: z
+    .int()
+    .min(1)
+    .max(1_048_576)
+    .default(128)
+    .describe(
+      "How much memory a process uses for vectors of messages, in MiB; those that were not used for longest are evicted. PostgreSQL with pgvector compares vectors itself and needs none.",
+    ),
   limit: z.int().min(1).max(1000).default(10).describe("The number of results, when a search does not specify it."),
   freshMax: z
     .int()

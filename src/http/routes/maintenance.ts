@@ -76,6 +76,12 @@ const statusSchema = z
       memoryVectors: z.number(),
       serving: z.string().nullable().describe("The embedding model whose vectors searches use."),
       earlier: z.array(z.object({ model: z.string(), vectors: z.number() })),
+      index: z.object({
+        storage: z.enum(["memory", "pgvector"]),
+        extension: z.string().optional(),
+        isConverting: z.boolean(),
+        advice: z.array(z.string()),
+      }),
     }),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
     proxy: z.object({

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/index.ts";
-import type { CachedDoc } from "../documents.ts";
+import { type CachedDoc, createDocumentLru } from "../documents.ts";
 import { countTerms } from "../text/count-terms.ts";
 import { toSignedBytes } from "../vectors/math.ts";
 import { parseDateInPath } from "./sync.ts";
@@ -23,7 +23,7 @@ interface CachedChunks {
 /** The chunks of an agent's corpus in memory, read again when they or their vectors change. */
 export class ChunkCache {
   private readonly store: Store;
-  private readonly agents = new Map<string, CachedChunks>();
+  private readonly agents = createDocumentLru<CachedChunks>();
 
   constructor(store: Store) {
     this.store = store;

@@ -21,20 +21,25 @@ function filled(count: number): { block: VectorBlock; vectors: Int8Array[] } {
   return { block, vectors };
 }
 
-test("a vector is nearest to itself in small and large blocks", () => {
+const toUnit = (vector: Int8Array | undefined) => {
+  const norm = Math.hypot(...(vector ?? []));
+  return Float32Array.from(vector ?? [], (value) => value / norm);
+};
+
+test("a vector is nearest to itself in small and large blocks", async () => {
   for (const count of [100, 8_000]) {
-    const { block } = filled(count);
+    const { block, vectors } = filled(count);
     for (const seq of [1, 50, count]) {
-      const [best] = block.nearest(block.vectorAt(seq) as Float32Array, 3);
+      const [best] = await block.nearest(toUnit(vectors[seq - 1]), 3);
       expect(best?.seq).toBe(seq);
       expect(best?.cosine).toBeCloseTo(1, 5);
     }
   }
 });
 
-test("the preselection by sign bits finds what an exact scan finds", () => {
+test("the preselection by sign bits finds what an exact scan finds", async () => {
   const { block, vectors } = filled(8_000);
-  const query = block.vectorAt(77) as Float32Array;
+  const query = toUnit(vectors[76]);
   const cosine = (vector: Int8Array) => {
     const norm = Math.hypot(...vector);
     return vector.reduce((sum, value, index) => sum + (value / norm) * (query[index] as number), 0);
@@ -43,15 +48,48 @@ test("the preselection by sign bits finds what an exact scan finds", () => {
     .map((vector, index) => ({ seq: index + 1, cosine: cosine(vector) }))
     .sort((a, b) => b.cosine - a.cosine)
     .slice(0, 20);
-  const found = new Set(block.nearest(query, 20).map((hit) => hit.seq));
+  const found = new Set((await block.nearest(query, 20)).map((hit) => hit.seq));
   expect(exact.filter((hit) => found.has(hit.seq)).length).toBeGreaterThanOrEqual(18);
 });
 
-test("every hit passes the filter, and a row is added once", () => {
+test("every hit passes the filter, and a row that was just added is not added again", async () => {
   const { block, vectors } = filled(8_000);
-  block.add({ seq: 1, conversation: 9, time: 0, vector: vectors[0] as Int8Array });
+  block.add({ seq: 8_000, conversation: 9, time: 0, vector: vectors[0] as Int8Array });
   expect(block.size).toBe(8_000);
-  const hits = block.nearest(block.vectorAt(10) as Float32Array, 50, (row) => row.conversation === 1);
+  const hits = await block.nearest(toUnit(vectors[9]), 50, (row) => row.conversation === 1);
   expect(hits).toHaveLength(50);
   expect(hits.every((hit) => hit.seq % 2 === 0)).toBe(true);
+});
+
+test("a compact block finds the same with vectors that are read, in less memory", async () => {
+  const { block, vectors } = filled(8_000);
+  const query = toUnit(vectors[76]);
+  const before = await block.nearest(query, 20);
+  const bytes = block.bytes;
+  block.compact();
+  expect(block.bytes).toBeLessThan(bytes / 1.5);
+  let read = 0;
+  const after = await block.nearest(query, 20, undefined, async (seqs) => {
+    read += seqs.length;
+    return new Map(seqs.map((seq) => [seq, vectors[seq - 1] as Int8Array]));
+  });
+  expect(after.map((hit) => hit.seq)).toEqual(before.map((hit) => hit.seq));
+  expect(read).toBeLessThan(4_000);
+  block.add({ seq: 8_001, conversation: 0, time: 0, vector: vectors[76] as Int8Array });
+  const [best] = await block.nearest(
+    query,
+    1,
+    (row) => row.seq > 8_000,
+    async () => new Map([[8_001, vectors[76] as Int8Array]]),
+  );
+  expect(best).toMatchObject({ seq: 8_001 });
+});
+
+test("the older half of the rows is dropped with half of the memory", async () => {
+  const { block, vectors } = filled(8_000);
+  const bytes = block.bytes;
+  block.dropOldest();
+  expect([block.size, block.bytes]).toEqual([4_000, bytes / 2]);
+  expect((await block.nearest(toUnit(vectors[7_999]), 1))[0]?.seq).toBe(8_000);
+  expect((await block.nearest(toUnit(vectors[10]), 1))[0]?.seq).not.toBe(11);
 });

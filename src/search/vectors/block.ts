@@ -1,4 +1,4 @@
-import { computeByteNorm, dotBytes, popCount, scaleBytes } from "./math.ts";
+import { computeByteNorm, dotBytes, popCount } from "./math.ts";
 
 export interface VectorHit {
   seq: number;
@@ -12,15 +12,22 @@ export interface VectorRow {
   vector: Int8Array;
 }
 
-/** Up to this many vectors all are compared exactly; above it, sign bits preselect `rescored` of them. */
+/** Up to this many vectors all are compared exactly; above it, sign bits preselect some of them. */
 const exactMax = 6_000;
-const rescored = 1_000;
+/** How many are preselected: of more vectors more are needed for the same recall. */
+const rescored = { min: 1_000, max: 4_000, share: 1 / 200 };
+/** The numbers of the last rows, by which a row that is read again is recognised. */
+const recentMax = 1_024;
 /** The centre of the space is the mean of the first vectors and then fixed, so that sign bits stay comparable. */
 const centredAt = 2_000;
 
+/** Reads vectors that a block does not hold. */
+export type ReadVectors = (seqs: readonly number[]) => Promise<ReadonlyMap<number, Int8Array>>;
+
 /**
  * Vectors in memory, in insertion order. A search compares sign bits (48 bytes for 384 dimensions) and then the best
- * thousand vectors exactly. Deleted entries stay in the block; callers drop hits whose rows no longer exist.
+ * thousand vectors exactly. A compact block holds the sign bits only, and reads those vectors. Deleted entries stay in the
+ * block; callers drop hits whose rows no longer exist.
  */
 export class VectorBlock {
   readonly dimensions: number;
@@ -30,9 +37,10 @@ export class VectorBlock {
   private conversations = new Float64Array(1024);
   private times = new Float64Array(1024);
   private norms = new Float32Array(1024);
-  private vectors: Int8Array;
+  /** Undefined in a compact block. */
+  private vectors: Int8Array | undefined;
   private bits: Uint32Array;
-  private readonly places = new Map<number, number>();
+  private recent = new Set<number>();
   private centre: Float32Array | undefined;
 
   constructor(dimensions: number) {
@@ -46,35 +54,59 @@ export class VectorBlock {
     return this.count;
   }
 
-  has(seq: number): boolean {
-    return this.places.has(seq);
+  /** The memory it takes. */
+  get bytes(): number {
+    const perRow = 3 * 8 + 4 + 4 * this.words + (this.vectors ? this.dimensions : 0);
+    return this.seqs.length * perRow;
   }
 
+  /** A row that was just added is not added again. */
   add(row: VectorRow): void {
-    if (this.places.has(row.seq) || row.vector.length !== this.dimensions) return;
+    if (this.recent.has(row.seq) || row.vector.length !== this.dimensions) return;
+    if (this.recent.size >= 2 * recentMax) this.recent = new Set([...this.recent].slice(recentMax));
+    this.recent.add(row.seq);
     if (this.count === this.seqs.length) this.grow();
     const place = this.count;
     this.count += 1;
     this.seqs[place] = row.seq;
     this.conversations[place] = row.conversation;
     this.times[place] = row.time;
-    this.vectors.set(row.vector, place * this.dimensions);
-    this.norms[place] = computeByteNorm(row.vector, 0, this.dimensions) || 1;
-    this.places.set(row.seq, place);
-    if (this.centre) this.writeBits(place);
+    const norm = computeByteNorm(row.vector, 0, this.dimensions) || 1;
+    this.norms[place] = norm;
+    this.vectors?.set(row.vector, place * this.dimensions);
+    if (this.centre) this.bits.set(this.packBits(row.vector, norm), place * this.words);
     else if (this.count === centredAt) this.fixCentre();
   }
 
-  /** The unit vector of an entry; undefined when it has none. */
-  vectorAt(seq: number): Float32Array | undefined {
-    const place = this.places.get(seq);
-    if (place === undefined) return undefined;
-    const norm = this.norms[place] as number;
-    return scaleBytes(this.vectors, place * this.dimensions, this.dimensions, 1 / norm);
+  /** Forgets the vectors of a large block and keeps their sign bits; a search then needs a reader. */
+  compact(): void {
+    if (this.count > exactMax) this.vectors = undefined;
   }
 
-  /** The nearest rows that pass the filter. */
-  nearest(query: Float32Array, limit: number, filter?: (row: Omit<VectorRow, "vector">) => boolean): VectorHit[] {
+  /** Forgets the older half of the rows, and gives half of the memory back. */
+  dropOldest(): void {
+    const keep = Math.floor(this.count / 2);
+    const rows = Math.max(1024, this.seqs.length / 2);
+    const newest = <T extends Float64Array | Float32Array | Int8Array | Uint32Array>(old: T, next: T, width = 1): T => {
+      next.set(old.subarray((this.count - keep) * width, this.count * width) as never);
+      return next;
+    };
+    this.seqs = newest(this.seqs, new Float64Array(rows));
+    this.conversations = newest(this.conversations, new Float64Array(rows));
+    this.times = newest(this.times, new Float64Array(rows));
+    this.norms = newest(this.norms, new Float32Array(rows));
+    if (this.vectors) this.vectors = newest(this.vectors, new Int8Array(rows * this.dimensions), this.dimensions);
+    this.bits = newest(this.bits, new Uint32Array(rows * this.words), this.words);
+    this.count = keep;
+  }
+
+  /** The nearest rows that pass the filter. A compact block takes the vectors to compare from `read`. */
+  async nearest(
+    query: Float32Array,
+    limit: number,
+    filter?: (row: Omit<VectorRow, "vector">) => boolean,
+    read?: ReadVectors,
+  ): Promise<VectorHit[]> {
     const allowed = (place: number) =>
       filter === undefined ||
       filter({
@@ -82,10 +114,15 @@ export class VectorBlock {
         conversation: this.conversations[place] as number,
         time: this.times[place] as number,
       });
-    const places =
-      this.count <= exactMax || !this.centre ? this.listPlaces(allowed) : this.preselectByBits(query, allowed);
-    const hits = places.map((place) => ({ seq: this.seqs[place] as number, cosine: this.cosineAt(query, place) }));
-    return hits.sort((a, b) => b.cosine - a.cosine || a.seq - b.seq).slice(0, limit);
+    const isSmall = this.count <= exactMax && this.vectors !== undefined;
+    const places = isSmall || !this.centre ? this.listPlaces(allowed) : this.preselectByBits(query, allowed);
+    const { vectors } = this;
+    const hits = vectors
+      ? places.map((place) => ({ seq: this.seqs[place] as number, cosine: this.cosineAt(query, vectors, place) }))
+      : compareRows(query, (await read?.(places.map((place) => this.seqs[place] as number))) ?? new Map());
+    hits.sort((a, b) => b.cosine - a.cosine || a.seq - b.seq);
+    // A row that was written again is in the block twice.
+    return hits.filter((hit, index) => hit.seq !== hits[index - 1]?.seq).slice(0, limit);
   }
 
   private listPlaces(allowed: (place: number) => boolean): number[] {
@@ -108,8 +145,9 @@ export class VectorBlock {
       distances[place] = distance;
       counts[distance] = (counts[distance] as number) + 1;
     }
+    const least = Math.min(rescored.max, Math.max(rescored.min, Math.round(count * rescored.share)));
     // When the filter rejects too many rows, the distance is widened.
-    for (let wanted = rescored; ; wanted *= 8) {
+    for (let wanted = least; ; wanted *= 8) {
       let [far, within] = [0, counts[0] as number];
       while (within < wanted && far < this.dimensions) {
         far += 1;
@@ -119,30 +157,30 @@ export class VectorBlock {
       for (let place = 0; place < count; place += 1) {
         if ((distances[place] as number) <= far && allowed(place)) places.push(place);
       }
-      if (places.length >= rescored || far === this.dimensions) return places;
+      if (places.length >= least || far === this.dimensions) return places;
     }
   }
 
-  private cosineAt(query: Float32Array, place: number): number {
-    return dotBytes(query, this.vectors, place * this.dimensions) / (this.norms[place] as number);
+  private cosineAt(query: Float32Array, vectors: Int8Array, place: number): number {
+    return dotBytes(query, vectors, place * this.dimensions) / (this.norms[place] as number);
   }
 
   private fixCentre(): void {
+    const { vectors } = this;
+    if (!vectors) return;
     const centre = new Float32Array(this.dimensions);
     for (let place = 0; place < this.count; place += 1) {
       const norm = this.norms[place] as number;
       for (let index = 0; index < this.dimensions; index += 1) {
-        centre[index] = (centre[index] as number) + (this.vectors[place * this.dimensions + index] as number) / norm;
+        centre[index] = (centre[index] as number) + (vectors[place * this.dimensions + index] as number) / norm;
       }
     }
     this.centre = centre.map((value) => value / this.count);
-    for (let place = 0; place < this.count; place += 1) this.writeBits(place);
-  }
-
-  private writeBits(place: number): void {
-    const at = place * this.dimensions;
-    const norm = this.norms[place] as number;
-    this.bits.set(this.packBits(this.vectors.subarray(at, at + this.dimensions), norm), place * this.words);
+    for (let place = 0; place < this.count; place += 1) {
+      const at = place * this.dimensions;
+      const bits = this.packBits(vectors.subarray(at, at + this.dimensions), this.norms[place] as number);
+      this.bits.set(bits, place * this.words);
+    }
   }
 
   private packBits(vector: ArrayLike<number>, norm: number): Uint32Array {
@@ -165,7 +203,14 @@ export class VectorBlock {
     this.conversations = larger(this.conversations, new Float64Array(size));
     this.times = larger(this.times, new Float64Array(size));
     this.norms = larger(this.norms, new Float32Array(size));
-    this.vectors = larger(this.vectors, new Int8Array(size * this.dimensions));
+    if (this.vectors) this.vectors = larger(this.vectors, new Int8Array(size * this.dimensions));
     this.bits = larger(this.bits, new Uint32Array(size * this.words));
   }
+}
+
+function compareRows(query: Float32Array, vectors: ReadonlyMap<number, Int8Array>): VectorHit[] {
+  return [...vectors].map(([seq, vector]) => ({
+    seq,
+    cosine: dotBytes(query, vector, 0) / (computeByteNorm(vector, 0, vector.length) || 1),
+  }));
 }

@@ -39,10 +39,15 @@ export class MemoryVectorCache {
     limit: number,
     scopes: readonly string[] | undefined,
   ): Promise<{ id: string; cosine: number }[]> {
+    const unit = toUnit(vector);
+    const space = await this.id();
+    if (space === undefined) return [];
+    const found = await this.store.vectors?.nearestMemories({ scopes, space, vector: unit, limit });
+    if (found) return found.map(({ memory, cosine }) => ({ id: memory, cosine }));
     const block = await this.loadBlock();
     if (!block || block.dimensions !== vector.length) return [];
     const visible = scopes && new Set(scopes.map((scope) => this.scopes.get(scope)));
-    const hits = block.nearest(toUnit(vector), limit, visible && ((row) => visible.has(row.conversation)));
+    const hits = await block.nearest(unit, limit, visible && ((row) => visible.has(row.conversation)));
     return hits.flatMap(({ seq, cosine }) => {
       const id = this.ids.get(seq);
       return id === undefined ? [] : [{ id, cosine }];
@@ -51,8 +56,10 @@ export class MemoryVectorCache {
 
   /** Whether there is nothing to compare with: then a query need not be embedded. */
   async isEmpty(): Promise<boolean> {
-    const block = await this.loadBlock();
-    return block === undefined || block.size === 0;
+    const space = await this.id();
+    if (space === undefined) return true;
+    const first = this.store.db.selectFrom("memory_vectors").select("num").where("space", "=", space).limit(1);
+    return (await runAsEngine(() => first.executeTakeFirst())) === undefined;
   }
 
   /** The newest current memories with their vectors, as a sample of the store. */

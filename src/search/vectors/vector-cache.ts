@@ -1,108 +1,116 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LRUCache } from "lru-cache";
 import { isAgentOpen, runAsEngine } from "../../authorization/index.ts";
-import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { ConversationSpan, Store } from "../../store/index.ts";
-import { VectorBlock } from "./block.ts";
+import { type ReadVectors, VectorBlock, type VectorHit, type VectorRow } from "./block.ts";
 import { toSignedBytes } from "./math.ts";
-import { findSpace } from "./spaces.ts";
 
 const pageRows = 2_000;
-/** The maximum number of blocks in memory. */
-const blocksMax = 16;
 /** Another process may write a vector after one with a higher number, so the last rows are read again. */
 const lateRows = 64;
+/** A block with a larger share of the cache than this holds sign bits only. */
+const fullShareMax = 0.5;
 
 interface CachedBlock {
   block: VectorBlock;
   lastSeq: number;
   loading: Promise<void> | undefined;
+  /** Whether the oldest vectors were left out, because the block alone would not fit the cache. */
+  isCut: boolean;
 }
 
-/** Message vectors in memory: one block for each conversation that is searched, or one for all of an agent. */
+export interface VectorBlocks {
+  size: number;
+  /** What was not compared, for the answer. */
+  note?: string;
+  nearest(
+    query: Float32Array,
+    limit: number,
+    filter: (row: Omit<VectorRow, "vector">) => boolean,
+    read: ReadVectors,
+  ): Promise<VectorHit[]>;
+}
+
+/**
+ * Message vectors in memory: one block for each conversation that is searched, or one for all of an agent. The least
+ * recently used blocks are evicted when together they take more than `bytesMax`.
+ */
 export class VectorCache {
   private readonly store: Store;
-  private readonly space: VectorSpace;
-  private readonly blocks = new LRUCache<string, CachedBlock>({ max: blocksMax });
-  private spaceId: number | undefined;
+  private readonly dimensions: number;
+  private readonly bytesMax: number;
+  /** In order of use, the latest last. */
+  private readonly blocks = new Map<string, CachedBlock>();
 
-  constructor(store: Store, space: VectorSpace) {
+  constructor(store: Store, dimensions: number, bytesMax: number) {
     this.store = store;
-    this.space = space;
+    this.dimensions = dimensions;
+    this.bytesMax = bytesMax;
   }
 
-  /** The id of this space in the database; undefined while nothing is embedded in it. */
-  async id(): Promise<number | undefined> {
-    if (this.spaceId !== undefined) return this.spaceId;
-    this.spaceId = await findSpace(this.store, formatSpaceName(this.space));
-    return this.spaceId;
+  /** The memory that all blocks take. */
+  get bytes(): number {
+    return [...this.blocks.values()].reduce((sum, { block }) => sum + block.bytes, 0);
   }
 
   /**
    * The blocks to search, updated from the database. If loading takes longer than `waitMs`, the vectors loaded so far are
-   * returned and `whole` is false; loading continues in the background.
+   * searched and the note says so; loading continues in the background.
    */
-  async loadBlocks(
+  async open(
     agent: string,
+    space: number,
     spans: readonly ConversationSpan[] | undefined,
     waitMs: number,
-  ): Promise<{ blocks: VectorBlock[]; whole: boolean }> {
-    const space = await this.id();
-    if (space === undefined || !isAgentOpen(agent)) return { blocks: [], whole: true };
-    const scopes = spans ? spans.map((span) => span.conversation) : [undefined];
-    const cached = scopes.map((conversation) => this.open(agent, space, conversation));
+  ): Promise<VectorBlocks> {
+    if (!isAgentOpen(agent)) return { size: 0, nearest: async () => [] };
+    const scopes = spans ? [...new Set(spans.map((span) => span.conversation))] : [undefined];
+    const cached = scopes.map((conversation) => this.load(agent, space, conversation));
     const all = Promise.all(cached.map((one) => one.loading)).then(() => true);
     const timer = new AbortController();
-    const whole = await Promise.race([
+    const isWhole = await Promise.race([
       all,
       sleep(waitMs, false, { signal: timer.signal, ref: false }).catch(() => false),
     ]);
     timer.abort();
-    return { blocks: cached.map((one) => one.block), whole };
+    const size = cached.reduce((sum, { block }) => sum + block.size, 0);
+    const note = this.describe(isWhole, size, cached);
+    return {
+      size,
+      ...(note === undefined ? {} : { note }),
+      nearest: async (query, limit, filter, read) => {
+        const hits = await Promise.all(cached.map(({ block }) => block.nearest(query, limit, filter, read)));
+        return hits
+          .flat()
+          .sort((a, b) => b.cosine - a.cosine)
+          .slice(0, limit);
+      },
+    };
   }
 
-  /** Whether a summary, file or chunk has a vector: a corpus can be searched before there are messages. */
-  async hasDocuments(agent: string): Promise<boolean> {
-    const space = await this.id();
-    if (space === undefined) return false;
-    const row = await this.store.db
-      .selectFrom("document_vectors")
-      .select("id")
-      .where("agent", "=", agent)
-      .where("space", "=", space)
-      .limit(1)
-      .executeTakeFirst();
-    return row !== undefined;
+  private describe(isWhole: boolean, size: number, cached: readonly CachedBlock[]): string | undefined {
+    if (!isWhole) return `vectors are still loading: only the first ${size} were searched`;
+    if (!cached.some((one) => one.isCut)) return undefined;
+    return `only the newest ${size} messages were compared by meaning, which is what fits the memory for vectors: raise search.vectorCacheMiB, or use PostgreSQL with pgvector`;
   }
 
-  async readTokenStates(agent: string, seqs: readonly number[]): Promise<Map<number, Int8Array>> {
-    const states = new Map<number, Int8Array>();
-    const space = await this.id();
-    if (space === undefined || seqs.length === 0) return states;
-    const rows = await this.store.db
-      .selectFrom("entry_tokens")
-      .select(["seq", "states"])
-      .where("agent", "=", agent)
-      .where("space", "=", space)
-      .where("seq", "in", [...seqs])
-      .execute();
-    for (const row of rows) states.set(row.seq, toSignedBytes(row.states));
-    return states;
-  }
-
-  private open(agent: string, space: number, conversation: number | undefined): CachedBlock {
-    const name = `${agent}\n${conversation ?? "*"}`;
-    const known = this.blocks.get(name);
-    const cached = known ?? { block: new VectorBlock(this.space.dimensions), lastSeq: 0, loading: undefined };
-    if (!known) this.blocks.set(name, cached);
+  private load(agent: string, space: number, conversation: number | undefined): CachedBlock {
+    const name = `${agent}\n${space}\n${conversation ?? "*"}`;
+    const cached = this.blocks.get(name) ?? {
+      block: new VectorBlock(this.dimensions),
+      lastSeq: 0,
+      loading: undefined,
+      isCut: false,
+    };
+    this.blocks.delete(name);
+    this.blocks.set(name, cached);
     // Requests of all principals share the block.
-    cached.loading ??= runAsEngine(() => this.load(cached, agent, space, conversation)).finally(() => {
+    cached.loading ??= runAsEngine(() => this.readRows(cached, agent, space, conversation)).finally(() => {
       cached.loading = undefined;
     });
     return cached;
   }
 
-  private async load(
+  private async readRows(
     cached: CachedBlock,
     agent: string,
     space: number,
@@ -120,11 +128,28 @@ export class VectorCache {
       if (conversation !== undefined) query = query.where("conversation", "=", conversation);
       const rows = await query.execute();
       for (const row of rows) cached.block.add({ ...row, vector: toSignedBytes(row.vector) });
+      this.fit(cached);
       const last = rows.at(-1)?.seq;
       if (last === undefined) return;
       from = last;
       cached.lastSeq = Math.max(cached.lastSeq, last);
       if (rows.length < pageRows) return;
     }
+  }
+
+  /** Evicts other blocks, the least recently used first; a block that is too large by itself loses its oldest half. */
+  private fit(current: CachedBlock): void {
+    const { block } = current;
+    if (block.bytes > fullShareMax * this.bytesMax) block.compact();
+    let bytes = this.bytes;
+    for (const [name, one] of this.blocks) {
+      if (bytes <= this.bytesMax) return;
+      if (one === current) continue;
+      this.blocks.delete(name);
+      bytes -= one.block.bytes;
+    }
+    if (block.bytes <= this.bytesMax) return;
+    block.dropOldest();
+    current.isCut = true;
   }
 }

@@ -15,6 +15,7 @@ import { secrets } from "./013-secrets.ts";
 import { tokens } from "./014-tokens.ts";
 import { audit } from "./015-audit.ts";
 import { rowSecurity } from "./016-row-security.ts";
+import { growth } from "./017-growth.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   tokens,
   audit,
   rowSecurity,
+  growth,
 ];

@@ -84,8 +84,12 @@ export async function removeMemoryText(tx: Tx, nums: number[]): Promise<void> {
   await sql`delete from memory_text where num = any(${nums}::bigint[])`.execute(tx);
 }
 
-/** Inserts the rows of a memory inside the open transaction. */
-export async function insertMemory(tx: Tx, memory: NewMemoryRows): Promise<void> {
+/** Inserts the rows of a memory inside the open transaction; `encode` gives the form of a vector in pgvector. */
+export async function insertMemory(
+  tx: Tx,
+  memory: NewMemoryRows,
+  encode?: (vector: Uint8Array) => string,
+): Promise<void> {
   const { row, sources, support, words, vector } = memory;
   const next = await sql<{ value: number }>`select nextval('memory_number') as value`.execute(tx);
   const num = Number(next.rows[0]?.value ?? 1);
@@ -108,6 +112,6 @@ export async function insertMemory(tx: Tx, memory: NewMemoryRows): Promise<void>
   if (vector)
     await tx
       .insertInto("memory_vectors")
-      .values({ scope, num, memory: id, ...vector })
+      .values({ scope, num, memory: id, ...vector, ...(encode ? { embedding: encode(vector.vector) } : {}) })
       .execute();
 }

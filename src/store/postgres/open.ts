@@ -12,6 +12,7 @@ import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
 import { toPostgresError } from "./errors.ts";
+import { describeVectors } from "./maintain-vectors.ts";
 import {
   countMemoryWords,
   indexMemory,
@@ -22,6 +23,9 @@ import {
 } from "./memory-text.ts";
 import { findPolicyFaults, isBoundByPolicies, nameTenant } from "./row-security.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
+import { addVectorColumns, hasVectorColumns } from "./vector-schema.ts";
+import { createDatabaseVectors } from "./vectors.ts";
+import { refreshStatistics } from "./word-index.ts";
 
 const attemptsMax = 5;
 const connectTimeoutSeconds = 5;
@@ -66,6 +70,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
 
   const appendQueue = new KeyedQueue();
   let ended: Promise<void> | undefined;
+  let [isOwner, hasVectors] = [false, false];
   try {
     await migrate(
       {
@@ -90,11 +95,21 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       migrations,
     );
     tenancy.isEnforced = await isBoundByPolicies(db);
+    isOwner = !tenancy.isEnforced && (await ownsTables(db));
+    hasVectors =
+      (await hasVectorColumns(db)) ||
+      (isOwner &&
+        (await runTransaction(async (tx) => {
+          await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+          return addVectorColumns(tx);
+        })));
   } catch (error) {
     await pool.end();
     throw toPostgresError(error, database);
   }
 
+  const vectors = hasVectors ? createDatabaseVectors(db, { isOwner, now: () => options.clock.now() }) : undefined;
+  const encode = vectors?.encode;
   return {
     engine: "postgres",
     db,
@@ -104,7 +119,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     transaction: (work, { sync = true } = {}) =>
       runTransaction(async (tx) => {
         if (!sync) await disableSync(tx);
-        return work({ ...createTransaction(tx), clock: options.clock, random: options.random });
+        return work({ ...createTransaction(tx, encode), clock: options.clock, random: options.random });
       }),
     append: (batch) =>
       appendQueue.run(`${batch.agent}:${batch.conversation}`, () =>
@@ -134,6 +149,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
         return found as BatchRows<Queries>;
       }),
+    ...(vectors === undefined ? {} : { vectors }),
+    describeVectors: () => describeVectors(db, { isOwner }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
@@ -142,7 +159,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         // Of two concurrent near-duplicates the second waits for the lock and finds the first.
         if (unless) await createTransaction(tx).lock(`memories ${unless.scope}`);
         const like = unless ? await matchNearDuplicates(tx, unless) : [];
-        if (like.length === 0) await insertMemory(tx, memory);
+        if (like.length === 0) await insertMemory(tx, memory, encode);
         return like;
       }),
     matchMemories: (query) => matchMemories(db, query),
@@ -161,6 +178,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
       return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
     },
+    async settleBulkLoad() {
+      if (isOwner) await refreshStatistics(db);
+    },
     async rebuildText(extractWords) {
       await runTransaction(async (tx) => {
         await markRebuild(tx);
@@ -178,11 +198,15 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         if (rows.length === 0) break;
         const found = await extractWords(rows);
         await runTransaction(async (tx) => {
-          for (const [index, row] of rows.entries()) {
-            const words = found[index] ?? "";
-            if (words === "") continue;
-            await insertWords(tx, row.agent, row.conversation, [{ seq: row.seq, words }]);
-            entries += 1;
+          const indexed = rows.map((row, index) => ({ ...row, words: found[index] ?? "" }));
+          const conversations = Map.groupBy(
+            indexed.filter((row) => row.words !== ""),
+            (row) => `${row.agent}\n${row.conversation}`,
+          );
+          for (const [first, ...others] of conversations.values()) {
+            if (!first) continue;
+            await insertWords(tx, first.agent, first.conversation, [first, ...others]);
+            entries += 1 + others.length;
           }
         });
         last = rows.at(-1)?.seq ?? last;
@@ -213,15 +237,25 @@ const scrubbedTables = [
   ...["memories", "memory_text", "memory_vectors", "memory_recalls", "memory_reviews", "memory_files", "quarantine"],
 ];
 
+/** Only the owner of a table may index it and refresh its statistics. */
+async function ownsTables(db: Kysely<Schema>): Promise<boolean> {
+  const { rows } = await sql<{ owned: boolean }>`select pg_has_role(relowner, 'usage') as owned from pg_class
+    where oid = 'entries'::regclass`.execute(db);
+  return rows[0]?.owned ?? false;
+}
+
 async function disableSync(tx: Tx): Promise<void> {
   await sql`set local synchronous_commit = off`.execute(tx);
 }
 
-function createTransaction(tx: Tx): Omit<StoreTransaction, "clock" | "random"> {
+function createTransaction(
+  tx: Tx,
+  encode?: (vector: Uint8Array) => string,
+): Omit<StoreTransaction, "clock" | "random"> {
   return {
     db: tx,
     append: (batch) => appendInTransaction(tx, batch),
-    insertMemory: (memory) => insertMemory(tx, memory),
+    insertMemory: (memory) => insertMemory(tx, memory, encode),
     async lock(name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
     },

@@ -210,6 +210,9 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       }
       return [...faults, ...(await unfinishedRebuild(readDb))];
     },
+    describeVectors: async () => ({ storage: "memory", isConverting: false, advice: [] }),
+    // SQLite keeps no statistics here: its plans are fixed by the form of the statements.
+    settleBulkLoad: () => Promise.resolve(),
     async rebuildText(extractWords) {
       await runExclusive(async (tx) => {
         await markRebuild(tx);

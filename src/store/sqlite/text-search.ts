@@ -1,53 +1,91 @@
 import { type RawBuilder, sql } from "kysely";
-import type { ConversationSpan, CountQuery, PlacedEntry, TextMatch, TextQuery } from "../port.ts";
+import type { ConversationSpan, CountQuery, PlacedEntry, TextMatch, TextMatches, TextQuery } from "../port.ts";
 import type { Db } from "../schema.ts";
 
 /** Entries whose words match, best first by BM25. */
-export async function matchText(db: Db, query: TextQuery): Promise<TextMatch[]> {
+export async function matchText(db: Db, query: TextQuery): Promise<TextMatches> {
   const expression = matchExpression(query);
-  if (expression === undefined || isNowhere(query)) return [];
-  const { agent, limit } = query;
-  if (query.rankedMax !== undefined && query.order !== "recency") {
-    const newest = await matchNewest(db, query, expression, query.rankedMax);
+  if (expression === undefined || isNowhere(query)) return { hits: [] };
+  const { agent, limit, order } = query;
+  if (query.rankedMax !== undefined) {
+    const newest = await rankNewest(db, query, expression, query.rankedMax);
     if (newest) return newest;
   }
   const found = await sql<TextMatch>`
     select e.seq as seq, -t.rank as score from entry_text t cross join entries e on e.seq = t.rowid
-    where t.words match ${expression} and e.agent = ${agent} ${spanFilter(query)}
-    ${query.since === undefined ? sql`` : sql`and e.time >= ${query.since}`}
-    ${query.before === undefined ? sql`` : sql`and e.time < ${query.before}`}
-    order by ${query.order === "recency" ? sql`e.time desc, e.seq desc` : sql`t.rank`} limit ${limit}`.execute(db);
-  return found.rows;
+    where t.words match ${expression} and e.agent = ${agent} ${spanFilter(query)} ${timeFilter(query)}
+    order by ${order === "recency" ? sql`e.time desc, e.seq desc` : sql`t.rank`} limit ${limit}`.execute(db);
+  return { hits: found.rows };
 }
 
-/** Candidates fetched per wanted match, because the owner of an entry is checked after ranking. */
-const candidatesPerMatch = 4;
+/** How many of the newest matches are read, those of other agents included: the index does not know agents. */
+const scannedMax = 20_000;
+
+interface NewestMatch {
+  seq: number;
+  time: number;
+  tokens: number;
+}
 
 /**
- * Ranks only the newest matches: ranking costs more than matching, and for a frequent word the best matches overall are
- * no better than the best of its newest. Returns `undefined` when too few of them belong to the agent.
+ * Ranks only the newest matches of the agent, when there are more than `rankedMax`; undefined when there are not, and all
+ * can be ranked. BM25 is of no use here: to weigh a word, FTS5 reads its whole list of entries, which grows with the log.
  */
-async function matchNewest(
+async function rankNewest(
   db: Db,
   query: TextQuery,
   expression: string,
   rankedMax: number,
-): Promise<TextMatch[] | undefined> {
-  const { agent, limit } = query;
-  const found = await sql<TextMatch & { ranked: number }>`
-    with t as materialized (select rowid as seq, rank from entry_text as t where t.words match ${expression}
-      ${rowRangeFilter(query)} order by rowid desc limit ${rankedMax}),
-    best as materialized (select seq, rank from t order by rank limit ${candidatesPerMatch * limit})
-    select e.seq as seq, -t.rank as score, (select count(*) from t) as ranked
-    from best as t cross join entries e on e.seq = t.seq
-    where e.agent = ${agent} ${conversationFilter(query)}
-    ${query.since === undefined ? sql`` : sql`and e.time >= ${query.since}`}
-    ${query.before === undefined ? sql`` : sql`and e.time < ${query.before}`}
-    order by t.rank limit ${limit}`.execute(db);
-  const ranked = found.rows[0]?.ranked ?? rankedMax;
-  const wasCut = ranked >= Math.min(rankedMax, candidatesPerMatch * limit);
-  if (wasCut && found.rows.length < limit) return undefined;
-  return found.rows.map(({ seq, score }) => ({ seq, score }));
+): Promise<TextMatches | undefined> {
+  const newest = sql`select rowid as seq from entry_text as t where t.words match ${expression}
+    ${rowRangeFilter(query)} order by rowid desc limit ${scannedMax}`;
+  const found = await sql<NewestMatch>`select e.seq, e.time, e.tokens from (${newest}) as t
+    cross join entries e on e.seq = t.seq where e.agent = ${query.agent} ${conversationFilter(query)} ${timeFilter(query)}
+    limit ${rankedMax}`.execute(db);
+  const { rows } = found;
+  if (rows.length < rankedMax) {
+    const matched = await sql<{ count: number }>`select count(*) as count from (${newest})`.execute(db);
+    const isWhole = (matched.rows[0]?.count ?? 0) < scannedMax;
+    // With a limit of time the newest matches may say nothing about the wanted ones.
+    if (isWhole || query.since !== undefined || query.before !== undefined) return undefined;
+  }
+  const hits =
+    query.order === "recency"
+      ? rows.sort((a, b) => b.time - a.time || b.seq - a.seq).map(({ seq }) => ({ seq, score: 0 }))
+      : await scoreByWords(db, query, rows);
+  return { hits: hits.slice(0, query.limit), newestRanked: rows.length };
+}
+
+/** Scores entries by the weights of the words they contain, like PostgreSQL; of equals a shorter entry is better. */
+async function scoreByWords(db: Db, query: TextQuery, rows: readonly NewestMatch[]): Promise<TextMatch[]> {
+  const [first, last] = [rows.at(-1)?.seq ?? 0, rows[0]?.seq ?? 0];
+  const words = query.words.map((word, index) => ({ word, weight: query.weights?.[index] ?? 1 }));
+  // A single word, or all of several words, are in every match.
+  const isEqual = words.length < 2 || !query.any;
+  const parts = words.map(
+    ({ word, weight }) => sql`case when j.value in (select rowid from entry_text where words match ${quote(word)}
+      and rowid between ${first} and ${last}) then ${weight} else 0 end`,
+  );
+  const seqs = JSON.stringify(rows.map((row) => row.seq));
+  const weighed = isEqual
+    ? rows.map(() => ({ weight: 1 }))
+    : (
+        await sql<{
+          weight: number;
+        }>`select ${sql.join(parts, sql` + `)} as weight from json_each(${seqs}) as j`.execute(db)
+      ).rows;
+  const average = rows.reduce((sum, row) => sum + row.tokens, 0) / Math.max(1, rows.length);
+  return rows
+    .map(({ seq, tokens }, index) => {
+      const length = 0.75 + 0.25 * (tokens / Math.max(1, average));
+      return { seq, score: (weighed[index]?.weight ?? 0) / length };
+    })
+    .sort((a, b) => b.score - a.score || b.seq - a.seq);
+}
+
+function timeFilter({ since, before }: TextQuery): RawBuilder<unknown> {
+  return sql`${since === undefined ? sql`` : sql`and e.time >= ${since}`}
+    ${before === undefined ? sql`` : sql`and e.time < ${before}`}`;
 }
 
 /** The row numbers of a conversation lie in a range; stating it keeps FTS5 from ranking other conversations. */

@@ -34,11 +34,15 @@ export async function grepMessages(store: Store, hunt: CompiledGrep, found: Foun
   }
 }
 
+/** Of words in more messages than an engine ranks at once, this many of the newest are ordered. */
+const rankedMax = 2_000;
+
 /** By words, from the full-text index. */
 export async function matchMessages(store: Store, hunt: CompiledGrep, found: Found): Promise<void> {
   const { agent, words, conversations, since, before, limit } = hunt;
   const order = hunt.sort === "recency" ? "recency" : "rank";
-  const hits = await store.matchText({ agent, conversations, words, since, before, order, limit: limit + 1 });
+  const bounds = { since, before, rankedMax, limit: limit + 1 };
+  const { hits, newestRanked } = await store.matchText({ agent, conversations, words, order, ...bounds });
   const scores = new Map(hits.slice(0, limit).map((hit) => [hit.seq, hit.score]));
   const plain = words.map((word) => word.replaceAll(" ", ""));
   const entries = await readEntries(store, agent, [...scores.keys()]);
@@ -49,6 +53,7 @@ export async function matchMessages(store: Store, hunt: CompiledGrep, found: Fou
   });
   found.searched = hits.length;
   found.more = hits.length > limit;
+  found.newestRanked = newestRanked;
 }
 
 function toMatch(entry: Entry & { conversation: number }, snippet: string, score: number): GrepMatch {

@@ -55,6 +55,8 @@ export interface Found {
   searched: number;
   /** Whether there were more than the limit. */
   more: boolean;
+  /** How many of the newest matches were ordered, when there were too many to order all. */
+  newestRanked?: number;
 }
 
 const snippetCharacters = 200;

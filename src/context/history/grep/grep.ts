@@ -29,6 +29,7 @@ export async function grep(store: Store, searches: PatternSearches, options: Gre
   const more = messages.more || summaries.more || files.more || all.length > options.limit;
   const cuts = [
     describeStop(stopped, found),
+    describeNewest(messages.newestRanked, options.sort),
     describeCut(kept.length, Math.min(all.length, options.limit), more, options.limit),
   ].filter((cut) => cut !== undefined);
   return {
@@ -136,6 +137,12 @@ function describeStop(
   if (stopped === undefined) return undefined;
   const searched = `${messages.searched} messages, ${summaries.searched} summaries and ${files.searched} files`;
   return `the search was stopped after ${searched}. ${stopped.message} ${stopped.remedy}`;
+}
+
+function describeNewest(ranked: number | undefined, sort: GrepSort): string | undefined {
+  if (ranked === undefined) return undefined;
+  const order = sort === "recency" ? "by time" : "by relevance";
+  return `the words are too common: only the newest ${ranked} messages with them were ordered ${order}`;
 }
 
 function describeCut(shown: number, found: number, more: boolean, limit: number): string | undefined {

@@ -1,0 +1,229 @@
+/** Vectors in pgvector: the same answers as in memory, conversion of older rows, indexes, and life without the extension. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runWithAccess } from "../../src/authorization/index.ts";
+import { systemClock, systemRandom } from "../../src/domain/index.ts";
+import { openVarve, type Varve } from "../../src/index.ts";
+import { migrations, type Store } from "../../src/store/index.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
+import { nameAgentIndex } from "../../src/store/postgres/vector-schema.ts";
+import { bindToPolicies, databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
+import { WordEmbedder } from "../support/word-embedder.ts";
+
+const kinds = databaseKinds.filter((kind) => kind === "postgres");
+const embedder = new WordEmbedder({ kitten: "cat", feline: "cat", automobile: "car", vehicle: "car" });
+const dimensions = 8;
+const large = 20_000;
+
+describe.each(kinds)("vectors in the database on %s", () => {
+  let scratch: ScratchDatabase;
+  let home: string;
+  let ownerUrl: string;
+  let client: Client;
+  let varve: Varve;
+  const open = (database: string) => openVarve({ home, database, background: false, models: { embedder } });
+  const openStoreAt = (database: string) =>
+    openPostgres({ database, clock: systemClock, random: systemRandom }, migrations);
+  beforeAll(async () => {
+    scratch = await scratchDatabase("postgres");
+    home = mkdtempSync(join(tmpdir(), "varve-home-"));
+    const url = new URL(scratch.database);
+    url.username = "postgres";
+    ownerUrl = url.href;
+    client = new Client({ connectionString: ownerUrl });
+    await client.connect();
+    varve = await open(ownerUrl);
+    const session = await varve.sessions.resolve({ key: "agent:main:pets" });
+    const contents = [
+      "A ginger kitten sleeps upstairs.",
+      "The automobile is in the yard.",
+      "Rain is expected at noon.",
+    ];
+    await varve.context.ingest(
+      session,
+      contents.map((content, index) => ({ id: `m${index}`, role: "user" as const, content })),
+    );
+    await varve.memory.add({ text: "The neighbour has a feline." });
+    await varve.search.index();
+  });
+  afterAll(async () => {
+    await varve?.close();
+    await client?.end();
+    await scratch?.drop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const findTexts = async (engine: Varve): Promise<string[]> =>
+    (await engine.search.find("vehicle", { retrievers: ["vector"], kinds: ["message"] })).results.map(
+      ({ text }) => text,
+    );
+  const countUnconverted = async (): Promise<number> => {
+    const { rows } = await client.query<{ count: number }>(
+      "select (select count(*) from entry_vectors where embedding is null)::int + (select count(*) from memory_vectors where embedding is null)::int as count",
+    );
+    return rows[0]?.count ?? -1;
+  };
+
+  it("are written in both forms, which agree", async () => {
+    expect(await countUnconverted()).toBe(0);
+    const { rows } = await client.query<{ vector: Buffer; embedding: string }>(
+      "select vector, embedding::text as embedding from entry_vectors union all select vector, embedding::text from memory_vectors",
+    );
+    expect(rows).toHaveLength(4);
+    for (const { vector, embedding } of rows) expect(JSON.parse(embedding)).toEqual([...new Int8Array(vector)]);
+    expect((await varve.checkDatabase()).vectors).toMatchObject({
+      storage: "pgvector",
+      isConverting: false,
+      advice: [],
+    });
+  });
+
+  it("serve from their bytes until they are converted, with the same answers", async () => {
+    const before = await findTexts(varve);
+    expect(before[0]).toContain("automobile");
+    await client.query("update entry_vectors set embedding = null; update memory_vectors set embedding = null");
+    expect((await varve.checkDatabase()).vectors).toMatchObject({ isConverting: true });
+    expect((await varve.checkDatabase()).vectors.advice.join()).toContain("varve db vectors");
+    expect(await findTexts(varve)).toEqual(before);
+    expect((await varve.memory.recall({ query: "cat", limit: 1 })).hits).toHaveLength(1);
+    expect(await varve.search.maintainVectors()).toMatchObject({ converted: 4 });
+    expect(await countUnconverted()).toBe(0);
+    expect(await findTexts(varve)).toEqual(before);
+    expect((await varve.memory.recall({ query: "cat", limit: 1 })).hits).toHaveLength(1);
+    expect(await varve.search.maintainVectors()).toMatchObject({ converted: 0 });
+  });
+
+  it("of an agent with many get an index, whose answers are those of an exact comparison", async () => {
+    const store = await openStoreAt(ownerUrl);
+    try {
+      await addVectors(client);
+      const targets = [11, 4_711, 19_999].map((seed) => pseudoVector(seed));
+      const exact = await nearest(store, targets);
+      expect((await store.describeVectors()).advice.join()).toContain("2 agents (");
+      // What a crash leaves of a build is replaced.
+      await leaveInvalidIndex(client, nameAgentIndex("ann", 9));
+      expect(await store.vectors?.maintain()).toMatchObject({ indexed: ["ann", "bob"], unindexed: [] });
+      expect((await store.describeVectors()).advice).toEqual([]);
+      const found = await nearest(store, targets);
+      const hits = found.flatMap((seqs, index) => seqs.filter((seq) => exact[index]?.includes(seq)));
+      expect(hits.length).toBeGreaterThanOrEqual(0.98 * exact.flat().length);
+      const [target = new Float32Array()] = targets;
+      const query = { agent: "ann", space: 9, vector: target, limit: 20 };
+      const inside = await store.vectors?.nearestEntries({ ...query, spans: [{ conversation: 3 }] });
+      expect(inside?.map(({ seq }) => seq % 10)).toEqual(Array.from({ length: 20 }, () => 3));
+      const early = await store.vectors?.nearestEntries({ ...query, before: 30 });
+      expect(early).toHaveLength(20);
+      expect(early?.every(({ seq }) => seq < 30)).toBe(true);
+      // The index of an agent whose vectors are gone is dropped.
+      await client.query("create index entry_vectors_near_9_0000 on entry_vectors (seq) where agent = 'gone'");
+      expect(await store.vectors?.maintain()).toMatchObject({ indexed: [] });
+      const { rows } = await client.query("select 1 from pg_class where relname = 'entry_vectors_near_9_0000'");
+      expect(rows).toEqual([]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("of other tenants are not seen by a role that row-level security binds, index or not", async () => {
+    const url = new URL(ownerUrl);
+    await bindToPolicies(url);
+    const store = await openStoreAt(url.href);
+    try {
+      const query = { space: 9, vector: pseudoVector(5), limit: 20 };
+      const asAnn = <T>(work: () => Promise<T>) => runWithAccess({ agents: ["ann"], scopes: [] }, work);
+      expect(await asAnn(async () => store.vectors?.nearestEntries({ ...query, agent: "ann" }))).toHaveLength(20);
+      expect(await asAnn(async () => store.vectors?.nearestEntries({ ...query, agent: "bob" }))).toEqual([]);
+      const space = { space: 1, vector: new Float32Array(64).fill(1), limit: 20 };
+      expect(await asAnn(async () => store.vectors?.nearestMemories(space))).toEqual([]);
+      // The role may not create indexes; it says which are missing instead.
+      await client.query(`drop index ${nameAgentIndex("bob", 9)}`);
+      expect(await store.vectors?.maintain()).toMatchObject({ indexed: [], unindexed: ["bob"] });
+      expect((await store.describeVectors()).advice.join()).toContain("as the owner of the tables");
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("are compared in memory without the extension, and the check says what to do", async () => {
+    const before = await findTexts(varve);
+    await client.query("drop extension vector cascade");
+    const url = new URL(ownerUrl);
+    await bindWithoutOwner(client, url);
+    const plain = await open(url.href);
+    try {
+      const { vectors } = await plain.checkDatabase();
+      expect(vectors).toMatchObject({ storage: "memory", isConverting: false });
+      expect(vectors.advice.join()).toContain("create extension vector");
+      expect((await plain.status()).search.index.advice.join()).toContain("create extension vector");
+      expect(await findTexts(plain)).toEqual(before);
+      expect(await plain.search.maintainVectors()).toBeUndefined();
+    } finally {
+      await plain.close();
+    }
+    // The owner installs it again, and what was written meanwhile is converted.
+    const again = await open(ownerUrl);
+    try {
+      expect((await again.search.maintainVectors())?.converted).toBeGreaterThan(0);
+      expect(await countUnconverted()).toBe(0);
+      expect(await findTexts(again)).toEqual(before);
+    } finally {
+      await again.close();
+    }
+  });
+});
+
+function nearest(store: Store, targets: readonly Float32Array[]): Promise<number[][]> {
+  return Promise.all(
+    targets.map(async (vector) => {
+      const found = await store.vectors?.nearestEntries({ agent: "ann", space: 9, vector, limit: 20 });
+      return (found ?? []).map(({ seq }) => seq);
+    }),
+  );
+}
+
+/** Numbers from -100 to 100 that differ from seed to seed. */
+function pseudoVector(seed: number): Float32Array {
+  let state = Math.imul(seed, 2_654_435_761) >>> 0;
+  return Float32Array.from({ length: dimensions }, () => {
+    state = (Math.imul(state ^ (state >>> 15), 1_664_525) + 1_013_904_223) >>> 0;
+    return ((state >>> 8) % 201) - 100;
+  });
+}
+
+/** Vectors of two agents without their messages; conversation and time follow the number. */
+async function addVectors(client: Client): Promise<void> {
+  const numbers = Array.from({ length: large }, (_, index) => index + 1);
+  const rows = numbers.map((seq) => Int8Array.from(pseudoVector(seq)));
+  for (const agent of ["ann", "bob"]) {
+    await client.query(
+      `insert into entry_vectors (agent, space, seq, conversation, time, vector, embedding)
+       select $1, 9, made.seq, made.seq % 10, made.seq, decode(made.bytes, 'hex'), made.embedding::halfvec
+       from unnest($2::bigint[], $3::text[], $4::text[]) as made (seq, bytes, embedding)`,
+      [agent, numbers, rows.map((row) => Buffer.from(row.buffer).toString("hex")), rows.map((row) => `[${row}]`)],
+    );
+    await client.query("insert into search_states values ($1, 9, $2, $2, 0)", [agent, large]);
+    for (let conversation = 0; conversation < 10; conversation += 1) {
+      await client.query(
+        "insert into conversations (agent, id, key, created_at, updated_at, entry_count) values ($1, $2, 'k', 0, 0, $3)",
+        [agent, conversation, large / 10],
+      );
+    }
+  }
+}
+
+async function leaveInvalidIndex(client: Client, name: string): Promise<void> {
+  await client.query(`create index ${name} on entry_vectors (seq) where agent = 'nobody'`);
+  await client.query(`update pg_index set indisvalid = false where indexrelid = '${name}'::regclass`);
+}
+
+/** A role that may use the tables but not install anything. */
+async function bindWithoutOwner(client: Client, url: URL): Promise<void> {
+  const role = `varve_plain_${process.pid}`;
+  await client.query(`create role ${role} login`);
+  const { listRoleGrants } = await import("../../src/store/index.ts");
+  for (const statement of listRoleGrants(role)) await client.query(statement);
+  url.username = role;
+}
