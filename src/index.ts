@@ -93,6 +93,9 @@ export type { Embedded, EmbeddedQuery, Embedder, EmbedText, Models } from "./mod
 export { isContextOverflow, openProviderCredential } from "./models/index.ts";
 export {
   type Confidence,
+  type EmbeddingReport,
+  type EmbeddingTier,
+  type EmbedPendingOptions,
   type EmbedPendingResult,
   type Profile,
   type PruneResult,

@@ -18,7 +18,7 @@ export async function benchHybrid(
   const embedder = new SyntheticEmbedder();
   const varve = await openVarve({ home, background: false, models: { embedder } });
   try {
-    await varve.search.index({ onProgress: (embedded) => onProgress(embedded) });
+    await varve.search.index({ onProgress: ({ embedded }) => onProgress(embedded) });
     const times: number[] = [];
     for (const [index, query] of createQueries(searches + warmUp).entries()) {
       const ms = await timed(() => varve.search.find(query, { limit: 10 }));

@@ -27,7 +27,7 @@ export async function benchMemories(
   const varve = await openVarve({ home, background: false, models: { embedder } });
   try {
     const results = await benchStore(varve, home, size, onProgress);
-    await varve.search.index({ onProgress: (embedded) => onProgress(embedded) });
+    await varve.search.index({ onProgress: ({ embedded }) => onProgress(embedded) });
     const times: number[] = [];
     for (const [index, query] of createQuestions(recalls + warmUp, size).entries()) {
       const ms = await timed(() => varve.memory.recall({ query, limit: 10 }));

@@ -10,6 +10,7 @@ export {
   type ConfiguredEmbedderOptions,
   openConfiguredEmbedder,
 } from "./embed/configured-embedder.ts";
+export { InstantEmbedder, isInstantSpaceName } from "./embed/instant/instant-embedder.ts";
 export { LocalEmbedder, type LocalEmbedderOptions } from "./embed/local-embedder.ts";
 export {
   type Embedded,

@@ -19,13 +19,14 @@ const pauseMs = 60_000;
  * embedder. A search uses one space and no other.
  */
 export async function selectActiveSpace(context: SearchContext, agent: string): Promise<ActiveSpace> {
-  const { embedder, vectorCache, store } = context;
+  const { embedder, vectorCache, store, instant } = context;
   if (!embedder || !vectorCache) return { context };
+  const others = instant ? "words and instant vectors" : "words only";
   return select(context, {
     name: `agent ${agent}`,
     findAhead: async () => (await findSpacesAhead(store, agent, await vectorCache.id())).map((space) => space.name),
-    covers: "as much (run `varve index`); messages since the change match by words only",
-    missing: (current) => `messages that ${current} has not embedded yet match by words only`,
+    covers: `as much (run \`varve index\`); messages since the change match by ${others}`,
+    missing: (current) => `messages that ${current} has not embedded yet match by ${others}`,
   });
 }
 

@@ -33,6 +33,8 @@ export interface CachedDoc {
   doc: Doc;
   vector?: Int8Array;
   states?: Int8Array;
+  /** Computed when the model has not embedded it. */
+  instant?: Float32Array;
 }
 
 const loadRows = 500;

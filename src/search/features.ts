@@ -105,6 +105,18 @@ export function computeVectorScores(
   return scores;
 }
 
+/** The scores by the model where a candidate has them, otherwise its instant ones, calibrated. */
+export function mergeTiers(
+  model: VectorScores | undefined,
+  instant: VectorScores | undefined,
+  calibrate: (cosine: number) => number,
+): VectorScores | undefined {
+  if (!instant) return model;
+  const merge = (part: keyof VectorScores) =>
+    instant[part].map((value, index) => model?.[part][index] ?? (value === undefined ? undefined : calibrate(value)));
+  return { own: merge("own"), window: merge("window") };
+}
+
 /** Scales values linearly so that they span 0–1. Unknown values get the mean, which is neutral. */
 export function scaleToUnit(values: readonly (number | undefined)[]): number[] {
   const known = values.filter((value) => value !== undefined);

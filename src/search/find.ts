@@ -1,6 +1,13 @@
 import { addConversationSignals } from "./conversation-signals.ts";
 import { isSpeakerName } from "./documents.ts";
-import { computeLexicalScores, computeVectorScores, type LexicalScores, type VectorScores } from "./features.ts";
+import type { EmbeddingTier } from "./embedding/embed-pending.ts";
+import {
+  computeLexicalScores,
+  computeVectorScores,
+  type LexicalScores,
+  mergeTiers,
+  type VectorScores,
+} from "./features.ts";
 import {
   addLateInteraction,
   type Candidate,
@@ -16,6 +23,7 @@ import type { WeightedToken } from "./query-weights.ts";
 import { addSpeakerFrequencies, weighQuery, weighTerms } from "./query-weights.ts";
 import { type RankingSettings, ranking } from "./ranking.ts";
 import { type Retrieval, retrieve } from "./retrieve.ts";
+import { calibrateInstant } from "./retrieve-vectors.ts";
 import type { SearchContext } from "./search-context.ts";
 import { makeSnippet } from "./snippet.ts";
 import { scoreLateInteraction } from "./stages/late-interaction.ts";
@@ -142,6 +150,7 @@ export async function find(context: SearchContext, query: string, options: FindO
   const evidence: Evidence | undefined = best && {
     coverage: lexical?.coverage[best.index] ?? 0,
     cosine: best.cosine,
+    tier: findTier(found, best.index),
     late: late?.get(best.doc.key),
   };
   return {
@@ -150,6 +159,7 @@ export async function find(context: SearchContext, query: string, options: FindO
     confidence: rateConfidence(evidence),
     certainty: evidence ? roundScore(computeCertainty(evidence)) : 0,
     results: await toResults(context, options, found, list),
+    tiers: [...new Set(list.flatMap(({ index }) => findTier(found, index) ?? []))],
     cut,
     degraded,
     understood: time ? { time } : {},
@@ -186,8 +196,10 @@ function computeScores(
     ? undefined
     : computeLexicalScores(pool, found.candidates, { terms, weights, averageTokens, prefix: parsed.prefix }, bm25);
   const query = embedded && weighQuery(embedded, parsed.terms, weights);
-  const vector = query && computeVectorScores(pool, found.candidates, query.vector, found.vectorAt);
-  return { lexical, vector, tokens: query?.tokens ?? [] };
+  const model = query && computeVectorScores(pool, found.candidates, query.vector, found.vectorAt);
+  const fast = found.instantEmbedded && weighQuery(found.instantEmbedded, parsed.terms, weights);
+  const instant = fast && computeVectorScores(pool, found.candidates, fast.vector, found.instantAt);
+  return { lexical, vector: mergeTiers(model, instant, calibrateInstant), tokens: query?.tokens ?? [] };
 }
 
 function computeSpeakerShare(found: Retrieval, term: string): number {
@@ -228,14 +240,26 @@ function fuseClassic(list: Candidate[], limit: number, weights: RankingSettings[
 }
 
 function computeSimilarity(found: Retrieval, a: Candidate, b: Candidate): number | undefined {
-  const [left, right] = [found.vectorAt(a.index), found.vectorAt(b.index)];
-  return left && right && dot(left, right);
+  for (const vectorAt of [found.vectorAt, found.instantAt]) {
+    const [left, right] = [vectorAt(a.index), vectorAt(b.index)];
+    if (left && right) return dot(left, right);
+  }
+  return undefined;
 }
 
 function describeMode(found: Retrieval, options: FindOptions): Mode {
   const retrievers = options.retrievers ?? ["lexical", "vector"];
-  if (!found.embedded) return "lexical";
+  if (listTiers(found).length === 0) return "lexical";
   return retrievers.includes("lexical") && found.parsed.terms.length > 0 ? "hybrid" : "vector";
+}
+
+function listTiers({ embedded, instantEmbedded }: Retrieval): EmbeddingTier[] {
+  return [...(embedded ? (["model"] as const) : []), ...(instantEmbedded ? (["instant"] as const) : [])];
+}
+
+function findTier(found: Retrieval, index: number): EmbeddingTier | undefined {
+  if (found.embedded && found.vectorAt(index)) return "model";
+  return found.instantEmbedded && found.instantAt(index) ? "instant" : undefined;
 }
 
 async function toResults(
@@ -256,7 +280,7 @@ async function toResults(
           .execute();
   const keys = new Map(rows.map((row) => [row.id, row.key]));
   const terms = new Set(found.parsed.terms.map((term) => term.term));
-  return list.map(({ doc, score: value, sources, notes, stages }) => ({
+  return list.map(({ doc, index, score: value, sources, notes, stages }) => ({
     kind: doc.kind,
     id: doc.id,
     citation: doc.key,
@@ -268,19 +292,23 @@ async function toResults(
     time: doc.time,
     sessionKey: doc.conversation === null ? null : (keys.get(doc.conversation) ?? null),
     sources,
+    tier: findTier(found, index),
     ...(notes.length > 0 ? { notes } : {}),
     ...(options.explain ? { stages } : {}),
   }));
 }
 
 /** The probability, 0 to 1, that the best result answers the query. */
-export function computeCertainty({ coverage, cosine, late }: Evidence): number {
+export function computeCertainty({ coverage, cosine, late, tier }: Evidence): number {
   const weights = ranking.confidence;
-  if (cosine === undefined) return weights.wordsOnly * coverage;
+  const byWords = weights.wordsOnly * coverage;
+  if (cosine === undefined) return byWords;
   // Without late interaction its score is estimated from the cosine.
   const tokens = late ?? Math.min(1, cosine + 0.2);
   const sum = weights.bias + weights.coverage * coverage + weights.cosine * cosine + weights.late * tokens;
-  return 1 / (1 + Math.exp(-sum));
+  const certainty = 1 / (1 + Math.exp(-sum));
+  // A low cosine of instant vectors is no evidence against an answer.
+  return tier === "instant" ? Math.max(byWords, certainty) : certainty;
 }
 
 export function rateConfidence(best: Evidence | undefined): Confidence {

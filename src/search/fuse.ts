@@ -31,6 +31,8 @@ export interface RankingHints {
   speaker: readonly boolean[];
   /** Whether the query is about the user and the message is theirs. */
   firstPerson: readonly boolean[];
+  /** The additional weight of the message's own words: high for a query of one or two words, 0 for a question. */
+  wordWeight: number;
   /** How well the time matches the one named in the query; absent when it names none. */
   time?: readonly number[];
 }
@@ -53,6 +55,7 @@ export function fuseTuned(
   if (lexical) {
     parts.push({ weight: weights.near, values: pick(divideByLargest(lexical.near)) });
     parts.push({ weight: weights.wide, values: pick(divideByLargest(lexical.wide)) });
+    if (hints.wordWeight > 0) parts.push({ weight: hints.wordWeight, values: pick(divideByLargest(lexical.own)) });
   }
   if (vector) {
     parts.push({ weight: weights.vector, values: scaleToUnit(pick(vector.own)) });
@@ -69,7 +72,10 @@ export function fuseTuned(
   return whole;
 }
 
-/** Adds the late-interaction scores to the best candidates; the others get none and rank lower. */
+/**
+ * Adds the late-interaction scores to the best candidates; the others get none and rank lower. One that has no token
+ * states, because the model has not embedded it, is scored by its other features alone.
+ */
 export function addLateInteraction(
   candidates: readonly Candidate[],
   whole: number,
@@ -78,7 +84,14 @@ export function addLateInteraction(
   weights: RankingSettings["weights"],
 ): void {
   const [ownShares, windowShares] = [scaleToUnit(own), scaleToUnit(window)];
+  const lateWeight = weights.late + weights.lateWindow;
+  const otherWeight = whole - lateWeight - weights.sitting - weights.answer;
+  const factor = 1 + (ranking.instant.lateFactor * lateWeight) / (otherWeight || 1);
   for (const [index, candidate] of candidates.entries()) {
+    if (own[index] === undefined) {
+      candidate.score *= factor;
+      continue;
+    }
     const late = weights.late * (ownShares[index] ?? 0) + weights.lateWindow * (windowShares[index] ?? 0);
     candidate.score += late / whole;
   }
@@ -89,6 +102,7 @@ export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): 
   const { pool, parsed } = found;
   return {
     speaker: pool.docs.map((doc) => parsed.terms.some(({ term }) => isSpeakerName(doc, term))),
+    wordWeight: ranking.shortQueryWeights[parsed.terms.filter((term) => !term.isInstruction).length] ?? 0,
     firstPerson: pool.docs.map((doc) => parsed.aboutSelf && doc.role === "user"),
     ...(time ? { time: pool.docs.map((doc) => scoreTimeFit(time, doc.time)) } : {}),
   };

@@ -2,7 +2,13 @@ export { selectMemorySpace } from "./active-space.ts";
 export { formatChunkCitation } from "./corpus/chunk-cache.ts";
 export type { CorpusText } from "./corpus/read.ts";
 export type { SyncOptions, SyncResult } from "./corpus/sync.ts";
-export { type EmbedPendingOptions, type EmbedPendingResult, embedTexts } from "./embed-pending.ts";
+export {
+  type EmbeddingReport,
+  type EmbeddingTier,
+  type EmbedPendingOptions,
+  type EmbedPendingResult,
+  embedTexts,
+} from "./embedding/embed-pending.ts";
 export type { MessageHit, MessageSearch } from "./find-messages.ts";
 export { type RankedCandidate, roundScore, traceScores } from "./fuse.ts";
 export type { PruneResult } from "./prune.ts";

@@ -1,6 +1,6 @@
 import type { Store } from "../store/index.ts";
 import type { SearchContext } from "./search-context.ts";
-import { findSpacesAhead, listOtherSpaces } from "./space-coverage.ts";
+import { findSpacesAhead, listOldInstantSpaces, listOtherSpaces } from "./space-coverage.ts";
 
 export interface PruneResult {
   /** How many vectors were removed. */
@@ -18,6 +18,11 @@ export async function pruneSpaces(context: SearchContext, signal?: AbortSignal):
   const result: PruneResult = { removed: 0, kept: [] };
   const space = await context.vectorCache?.id();
   if (space === undefined) return result;
+  for (const old of await listOldInstantSpaces(context.store, await context.instant?.vectors.id())) {
+    if (await isInUse(context, old.id)) continue;
+    for (const agent of await listAgents(context, old.id))
+      result.removed += await removeVectors(context, agent, old.id, signal);
+  }
   for (const other of await listOtherSpaces(context.store, space)) {
     if (await isInUse(context, other.id)) {
       result.kept.push({

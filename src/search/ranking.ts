@@ -12,6 +12,11 @@ export const ranking = {
   windows: { near: [1, 0.5], wide: [1, 0.3, 0.3, 0.3], vector: [1, 0.5, 0.5] },
   /** Weight of words that instruct rather than name the subject: "list", "summary", "mention". */
   instructionWeight: 0.25,
+  /**
+   * By the number of words in the query: how much more the words of a message count. One or two words are a search for
+   * these words; a question is a search for its meaning.
+   */
+  shortQueryWeights: [0, 1.6, 0.4] as readonly number[],
   /** Weight of a stop word in the query's vector and in late interaction. */
   stopWordWeight: 0.1,
   /** Share of the unweighted query vector that is added to the one weighted by term rarity. */
@@ -37,6 +42,11 @@ export const ranking = {
     rankedMax: 1_000,
     cosineMin: 0.2,
   },
+  /**
+   * The line from a cosine of instant vectors to that of the model, and how much more late interaction adds to the best
+   * candidates than the other features do. docs/search-quality.md has the measurements.
+   */
+  instant: { slope: 0.93, offset: -0.035, lateFactor: 1.2 },
   stages: {
     minScore: 0.3,
     hardMinScore: 0.35,

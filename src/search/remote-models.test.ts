@@ -11,7 +11,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 /** Nothing listens on this port. */
 const providers = { away: { baseUrl: "http://127.0.0.1:9/v1" } };
 
-it("without its remote embedder a search is lexical and reports it, and no other model is used", async () => {
+it("without its remote embedder a search uses words and instant vectors and reports it, and no other model", async () => {
   const varve = await openVarve({
     home,
     background: false,
@@ -20,8 +20,8 @@ it("without its remote embedder a search is lexical and reports it, and no other
   const session = await varve.sessions.resolve({ key: "agent:main:main" });
   await varve.context.ingest(session, [{ id: "m1", role: "user", content: "The vault code is ZX-4711." }]);
   const answer = await varve.search.find("vault code");
-  expect(answer).toMatchObject({ mode: "lexical", results: [{ id: "m1" }] });
-  expect(answer.degraded.join()).toContain("only words were searched");
+  expect(answer).toMatchObject({ mode: "hybrid", tiers: ["instant"], results: [{ id: "m1", tier: "instant" }] });
+  expect(answer.degraded.join()).toContain("instant vectors were searched");
   expect(answer.degraded.join()).toContain("away/tiny");
   await expect(varve.search.index()).rejects.toMatchObject({ code: "MODEL_FAILED" });
   expect(await varve.search.coverage()).toMatchObject({ model: "away/tiny/3", vectors: 0 });

@@ -1,15 +1,16 @@
-import type { EmbeddedQuery } from "../models/index.ts";
+import type { EmbeddedQuery, InstantEmbedder } from "../models/index.ts";
 import type { ConversationSpan, Store } from "../store/index.ts";
 import { listForkSpans } from "../transcript/index.ts";
 import type { CachedDoc, Doc } from "./documents.ts";
-import { type QueryVector, type Statistics, weighQuery, weighTerms } from "./query-weights.ts";
+import { type Statistics, weighTerms } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
+import { addInstantVectors, calibrateInstant, retrieveByVectors, type VectorQueries } from "./retrieve-vectors.ts";
 import type { SearchContext } from "./search-context.ts";
 import { chooseWords } from "./text/choose-words.ts";
 import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
 import { joinStems } from "./text/words.ts";
 import { type FindOptions, type Retriever, resultKinds } from "./types.ts";
-import { computeByteNorm, dotBytes, scaleBytes } from "./vectors/math.ts";
+import { computeByteNorm, dot, dotBytes, scaleBytes } from "./vectors/math.ts";
 
 /** The results of all retrievers, before scoring. */
 export interface Retrieval {
@@ -19,9 +20,13 @@ export interface Retrieval {
   /** Pool indexes of the documents that may become results; the other documents only provide context. */
   candidates: number[];
   sources: ReadonlyMap<string, Retriever[]>;
+  /** The query in the vectors of the model, and in instant vectors; undefined for a tier that was not searched. */
   embedded: EmbeddedQuery | undefined;
-  /** The unit vector of a document of the pool; undefined when it has none. */
+  instantEmbedded: EmbeddedQuery | undefined;
+  /** The unit vector of a document of the pool; undefined when the model has not embedded it. */
   vectorAt(index: number): Float32Array | undefined;
+  /** The instant vector of a document that has no other. */
+  instantAt(index: number): Float32Array | undefined;
   cached: ReadonlyMap<string, CachedDoc>;
   degraded: string[];
   cut: string[];
@@ -52,7 +57,7 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   // Vector retrieval starts first: it compares vectors while the store ranks words.
   const [vector, lexical, cached] = await Promise.all([
     retrievers.has("vector")
-      ? retrieveByVectors(context, parsed, weights, spans, options, kinds.includes("message"))
+      ? retrieveByVectors(context, parsed, weights, { ...options, spans, limit: chooseLimit(options) }, kinds)
       : undefined,
     retrievers.has("lexical") && kinds.includes("message")
       ? retrieveByWords(context, parsed, weights, statistics, spans, options)
@@ -60,7 +65,7 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     readCachedDocs(context, options, kinds),
   ]);
   mark("retrievers");
-  if (vector?.degraded) degraded.push(vector.degraded);
+  degraded.push(...(vector?.degraded ?? []));
   cut.push(...cached.cut);
   if (lexical.cut !== undefined) cut.push(lexical.cut);
 
@@ -73,14 +78,16 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   mark("surroundings");
   const entries = await context.documents.read(options.agent, placed);
   mark("read");
-  const selected = selectCachedDocs(cached.docs, parsed, weights, vector?.query, spans, options);
+  const embedder = vector?.instantQuery && context.instant?.embedder;
+  if (embedder) await addInstantVectors(cached.docs, embedder);
+  const selected = selectCachedDocs(cached.docs, parsed, weights, vector, spans, options);
   for (const { key, retrievers: found } of selected) for (const retriever of found) note(key, retriever);
   const byKey = new Map(cached.docs.map((one) => [one.doc.key, one]));
   const pool = collectPool(
     [...entries, ...selected.flatMap(({ key }) => byKey.get(key)?.doc ?? [])],
     options.boundarySeq,
   );
-  const vectors = vector?.query
+  const vectors = vector?.modelQuery
     ? await context.vectorCache?.read(
         options.agent,
         pool.docs.flatMap((doc) => doc.seq ?? []),
@@ -94,7 +101,8 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     candidates: selectCandidates(pool, new Set(sources.keys()), spans, options, parsed),
     sources,
     embedded: vector?.embedded,
-    vectorAt: createVectorLookup(pool, vectors, byKey),
+    instantEmbedded: vector?.instantEmbedded,
+    ...createVectorLookup(pool, vectors, byKey, embedder),
     cached: byKey,
     degraded,
     cut,
@@ -125,6 +133,10 @@ function chooseBreadth(options: FindOptions): { each: number; context: number } 
   return options.conversation === undefined ? everywhere : inConversation;
 }
 
+function chooseLimit(options: FindOptions): number {
+  return Math.max(chooseBreadth(options).each, 2 * (options.limit ?? 0));
+}
+
 interface LexicalHits {
   seqs: number[];
   cut?: string;
@@ -145,7 +157,7 @@ async function retrieveByWords(
     count: statistics.frequencies[index] ?? 0,
   }));
   const identifiers = parsed.identifiers.filter((name) => name.includes(" "));
-  const limit = Math.max(chooseBreadth(options).each, 2 * (options.limit ?? 0));
+  const limit = chooseLimit(options);
   const { rankedMax, rowsMax } = ranking.candidates;
   for (const { words, any } of chooseWords(terms, statistics.messages, limit)) {
     const isRare = any && words.reduce((sum, word) => sum + word.count, 0) <= rowsMax;
@@ -176,44 +188,6 @@ async function retrieveByWords(
   return { seqs: [] };
 }
 
-interface VectorHits {
-  seqs: number[];
-  embedded?: EmbeddedQuery;
-  query?: QueryVector;
-  degraded?: string;
-}
-
-async function retrieveByVectors(
-  context: SearchContext,
-  parsed: ParsedQuery,
-  weights: number[],
-  spans: ConversationSpan[] | undefined,
-  options: FindOptions,
-  messages: boolean,
-): Promise<VectorHits> {
-  const nothing = { seqs: [] };
-  const { embedder, vectorCache } = context;
-  if (!embedder || !vectorCache)
-    return { ...nothing, degraded: "no embedding model is installed: only words were searched" };
-  if (parsed.text === "") return nothing;
-  try {
-    const { agent, since, before } = options;
-    const hasVectors = (await vectorCache.hasMessages(agent, spans)) || (await vectorCache.hasDocuments(agent));
-    if (messages && !hasVectors)
-      return { ...nothing, degraded: "no messages are embedded yet: only words were searched" };
-    const embedded = await embedder.embedQuery(parsed.text, options.signal);
-    const query = weighQuery(embedded, parsed.terms, weights);
-    const limit = Math.max(chooseBreadth(options).each, 2 * (options.limit ?? 0));
-    const scope = { agent, spans, since, before, limit };
-    const { hits, note } = messages ? await vectorCache.nearest(query.vector, scope) : { hits: [] };
-    return { seqs: hits.map((hit) => hit.seq), embedded, query, degraded: note };
-  } catch (error) {
-    if (options.signal?.aborted) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ...nothing, degraded: `the embedding model failed (${reason}): only words were searched` };
-  }
-}
-
 async function readCachedDocs(
   context: SearchContext,
   options: FindOptions,
@@ -227,7 +201,7 @@ function selectCachedDocs(
   docs: readonly CachedDoc[],
   parsed: ParsedQuery,
   weights: readonly number[],
-  query: QueryVector | undefined,
+  queries: VectorQueries | undefined,
   spans: readonly ConversationSpan[] | undefined,
   options: FindOptions,
 ): { key: string; retrievers: Retriever[] }[] {
@@ -244,7 +218,7 @@ function selectCachedDocs(
       (sum, term, index) => sum + (one.doc.terms?.has(term.term) ? (weights[index] ?? 0) : 0),
       0,
     );
-    return { one, words, cosine: query && one.vector ? cosine(query.vector, one.vector) : 0 };
+    return { one, words, cosine: computeDocCosine(one, queries) };
   });
   const most = chooseBreadth(options).each;
   const lexical = scored.filter((item) => item.words > 0).sort((a, b) => b.words - a.words);
@@ -257,23 +231,40 @@ function selectCachedDocs(
   return [...retrievers].map(([key, found]) => ({ key, retrievers: found }));
 }
 
+/** By the model where it has embedded the document, otherwise by its instant vector, on the scale of the model. */
+function computeDocCosine({ vector, instant }: CachedDoc, queries: VectorQueries | undefined): number {
+  if (queries?.modelQuery && vector) return cosine(queries.modelQuery.vector, vector);
+  if (queries?.instantQuery && instant) return calibrateInstant(dot(queries.instantQuery.vector, instant));
+  return 0;
+}
+
 /** Decodes each vector of the pool once, on first use. */
 function createVectorLookup(
   pool: Pool,
   vectors: ReadonlyMap<number, Float32Array> | undefined,
   cached: ReadonlyMap<string, CachedDoc>,
-): (index: number) => Float32Array | undefined {
-  const made = new Map<number, Float32Array | undefined>();
-  const make = (doc: Doc | undefined) => {
-    if (doc?.seq === undefined) {
-      const bytes = cached.get(doc?.key ?? "")?.vector;
-      return bytes && scaleBytes(bytes, 0, bytes.length, 1 / (computeByteNorm(bytes, 0, bytes.length) || 1));
-    }
-    return vectors?.get(doc.seq);
-  };
+  instant: InstantEmbedder | undefined,
+): Pick<Retrieval, "vectorAt" | "instantAt"> {
+  const vectorAt = remember((index) => {
+    const doc = pool.docs[index];
+    if (doc?.seq !== undefined) return vectors?.get(doc.seq);
+    const bytes = vectors && cached.get(doc?.key ?? "")?.vector;
+    return bytes && scaleBytes(bytes, 0, bytes.length, 1 / (computeByteNorm(bytes, 0, bytes.length) || 1));
+  });
+  const instantAt = remember((index) => {
+    const doc = pool.docs[index];
+    if (!instant || !doc || vectorAt(index)) return undefined;
+    if (doc.seq === undefined) return cached.get(doc.key)?.instant;
+    return instant.embedNow({ text: doc.text, speaker: doc.speaker }).vector;
+  });
+  return { vectorAt, instantAt };
+}
+
+function remember(compute: (index: number) => Float32Array | undefined): (index: number) => Float32Array | undefined {
+  const known = new Map<number, Float32Array | undefined>();
   return (index) => {
-    if (!made.has(index)) made.set(index, make(pool.docs[index]));
-    return made.get(index);
+    if (!known.has(index)) known.set(index, compute(index));
+    return known.get(index);
   };
 }
 

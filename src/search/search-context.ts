@@ -1,7 +1,8 @@
-import type { Embedder, Reranker } from "../models/index.ts";
+import { type Embedder, InstantEmbedder, type Reranker } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { DocumentReader } from "./documents.ts";
+import { WantedMessages } from "./embedding/wanted-messages.ts";
 import { WordCounts } from "./query-weights.ts";
 import type { RankingSettings } from "./ranking.ts";
 import { MemoryVectorCache } from "./vectors/memory-vector-cache.ts";
@@ -27,6 +28,12 @@ export function createEmbeddingIndex(store: Store, embedder: Embedder, cacheByte
   };
 }
 
+/** Vectors without a model, for what the model has not embedded yet. */
+export interface InstantIndex {
+  embedder: InstantEmbedder;
+  vectors: MessageVectors;
+}
+
 /** The store, models and caches that all searches share. */
 export interface SearchContext {
   store: Store;
@@ -36,6 +43,9 @@ export interface SearchContext {
   vectorCache: MessageVectors | undefined;
   documentCache: DocumentCache;
   memoryVectors: MemoryVectorCache | undefined;
+  /** Absent when instant vectors are switched off. */
+  instant: InstantIndex | undefined;
+  wanted: WantedMessages;
   reranker: Reranker | undefined;
   documents: DocumentReader;
   counts: WordCounts;
@@ -60,12 +70,15 @@ export interface SearchContextOptions {
   cacheBytes: number;
   settings: RankingSettings;
   embedder?: Embedder;
+  /** Whether texts without a vector of the embedder get an instant one. */
+  hasInstant: boolean;
   reranker?: Reranker;
   openPrevious?(name: string): Embedder | undefined;
 }
 
 export function createSearchContext(options: SearchContextOptions): SearchContext {
   const { store, settings, embedder, reranker, cacheBytes, openPrevious = () => undefined } = options;
+  const instant = options.hasInstant && embedder ? createInstantIndex(store, cacheBytes) : undefined;
   const index = embedder && createEmbeddingIndex(store, embedder, cacheBytes);
   return {
     store,
@@ -74,10 +87,17 @@ export function createSearchContext(options: SearchContextOptions): SearchContex
     vectorCache: index?.vectorCache,
     documentCache: index?.documentCache ?? new DocumentCache(store),
     memoryVectors: index?.memoryVectors,
+    instant,
+    wanted: new WantedMessages(),
     reranker,
     cacheBytes,
     documents: new DocumentReader(store),
     counts: new WordCounts(store),
     previousSpaces: { open: openPrevious, settled: new Set(), indexes: new Map(), pausedUntil: new Map() },
   };
+}
+
+function createInstantIndex(store: Store, cacheBytes: number): InstantIndex {
+  const embedder = new InstantEmbedder();
+  return { embedder, vectors: new MessageVectors(store, embedder.space, cacheBytes) };
 }

@@ -10,13 +10,12 @@ import { createCorpusService } from "./corpus/corpus-service.ts";
 import type { CorpusText, ReadRequest } from "./corpus/read.ts";
 import type { SyncOptions, SyncResult } from "./corpus/sync.ts";
 import {
-  countPendingChunks,
-  countPendingMessages,
   type EmbedPendingOptions,
   type EmbedPendingResult,
   embedPending,
   embedPendingMemories,
-} from "./embed-pending.ts";
+} from "./embedding/embed-pending.ts";
+import { countPendingChunks, countPendingMessages } from "./embedding/pending-texts.ts";
 import { find } from "./find.ts";
 import { findMessages, type MessageHit, type MessageSearch } from "./find-messages.ts";
 import { type PruneResult, pruneSpaces } from "./prune.ts";
@@ -51,6 +50,8 @@ export interface SearchCoverage {
   /** Versions of memories, and how many of them have a vector. */
   memories: number;
   memoryVectors: number;
+  /** How many messages have an instant vector, which serves until the model has embedded them. */
+  instantVectors: number;
   /** The space that searches of the settings' agent use: a previous one until the current one covers as much. */
   serving: string | null;
   /** Previous spaces that still have vectors; `varve maintain` removes them when they are no longer needed. */
@@ -111,6 +112,8 @@ export interface SearchServiceOptions {
   findMemories: FindMemories;
 }
 
+/** How long a search embeds instant vectors before it begins; the rest is left to later calls. */
+const instantMsMax = 1_000;
 /** Embedding this many texts at once is a bulk load. */
 const bulkTexts = 10_000;
 /** How often a long-running process converts vectors and looks for agents that need an index. */
@@ -129,6 +132,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     store,
     settings: config.advanced.search,
     embedder,
+    hasInstant: settings.instant,
     reranker,
     openPrevious,
     cacheBytes: settings.vectorCacheMiB * 2 ** 20,
@@ -141,7 +145,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal;
     return runAsEngine(async () => {
       const result = await embedPending(context, owner, { ...request, signal });
-      if (result.embedded >= bulkTexts) await store.settleBulkLoad();
+      if (result.embedded + result.instant >= bulkTexts) await store.settleBulkLoad();
       return result;
     });
   };
@@ -151,9 +155,14 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   };
 
   /** Embeds pending texts if they are few, so that recent messages are found by meaning; otherwise returns a note. */
-  const embedRecent = async (agent: string): Promise<{ failed?: string; pending?: string }> => {
+  const embedRecent = async (agent: string, isInstant: boolean): Promise<{ failed?: string; pending?: string }> => {
     if (!embedder) return {};
-    const [messages, chunks] = [await countPendingMessages(context, agent), await countPendingChunks(context, agent)];
+    if (context.instant) await index({ agent, tier: "instant", msMax: instantMsMax });
+    if (isInstant) return {};
+    const [messages, chunks] = [
+      await countPendingMessages(store, agent, await context.vectorCache?.id()),
+      await countPendingChunks(context, agent),
+    ];
     if (messages + chunks === 0) return {};
     if (messages + chunks <= settings.freshMax) {
       try {
@@ -166,7 +175,8 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     const print = (count: number, what: string) =>
       count === 0 ? [] : [count >= 1_000 ? `1,000 or more ${what}` : `${count} ${what}`];
     const all = [...print(messages, "messages"), ...print(chunks, "file chunks")].join(" and ");
-    return { pending: `${all} are not embedded yet and match by words only; run \`varve index\` to embed them` };
+    const by = context.instant ? "words and instant vectors" : "words only";
+    return { pending: `${all} are not embedded yet and match by ${by}; run \`varve index\` to embed them` };
   };
 
   /** Embeds pending memories if they are few, for requests of all principals; otherwise returns a note. */
@@ -211,7 +221,8 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       // Files belong to no conversation.
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await runAsEngine(() => corpus.refresh(request.signal)) : undefined;
-      const { failed, pending } = wantsVectors && !request.noNetwork ? await embedRecent(agent) : {};
+      const isInstant = request.tier === "instant";
+      const { failed, pending } = wantsVectors && !request.noNetwork ? await embedRecent(agent, isInstant) : {};
       const active = wantsVectors ? await selectActiveSpace(context, agent) : { context };
       // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
       const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
@@ -228,6 +239,10 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
         wantsMemories ? findMemories(visibility, { ...rest, query, limit, scopes }) : [],
       ]);
       const answer = mergeMemories(found, memories, limit);
+      context.wanted.add(
+        agent,
+        found.results.flatMap(({ tier, seq }) => (tier === "instant" ? (seq ?? []) : [])),
+      );
       // The search itself may have reported the same failure.
       const lines = [unread, failed, active.note ?? pending, ...(embedder?.takeNotices?.() ?? [])];
       const added = lines.flatMap((line) =>
@@ -259,7 +274,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
 }
 
 async function readCoverage(context: SearchContext, agent: string): Promise<SearchCoverage> {
-  const { store, embedder, vectorCache } = context;
+  const { store, embedder, vectorCache, instant } = context;
   const messages = await store.db
     .selectFrom("conversations")
     .select((eb) => eb.fn.sum<number>("message_count").as("count"))
@@ -270,6 +285,7 @@ async function readCoverage(context: SearchContext, agent: string): Promise<Sear
     .executeTakeFirst();
   const model = embedder ? formatSpaceName(embedder.space) : null;
   const space = await vectorCache?.id();
+  const instantSpace = await instant?.vectors.id();
   const earlier: SearchCoverage["earlier"] = [];
   for (const other of await listOtherSpaces(store, space)) {
     const vectors = await countVectors(store, "entry_vectors", other.id);
@@ -281,6 +297,7 @@ async function readCoverage(context: SearchContext, agent: string): Promise<Sear
     vectors: space === undefined ? 0 : await countVectors(store, "entry_vectors", space),
     memories: model === null ? 0 : Number(memories?.count ?? 0),
     memoryVectors: space === undefined ? 0 : await countVectors(store, "memory_vectors", space),
+    instantVectors: instantSpace === undefined ? 0 : await countVectors(store, "entry_vectors", instantSpace),
     serving: model === null ? null : ((await selectActiveSpace(context, agent)).previous ?? model),
     earlier,
     index: await store.describeVectors(),

@@ -1,19 +1,25 @@
+import { isInstantSpaceName } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
-import { selectMessagesAfter } from "./embed-pending.ts";
+import { selectMessagesIn } from "./embedding/pending-texts.ts";
+import { listCoveredByOther, noProgress, parseGaps, type SeqRange } from "./embedding/progress.ts";
 
 export interface KnownSpace {
   id: number;
   name: string;
 }
 
-/** All spaces except one, the newest first. */
+/** All spaces of embedding models except one, the newest first. Instant vectors are no model's. */
 export async function listOtherSpaces(store: Store, space: number | undefined): Promise<KnownSpace[]> {
-  return store.db
-    .selectFrom("vector_spaces")
-    .select(["id", "name"])
-    .where("id", "!=", space ?? -1)
-    .orderBy("id", "desc")
-    .execute();
+  return (await listSpaces(store)).filter(({ id, name }) => id !== space && !isInstantSpaceName(name));
+}
+
+/** Spaces of instant vectors that an earlier version made. */
+export async function listOldInstantSpaces(store: Store, current: number | undefined): Promise<KnownSpace[]> {
+  return (await listSpaces(store)).filter(({ id, name }) => id !== current && isInstantSpaceName(name));
+}
+
+function listSpaces(store: Store): Promise<KnownSpace[]> {
+  return store.db.selectFrom("vector_spaces").select(["id", "name"]).orderBy("id", "desc").execute();
 }
 
 /** The spaces that cover messages or documents of an agent that this one does not, the best covered first. */
@@ -22,26 +28,30 @@ export async function findSpacesAhead(store: Store, agent: string, space: number
   if (others.length === 0) return [];
   const states = await store.db
     .selectFrom("search_states")
-    .select(["space", "entry_seq"])
+    .select(["space", "entry_seq", "gaps"])
     .where("agent", "=", agent)
     .execute();
-  const reach = new Map(states.map((state) => [state.space, state.entry_seq]));
-  const from = reach.get(space ?? -1) ?? 0;
+  const progress = new Map(
+    states.map(({ space: id, entry_seq: entrySeq, gaps }) => [id, { entrySeq, gaps: parseGaps(gaps) }]),
+  );
+  const read = (id: number | undefined) => progress.get(id ?? -1) ?? noProgress;
   const ahead: KnownSpace[] = [];
   for (const other of others) {
     const isAhead =
-      (await hasMessages(store, agent, from, reach.get(other.id) ?? 0)) ||
+      (await hasMessages(store, agent, listCoveredByOther(read(space), read(other.id)))) ||
       (await hasDocuments(store, agent, other.id, space ?? -1));
     if (isAhead) ahead.push(other);
   }
-  return ahead.sort((a, b) => (reach.get(b.id) ?? 0) - (reach.get(a.id) ?? 0));
+  return ahead.sort((a, b) => read(b.id).entrySeq - read(a.id).entrySeq);
 }
 
-/** Whether messages exist between two sequence numbers: deleted ones need no vector. */
-async function hasMessages(store: Store, agent: string, from: number, upTo: number): Promise<boolean> {
-  if (upTo <= from) return false;
-  const found = await selectMessagesAfter(store, agent, from).select("seq").where("seq", "<=", upTo).limit(1).execute();
-  return found.length > 0;
+/** Whether messages exist in some ranges: deleted ones need no vector. */
+async function hasMessages(store: Store, agent: string, ranges: readonly SeqRange[]): Promise<boolean> {
+  for (const range of ranges) {
+    const found = await selectMessagesIn(store, agent, range).select("seq").limit(1).execute();
+    if (found.length > 0) return true;
+  }
+  return false;
 }
 
 async function hasDocuments(store: Store, agent: string, other: number, space: number): Promise<boolean> {

@@ -1,3 +1,5 @@
+import type { EmbeddingTier } from "./embedding/embed-pending.ts";
+
 /** Memories are found by the memory module; the search service merges both. */
 export const resultKinds = ["message", "summary", "memory", "file", "chunk"] as const;
 export type ResultKind = (typeof resultKinds)[number];
@@ -35,6 +37,8 @@ export interface FindOptions {
   /** The minimum score of a result; replaces the profile's default. */
   minScore?: number;
   profile?: Profile;
+  /** Only this tier of vectors; `instant` loads no model. Both when absent. */
+  tier?: EmbeddingTier;
   /** Which retrievers to use; both when absent. */
   retrievers?: Retriever[];
   /** Stages to skip. */
@@ -57,6 +61,8 @@ export interface Evidence {
   /** The share of the query's term weights that the result and its neighbours contain. */
   coverage: number;
   cosine?: number;
+  /** The vectors that the cosine is from. */
+  tier?: EmbeddingTier;
   /** The late-interaction score with neighbours, before scaling. */
   late?: number;
 }
@@ -79,6 +85,8 @@ export interface SearchResult {
   sessionKey: string | null;
   /** The retrievers that found it; `context` when a neighbour did. */
   sources: (Retriever | "context")[];
+  /** Which vectors it was compared by; absent when it has none, or only words were searched. */
+  tier?: EmbeddingTier;
   /** Why its rank differs from its score. */
   notes?: string[];
   /** Its score after every stage, with `explain`. */
@@ -92,6 +100,8 @@ export interface SearchAnswer {
   /** How certain it is that the best result answers the query, 0 to 1; `confidence` is derived from it. */
   certainty: number;
   results: SearchResult[];
+  /** The tiers of vectors that were searched: those of the model, and instant ones for what it has not embedded. */
+  tiers: EmbeddingTier[];
   /** Results and texts that were left out, and why. */
   cut: string[];
   /** Reasons for incomplete results: a retriever without a model, messages without vectors. */

@@ -108,6 +108,8 @@ export interface NearestEntriesQuery {
   spans?: readonly ConversationSpan[];
   since?: number;
   before?: number;
+  /** Only sequence numbers after `after` and up to `upTo`, in any of these. */
+  ranges?: readonly { after: number; upTo: number }[];
   limit: number;
 }
 

@@ -501,6 +501,8 @@ export interface SearchStateTable {
   entry_seq: number;
   entries: number;
   updated_at: number;
+  /** Ranges of sequence numbers up to `entry_seq` that have no vector yet, as JSON. */
+  gaps: Generated<string>;
 }
 
 /** A file of the corpus, as last read. */

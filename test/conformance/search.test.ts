@@ -116,13 +116,14 @@ onEveryEngine(
       expect(answer.cut.join(" ")).toContain("beyond the limit");
     });
 
-    test("a failing model degrades to words and says so", async () => {
+    test("a failing model degrades to words and instant vectors, and says so", async () => {
       const session = await filled();
       embedder.failing = true;
       try {
         const answer = await get().varve.search.find("taxi", { session, kinds: ["message"] });
-        expect(answer.mode).toBe("lexical");
+        expect(answer).toMatchObject({ mode: "hybrid", tiers: ["instant"] });
         expect(answer.degraded.join(" ")).toContain("the model is away");
+        expect(answer.degraded.join(" ")).toContain("instant vectors were searched");
         expect(answer.results.map((result) => result.id)).toContain("m2");
       } finally {
         embedder.failing = false;

@@ -1,7 +1,7 @@
 /** An embedder for tests: no model, the same on every machine; texts with the same words are near. */
 import type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "../../src/models/index.ts";
 
-const dimensions = 64;
+const dimensions = 256;
 
 export class WordEmbedder implements Embedder {
   readonly space: { provider: string; model: string; dimensions: number; tokenDimensions: number };

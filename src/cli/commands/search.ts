@@ -1,8 +1,17 @@
 import { VarveError } from "../../domain/index.ts";
-import { type Profile, type ResultKind, resultKinds, type SearchAnswer } from "../../index.ts";
+import {
+  type EmbeddingTier,
+  type EmbedPendingOptions,
+  type EmbedPendingResult,
+  type Profile,
+  type ResultKind,
+  resultKinds,
+  type SearchAnswer,
+  type Varve,
+} from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { number, table, when } from "../output.ts";
-import { startProgress } from "../progress.ts";
+import { type Progress, startProgress } from "../progress.ts";
 
 export interface SearchFlags extends CommonOptions {
   kind?: string;
@@ -100,22 +109,34 @@ function parseTime(option: string, text: string | undefined): number | undefined
   return time;
 }
 
+/** Embeds pending texts and shows the tier, the rate and the time left. */
+export async function indexWithProgress(varve: Varve, options: EmbedPendingOptions): Promise<EmbedPendingResult> {
+  const titles = { instant: "Instant vectors", model: "Embedding" } as const;
+  const shown = new Map<EmbeddingTier, { progress: Progress; began: number }>();
+  const done = await varve.search.index({
+    ...options,
+    onProgress({ tier, embedded, characters, pending }) {
+      const one = shown.get(tier) ?? { progress: startProgress(titles[tier]), began: performance.now() };
+      shown.set(tier, one);
+      const seconds = Math.max(0.001, (performance.now() - one.began) / 1000);
+      const rate = `${number(Math.round(embedded / seconds))} messages/s, about ${number(Math.round(characters / 4 / seconds))} tokens/s`;
+      one.progress.update(embedded, embedded + pending, `${number(embedded)} messages, ${rate}`);
+    },
+  });
+  for (const { progress } of shown.values()) progress.finish(done.status === "done" ? "Embedded" : "Stopped");
+  return done;
+}
+
 export async function indexCommand(flags: CommonOptions): Promise<void> {
   const signal = listenForInterrupt();
   await withVarve(flags, async (varve, output) => {
     const files = await varve.search.sync({ signal });
     for (const note of files.notes) output.say(`note: ${note}`);
-    const before = await varve.search.coverage();
-    const progress = startProgress("Embedding");
-    const done = await varve.search.index({
-      signal,
-      onProgress: (embedded) => progress.update(before.vectors + embedded, before.messages, "messages"),
-    });
-    progress.finish("Embedded");
+    const done = await indexWithProgress(varve, { signal });
     const after = await varve.search.coverage();
     const because = done.because === undefined ? "" : ` (${done.because})`;
     output.say(
-      `${done.status}${because}: ${number(done.embedded)} texts embedded, ${number(after.vectors)} of ${number(after.messages)} messages have a vector.`,
+      `${done.status}${because}: ${number(done.embedded)} texts embedded, ${number(done.instant)} instant vectors added; ${number(after.vectors)} of ${number(after.messages)} messages have a vector of the model.`,
     );
     if (done.cutTexts > 0) {
       output.say(

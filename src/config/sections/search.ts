@@ -30,6 +30,12 @@ export const searchSection = z.strictObject({
     .describe(
       "What computes embeddings: the model included in the package (local), nothing (none, for search by words only), or a model as provider/model: openai, google, ollama, voyage, mistral, cohere, or any of models.providers.",
     ),
+  instant: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether messages that the embedding model has not reached are found by instant vectors: the weighted mean of a vector for each word, computed without a model.",
+    ),
   embedderFallbacks: z
     .array(
       z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/\S+$/, "must be a provider and a model with a / between them"),

@@ -1,6 +1,7 @@
 import { isAgentOpen } from "../../authorization/index.ts";
 import { formatSpaceName, type VectorSpace } from "../../models/index.ts";
 import type { ConversationSpan, NearestEntry, Store } from "../../store/index.ts";
+import { isInRanges, type SeqRange } from "../embedding/progress.ts";
 import { computeByteNorm, scaleBytes, toSignedBytes } from "./math.ts";
 import { findSpace } from "./spaces.ts";
 import { VectorCache } from "./vector-cache.ts";
@@ -15,6 +16,8 @@ export interface MessageQuery {
   spans: readonly ConversationSpan[] | undefined;
   since?: number;
   before?: number;
+  /** Only messages in these ranges. */
+  ranges?: readonly SeqRange[];
   limit: number;
 }
 
@@ -58,7 +61,7 @@ export class MessageVectors {
 
   /** The messages nearest to a unit vector, best first; the note says what was not compared. */
   async nearest(vector: Float32Array, query: MessageQuery): Promise<{ hits: NearestEntry[]; note?: string }> {
-    const { agent, spans, since, before, limit } = query;
+    const { agent, spans, since, before, ranges, limit } = query;
     const space = await this.id();
     if (space === undefined || !isAgentOpen(agent)) return { hits: [] };
     const found = await this.store.vectors?.nearestEntries({ ...query, spans, space, vector });
@@ -69,7 +72,11 @@ export class MessageVectors {
     const hits = await blocks.nearest(
       vector,
       limit,
-      (row) => row.time >= from && row.time < to && (!bounds || row.seq <= (bounds.get(row.conversation) ?? -1)),
+      (row) =>
+        row.time >= from &&
+        row.time < to &&
+        (!bounds || row.seq <= (bounds.get(row.conversation) ?? -1)) &&
+        (!ranges || isInRanges(ranges, row.seq)),
       (seqs) => this.readBytes(agent, space, seqs),
     );
     return { hits, ...(blocks.note === undefined ? {} : { note: blocks.note }) };

@@ -16,6 +16,7 @@ import { tokens } from "./014-tokens.ts";
 import { audit } from "./015-audit.ts";
 import { rowSecurity } from "./016-row-security.ts";
 import { growth } from "./017-growth.ts";
+import { embeddingGaps } from "./018-embedding-gaps.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   audit,
   rowSecurity,
   growth,
+  embeddingGaps,
 ];

@@ -41,7 +41,8 @@ export function createDatabaseVectors(db: Db, options: { isOwner: boolean; now()
       if (wanted < indexedMin || wanted * exactCostShare < walked || walked > walkedMax)
         return nearestExactly(db, query);
       const found = await nearestByIndex(db, query);
-      const isFiltered = query.spans !== undefined || query.since !== undefined || query.before !== undefined;
+      const { spans, since, before, ranges } = query;
+      const isFiltered = [spans, since, before, ranges].some((filter) => filter !== undefined);
       // The walk ended before it found enough: few of the vectors pass the filter.
       return isFiltered && found.length < query.limit ? nearestExactly(db, query) : found;
     },
@@ -94,7 +95,7 @@ async function nearestExactly(db: Db, query: NearestEntriesQuery): Promise<Neare
   const target = sql`${encodeQuery(query.vector)}::halfvec`;
   const { rows } = await sql<NearestEntry>`select seq, 1 - distance as cosine from (
       select seq, embedding <=> ${target} as distance from entry_vectors
-      where agent = ${query.agent} and space = ${query.space} ${spanFilter(query.spans)} ${timeFilter(query)}) as compared
+      where agent = ${query.agent} and space = ${query.space} ${spanFilter(query.spans)} ${rowFilter(query)}) as compared
     where distance <> 'NaN' order by distance, seq limit ${query.limit}`.execute(db);
   return rows;
 }
@@ -112,7 +113,7 @@ async function nearestByIndex(db: Db, query: NearestEntriesQuery): Promise<Neare
       set_config('enable_sort', 'off', true)`.execute(tx);
     const { rows } = await sql<NearestEntry>`select seq, 1 - (${column} <=> ${target}) as cosine from entry_vectors
       where agent = ${sql.lit(query.agent)} and space = ${sql.lit(query.space)}
-        ${spanFilter(query.spans)} ${timeFilter(query)}
+        ${spanFilter(query.spans)} ${rowFilter(query)}
       order by ${column} <=> ${target} limit ${query.limit}`.execute(tx);
     return rows;
   });
@@ -140,7 +141,10 @@ function spanFilter(spans: readonly ConversationSpan[] | undefined): RawBuilder<
   return sql`and (${sql.join(parts, sql` or `)})`;
 }
 
-function timeFilter({ since, before }: NearestEntriesQuery): RawBuilder<unknown> {
+/** Conditions on the time of messages and on their sequence numbers. */
+function rowFilter({ since, before, ranges }: NearestEntriesQuery): RawBuilder<unknown> {
+  const parts = ranges?.map(({ after, upTo }) => sql`seq > ${after} and seq <= ${upTo}`);
   return sql`${since === undefined ? sql`` : sql`and time >= ${since}`}
-    ${before === undefined ? sql`` : sql`and time < ${before}`}`;
+    ${before === undefined ? sql`` : sql`and time < ${before}`}
+    ${parts === undefined ? sql`` : sql`and (${sql.join([sql`false`, ...parts], sql` or `)})`}`;
 }

@@ -1,0 +1,79 @@
+import type { Store } from "../../store/index.ts";
+
+/** The sequence numbers after `after`, up to and including `upTo`. */
+export interface SeqRange {
+  after: number;
+  upTo: number;
+}
+
+/** How far the messages of an agent are embedded in a space. The newest are embedded first, so there may be gaps. */
+export interface EmbeddingProgress {
+  /** Every message up to this one has a vector or is in a gap. */
+  entrySeq: number;
+  /** What has no vector yet, in ascending order. */
+  gaps: readonly SeqRange[];
+}
+
+export const noProgress: EmbeddingProgress = { entrySeq: 0, gaps: [] };
+
+export async function readProgress(
+  store: Pick<Store, "db">,
+  agent: string,
+  space: number | undefined,
+): Promise<EmbeddingProgress> {
+  if (space === undefined) return noProgress;
+  const row = await store.db
+    .selectFrom("search_states")
+    .select(["entry_seq", "gaps"])
+    .where("agent", "=", agent)
+    .where("space", "=", space)
+    .executeTakeFirst();
+  return row ? { entrySeq: row.entry_seq, gaps: parseGaps(row.gaps) } : noProgress;
+}
+
+/** The form of the gaps in the database: a JSON list of pairs. */
+export function formatGaps(gaps: readonly SeqRange[]): string {
+  return JSON.stringify(gaps.map(({ after, upTo }) => [after, upTo]));
+}
+
+export function parseGaps(text: string): SeqRange[] {
+  return (JSON.parse(text) as [number, number][]).map(([after, upTo]) => ({ after, upTo }));
+}
+
+/** Adds new messages as a gap of their own. */
+export function addNewMessages({ entrySeq, gaps }: EmbeddingProgress, newest: number): EmbeddingProgress {
+  if (newest <= entrySeq) return { entrySeq, gaps };
+  return { entrySeq: newest, gaps: [...gaps, { after: entrySeq, upTo: newest }] };
+}
+
+/** Shortens the newest gap from its end: everything from `from` on has a vector; without it, the gap is closed. */
+export function shortenNewestGap({ entrySeq, gaps }: EmbeddingProgress, from: number | undefined): EmbeddingProgress {
+  const newest = gaps.at(-1);
+  const others = gaps.slice(0, -1);
+  if (!newest || from === undefined || from - 1 <= newest.after) return { entrySeq, gaps: others };
+  return { entrySeq, gaps: [...others, { after: newest.after, upTo: from - 1 }] };
+}
+
+/** All sequence numbers without a vector, those of messages that are still to come included. */
+export function listMissing({ entrySeq, gaps }: EmbeddingProgress): SeqRange[] {
+  return [...gaps, { after: entrySeq, upTo: Number.MAX_SAFE_INTEGER }];
+}
+
+/** What is missing in one space and has a vector in another. */
+export function listCoveredByOther(own: EmbeddingProgress, other: EmbeddingProgress): SeqRange[] {
+  let ranges = listMissing(own).map(({ after, upTo }) => ({ after, upTo: Math.min(upTo, other.entrySeq) }));
+  for (const gap of other.gaps) ranges = ranges.flatMap((range) => subtract(range, gap));
+  return ranges.filter(({ after, upTo }) => upTo > after);
+}
+
+export function isInRanges(ranges: readonly SeqRange[], seq: number): boolean {
+  return ranges.some(({ after, upTo }) => seq > after && seq <= upTo);
+}
+
+function subtract(range: SeqRange, gap: SeqRange): SeqRange[] {
+  if (gap.upTo <= range.after || gap.after >= range.upTo) return [range];
+  return [
+    { after: range.after, upTo: Math.min(range.upTo, gap.after) },
+    { after: Math.max(range.after, gap.upTo), upTo: range.upTo },
+  ];
+}
