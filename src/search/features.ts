@@ -22,6 +22,8 @@ export interface LexicalScores {
   wide: Float64Array;
   /** The share of the query's term weights that the document and its direct neighbours contain. */
   coverage: Float64Array;
+  /** The sum of the query's term weights: the score of an average message with each term once. */
+  total: number;
 }
 
 /** Computes scores for the candidates only; the other documents contribute as neighbours. */
@@ -56,6 +58,7 @@ export function computeLexicalScores(
     near: new Float64Array(size),
     wide: new Float64Array(size),
     coverage: new Float64Array(size),
+    total,
   };
   for (const index of candidates) {
     const near = over(index, ranking.windows.near);

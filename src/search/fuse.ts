@@ -55,7 +55,9 @@ export function fuseTuned(
   if (lexical) {
     parts.push({ weight: weights.near, values: pick(divideByLargest(lexical.near)) });
     parts.push({ weight: weights.wide, values: pick(divideByLargest(lexical.wide)) });
-    if (hints.wordWeight > 0) parts.push({ weight: hints.wordWeight, values: pick(divideByLargest(lexical.own)) });
+    // Not by the largest: a match of the less telling of two words must stay a weak one.
+    const shares = pick(lexical.own).map((score) => Math.min(1, score / lexical.total));
+    if (hints.wordWeight > 0) parts.push({ weight: hints.wordWeight, values: shares });
   }
   if (vector) {
     parts.push({ weight: weights.vector, values: scaleToUnit(pick(vector.own)) });

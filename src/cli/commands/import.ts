@@ -3,6 +3,7 @@ import type { ImportReport, ImportRequest, Varve } from "../../index.ts";
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { bytes, number, type Output, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
+import { indexWithProgress } from "./search.ts";
 
 export interface ImportFlags extends CommonOptions {
   source?: string;
@@ -74,6 +75,8 @@ export async function importOnce(
     });
     progress.finish("Done");
     output.say(summary(report));
+    // A person who imports a history searches it next: instant vectors take seconds, the model works later.
+    if (report.imported > 0) await indexWithProgress(varve, { tier: "instant", signal: request.signal });
     return report;
   } catch (error) {
     progress.finish("Stopped");
