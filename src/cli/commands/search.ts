@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { VarveError } from "../../domain/index.ts";
 import {
   type EmbeddingTier,
@@ -132,7 +133,7 @@ export async function indexCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const files = await varve.search.sync({ signal });
     for (const note of files.notes) output.say(`note: ${note}`);
-    const done = await indexWithProgress(varve, { signal });
+    const done = await indexWithProgress(varve, { signal, threads: availableParallelism() });
     const after = await varve.search.coverage();
     const because = done.because === undefined ? "" : ` (${done.because})`;
     output.say(

@@ -13,17 +13,22 @@ const queriesMax = 200;
 /** Small enough that a query never waits long for a batch. */
 const batchTexts = 8;
 
-/**
- * One thread per process: the native runtime cannot be loaded again after its thread has ended, so the thread stays and
- * all embedders share it. It does not keep the process alive.
- */
-let thread: EmbedThread | undefined;
+/** Texts that occur again, such as reminders and repeated tool output, are embedded once while they are remembered. */
+const repeatedMax = 1_000;
 
-/** MiniLM in a worker thread, started by the first text. */
+/**
+ * The threads of the process: the native runtime cannot be loaded again after its thread has ended, so threads stay and
+ * all embedders share them. They do not keep the process alive. Queries always use the first.
+ */
+const threads: EmbedThread[] = [];
+
+/** MiniLM in worker threads, started by the first text. */
 export class LocalEmbedder implements Embedder {
   readonly space = miniLmSpace;
   private readonly options: LocalEmbedderOptions;
   private readonly queries = new LRUCache<string, Promise<EmbeddedQuery>>({ max: queriesMax });
+  private readonly repeated = new LRUCache<string, Embedded>({ max: repeatedMax });
+  private threadCount = 1;
   private closed = false;
 
   constructor(options: LocalEmbedderOptions) {
@@ -31,20 +36,41 @@ export class LocalEmbedder implements Embedder {
   }
 
   async embed(texts: EmbedText[], signal?: AbortSignal): Promise<Embedded[]> {
-    const results: Embedded[] = [];
-    for (let start = 0; start < texts.length; start += batchTexts) {
-      signal?.throwIfAborted();
-      const batch = texts.slice(start, start + batchTexts);
-      results.push(...((await this.opened().call({ op: "embed", texts: batch })) as Embedded[]));
+    const keys = texts.map(({ text, speaker }) => `${speaker ?? ""}\n${text}`);
+    const fresh = new Map(keys.map((key, index) => [key, texts[index] as EmbedText]));
+    const made = new Map<string, Embedded>();
+    for (const key of fresh.keys()) {
+      const known = this.repeated.get(key);
+      if (known) made.set(key, known);
     }
-    return results;
+    const pending = [...fresh].filter(([key]) => !made.has(key));
+    await Promise.all(
+      Array.from({ length: this.threadCount }, async (_, thread) => {
+        for (let batch = pending.splice(0, batchTexts); batch.length > 0; batch = pending.splice(0, batchTexts)) {
+          signal?.throwIfAborted();
+          const request: EmbedCall = { op: "embed", texts: batch.map(([, text]) => text) };
+          const vectors = (await this.opened(thread).call(request)) as Embedded[];
+          for (const [index, [key]] of batch.entries()) {
+            const vector = vectors[index];
+            if (!vector) continue;
+            made.set(key, vector);
+            this.repeated.set(key, vector);
+          }
+        }
+      }),
+    );
+    return keys.flatMap((key) => made.get(key) ?? []);
+  }
+
+  useThreads(count: number): void {
+    this.threadCount = Math.max(1, Math.floor(count));
   }
 
   async embedQuery(text: string, signal?: AbortSignal): Promise<EmbeddedQuery> {
     signal?.throwIfAborted();
     const known = this.queries.get(text);
     if (known) return known;
-    const made = this.opened().call({ op: "query", text }) as Promise<EmbeddedQuery>;
+    const made = this.opened(0).call({ op: "query", text }) as Promise<EmbeddedQuery>;
     this.queries.set(text, made);
     try {
       return await made;
@@ -57,12 +83,13 @@ export class LocalEmbedder implements Embedder {
   async close(): Promise<void> {
     this.closed = true;
     // Unfinished calls do not delay the exit.
-    thread?.unref();
+    for (const thread of threads) thread.unref();
   }
 
-  private opened(): EmbedThread {
+  private opened(index: number): EmbedThread {
     if (this.closed) throw new VarveError("INTERNAL", "The embedder is closed.");
-    thread ??= new EmbedThread(this.options.cacheFolder);
+    const thread = threads[index] ?? new EmbedThread(this.options.cacheFolder);
+    threads[index] = thread;
     return thread;
   }
 }

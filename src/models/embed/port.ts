@@ -7,6 +7,8 @@ export interface Embedder {
   /** One result per text, in order. Long texts are split, and the vectors of their pieces averaged. */
   embed(texts: EmbedText[], signal?: AbortSignal): Promise<Embedded[]>;
   embedQuery(text: string, signal?: AbortSignal): Promise<EmbeddedQuery>;
+  /** How many threads embed texts from now on; one by default. Embedders without threads do not have it. */
+  useThreads?(count: number): void;
   /** Returns messages for people about degraded operation, each once. */
   takeNotices?(): string[];
   close(): Promise<void>;

@@ -15,6 +15,8 @@ export interface EmbedPendingOptions {
   /** Only this tier; both when absent, the instant one first. */
   tier?: EmbeddingTier;
   signal?: AbortSignal;
+  /** How many threads the model may use; one when absent, so that a program keeps the others. */
+  threads?: number;
   /** Stop after this many milliseconds; the next call continues from there. */
   msMax?: number;
   onProgress?(progress: EmbeddingReport): void;
@@ -40,7 +42,7 @@ export interface EmbedPendingResult {
   because?: string;
 }
 
-const pageRows = { instant: 500, model: 32 } as const;
+const pageRows = { instant: 500, model: 64 } as const;
 const leaseMs = 60_000;
 /** The lease for embedding memories, which belong to no agent. */
 const memoriesName = "embed:memories";
@@ -56,6 +58,7 @@ export async function embedPending(
 ): Promise<EmbedPendingResult> {
   const result: EmbedPendingResult = { status: "done", embedded: 0, instant: 0, cutTexts: 0 };
   if (!context.embedder) return { ...result, status: "no model", because: "no embedding model is installed" };
+  context.embedder.useThreads?.(options.threads ?? 1);
   const until = options.msMax === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.msMax;
   for (const queue of await listQueues(context, options)) {
     const ended = await drainQueue(context.store, owner, queue, { ...options, until }, result);
