@@ -107,6 +107,8 @@ export {
   type SearchResult,
   type SearchService,
   type SyncResult,
+  type LearnedWeights,
+  type TuneResult,
 } from "./search/index.ts";
 export type {
   Address,

@@ -6,6 +6,7 @@ export const examples: Record<string, string[]> = {
     "varve import ./transcripts --dry-run",
   ],
   index: ["varve index"],
+  tune: ["varve tune --dry-run", "varve tune --show", "varve tune --undo"],
   search: ['varve search "message 3" --limit 5', 'varve search "what was said" --kind message --explain'],
   "sessions list": ["varve sessions list --limit 5"],
   "sessions show": [

@@ -102,6 +102,16 @@ function addSearchCommands(program: Command): void {
     .command("index")
     .description("Embed the messages that have no vector yet, so that search finds them by meaning")
     .action(async (flags) => (await load()).indexCommand(flags));
+  program
+    .command("tune")
+    .description(
+      "Learn the weights of the ranking from questions that were asked again and answers that were corrected",
+    )
+    .option("--agent <id>", "the agent whose history to learn from")
+    .option("--dry-run", "only report what would be learned")
+    .option("--show", "show the learned weights and what they gain")
+    .option("--undo", "remove the learned weights, so that the settings apply again")
+    .action(async (flags) => (await import("./commands/tune.ts")).tuneCommand(flags));
 }
 
 function addSessionCommands(program: Command): void {

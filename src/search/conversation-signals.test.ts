@@ -25,6 +25,7 @@ function rank(docs: readonly Doc[], scores: readonly number[]): number[] {
       ranksLast: false,
       stages: {},
       notes: [],
+      features: {},
     }),
   );
   addConversationSignals(candidates, pool, 1, weights);

@@ -29,6 +29,8 @@ export function addConversationSignals(
     const before = pool.before[candidate.index] ?? -1;
     const answered = asksQuestion(pool.docs[before]?.text) ? (shareByPlace.get(before) ?? 0) : 0;
     const sitting = best.get(sittings[index] as number) ?? 0;
+    candidate.features.sitting = sitting;
+    candidate.features.answer = answered;
     candidate.score += (weights.sitting * sitting + weights.answer * answered) / whole;
   }
 }

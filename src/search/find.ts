@@ -226,6 +226,7 @@ function createCandidate(
     ranksLast: false,
     stages: {},
     notes: [],
+    features: {},
   };
 }
 
@@ -280,7 +281,7 @@ async function toResults(
           .execute();
   const keys = new Map(rows.map((row) => [row.id, row.key]));
   const terms = new Set(found.parsed.terms.map((term) => term.term));
-  return list.map(({ doc, index, score: value, sources, notes, stages }) => ({
+  return list.map(({ doc, index, score: value, sources, notes, stages, features }) => ({
     kind: doc.kind,
     id: doc.id,
     citation: doc.key,
@@ -294,7 +295,7 @@ async function toResults(
     sources,
     tier: findTier(found, index),
     ...(notes.length > 0 ? { notes } : {}),
-    ...(options.explain ? { stages } : {}),
+    ...(options.explain ? { stages, features } : {}),
   }));
 }
 

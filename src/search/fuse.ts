@@ -51,25 +51,27 @@ export function fuseTuned(
 ): number {
   const places = candidates.map((candidate) => candidate.index);
   const pick = <T>(values: ArrayLike<T>) => places.map((place) => values[place] as T);
-  const parts: { weight: number; values: readonly number[] }[] = [];
+  const parts: { name?: FeatureName; weight: number; values: readonly number[] }[] = [];
+  const push = (name: FeatureName, values: readonly number[]) => parts.push({ name, weight: weights[name], values });
   if (lexical) {
-    parts.push({ weight: weights.near, values: pick(divideByLargest(lexical.near)) });
-    parts.push({ weight: weights.wide, values: pick(divideByLargest(lexical.wide)) });
+    push("near", pick(divideByLargest(lexical.near)));
+    push("wide", pick(divideByLargest(lexical.wide)));
     // Not by the largest: a match of the less telling of two words must stay a weak one.
     const shares = pick(lexical.own).map((score) => Math.min(1, score / lexical.total));
     if (hints.wordWeight > 0) parts.push({ weight: hints.wordWeight, values: shares });
   }
   if (vector) {
-    parts.push({ weight: weights.vector, values: scaleToUnit(pick(vector.own)) });
-    parts.push({ weight: weights.vectorWindow, values: scaleToUnit(pick(vector.window)) });
+    push("vector", scaleToUnit(pick(vector.own)));
+    push("vectorWindow", scaleToUnit(pick(vector.window)));
   }
-  parts.push({ weight: weights.speaker, values: pick(hints.speaker).map(Number) });
-  parts.push({ weight: weights.firstPerson, values: pick(hints.firstPerson).map(Number) });
-  if (hints.time) parts.push({ weight: weights.time, values: pick(hints.time) });
+  push("speaker", pick(hints.speaker).map(Number));
+  push("firstPerson", pick(hints.firstPerson).map(Number));
+  if (hints.time) push("time", pick(hints.time));
   const later = weights.sitting + weights.answer + (vector ? weights.late + weights.lateWindow : 0);
   const whole = parts.reduce((sum, part) => sum + part.weight, later) || 1;
   for (const [index, candidate] of candidates.entries()) {
     candidate.score = parts.reduce((sum, part) => sum + part.weight * (part.values[index] ?? 0), 0) / whole;
+    for (const { name, values } of parts) if (name) candidate.features[name] = values[index] ?? 0;
   }
   return whole;
 }
@@ -94,6 +96,8 @@ export function addLateInteraction(
       candidate.score *= factor;
       continue;
     }
+    candidate.features.late = ownShares[index] ?? 0;
+    candidate.features.lateWindow = windowShares[index] ?? 0;
     const late = weights.late * (ownShares[index] ?? 0) + weights.lateWindow * (windowShares[index] ?? 0);
     candidate.score += late / whole;
   }
@@ -129,7 +133,12 @@ export interface Candidate extends RankedCandidate {
   doc: Doc;
   /** Its index in the pool. */
   index: number;
+  /** The values, 0 to 1, that the weights of the ranking multiply. */
+  features: Features;
 }
+
+export type FeatureName = keyof RankingSettings["weights"];
+export type Features = Partial<Record<FeatureName, number>>;
 
 /** Best first; ties go to the older document, so that the order is deterministic. */
 export function compareByScore(a: RankedCandidate, b: RankedCandidate): number {

@@ -21,11 +21,14 @@ export {
   type SearchIndex,
   type SearchRequest,
   type SearchService,
+  type TuneRequest,
 } from "./search-service.ts";
 export { rerankCandidates } from "./stages/rerank.ts";
 export { diversify, filterByFinalMinScore, moveNoiseLast } from "./stages/stages.ts";
 export { chooseWords } from "./text/choose-words.ts";
 export { selectEmbeddedText } from "./text/parse-query.ts";
+export type { LearnedWeights } from "./tune/learned-weights.ts";
+export type { TuneResult } from "./tune/tune.ts";
 export {
   type Confidence,
   type FindOptions,

@@ -18,9 +18,13 @@ import {
 import { countPendingChunks, countPendingMessages } from "./embedding/pending-texts.ts";
 import { find } from "./find.ts";
 import { findMessages, type MessageHit, type MessageSearch } from "./find-messages.ts";
+import type { FeatureName } from "./fuse.ts";
 import { type PruneResult, pruneSpaces } from "./prune.ts";
 import { createSearchContext, type SearchContext } from "./search-context.ts";
 import { listOtherSpaces } from "./space-coverage.ts";
+import type { TuningExample } from "./tune/find-examples.ts";
+import { LearnedWeightStore, type LearnedWeights } from "./tune/learned-weights.ts";
+import { type TuneOptions, type TuneResult, tuneWeights } from "./tune/tune.ts";
 import type { Confidence, FindOptions, SearchAnswer, SearchResult } from "./types.ts";
 
 /** A session, as far as a search is concerned. */
@@ -36,6 +40,11 @@ export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation
   channel?: string;
   /** Memories of these scopes only. */
   scopes?: readonly string[];
+}
+
+export interface TuneRequest extends Partial<TuneOptions> {
+  /** Only report what would be learned. */
+  dryRun?: boolean;
 }
 
 export interface CorpusReadRequest extends ReadRequest {
@@ -80,6 +89,12 @@ export interface SearchService {
   /** Reads changed files and embeds new texts until the engine is closed; for long-running processes. */
   follow(onError: (error: unknown) => void): void;
   coverage(): Promise<SearchCoverage>;
+  /** Learns the weights of the ranking from questions that were asked again and answers that were corrected. */
+  tune(request?: TuneRequest): Promise<TuneResult>;
+  /** The weights that searches use in place of the default ones; undefined when none were learned. */
+  learned(): Promise<LearnedWeights | undefined>;
+  /** Removes the learned weights; false when there were none. */
+  forgetLearned(): Promise<boolean>;
   /** Removes the vectors of previous models that are no longer needed. `varve maintain` does it. */
   prune(options?: { signal?: AbortSignal }): Promise<PruneResult>;
 }
@@ -200,6 +215,28 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     };
   };
 
+  const learnedStore = new LearnedWeightStore(store);
+  /** Replaces the weights that the settings leave at their defaults by the learned ones. */
+  const applyLearned = async (active: SearchContext): Promise<SearchContext> => {
+    const learned = await runAsEngine(() => learnedStore.read());
+    if (!learned) return active;
+    const weights = { ...active.settings.weights };
+    for (const name of Object.keys(weights) as FeatureName[]) {
+      const isDefault = loaded.sources.get(`advanced.search.weights.${name}`)?.kind === "default";
+      if (isDefault) weights[name] = learned.weights[name] ?? weights[name];
+    }
+    return { ...active, settings: { ...active.settings, weights } };
+  };
+  const tune = async (request: TuneRequest): Promise<TuneResult> => {
+    const agent = request.agent ?? config.agent;
+    const options = { agent, kinds: ["message" as const], explain: true, noNetwork: true, profile: "tuned" as const };
+    const replay = ({ query, before }: TuningExample, limit: number) =>
+      find(context, query, { ...options, before, limit, skipStages: ["diversity", "recency", "noise"] });
+    const result = await tuneWeights(context, context.settings.weights, replay, { ...request, agent });
+    if (result.outcome === "learned" && result.learned && !request.dryRun) await learnedStore.write(result.learned);
+    return result;
+  };
+
   const findInChannel = async (query: string, channel: string, request: SearchRequest): Promise<SearchAnswer> => {
     const limit = request.limit ?? settings.limit;
     const answer = await service.find(query, { ...request, limit: limit * channelSpareFactor });
@@ -223,7 +260,8 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       const unread = wantsFiles ? await runAsEngine(() => corpus.refresh(request.signal)) : undefined;
       const isInstant = request.tier === "instant";
       const { failed, pending } = wantsVectors && !request.noNetwork ? await embedRecent(agent, isInstant) : {};
-      const active = wantsVectors ? await selectActiveSpace(context, agent) : { context };
+      const selected = wantsVectors ? await selectActiveSpace(context, agent) : { context };
+      const active = { ...selected, context: await applyLearned(selected.context) };
       // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
       const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
       const limit = request.limit ?? settings.limit;
@@ -250,7 +288,10 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       );
       return added.length === 0 ? answer : { ...answer, degraded: [...answer.degraded, ...added] };
     },
-    findMessages: (request) => findMessages(context, request),
+    findMessages: async (request) => findMessages(await applyLearned(context), request),
+    tune: (request = {}) => runAsEngine(() => tune(request)),
+    learned: () => runAsEngine(() => learnedStore.read()),
+    forgetLearned: () => runAsEngine(() => learnedStore.remove()),
     embedRecentMemories: (signal) => runAsEngine(() => embedRecentMemories(signal)),
     index,
     maintainVectors,

@@ -91,6 +91,8 @@ export interface SearchResult {
   notes?: string[];
   /** Its score after every stage, with `explain`. */
   stages?: Record<string, number>;
+  /** The values that the weights `advanced.search.weights` multiply, with `explain`. */
+  features?: Readonly<Record<string, number>>;
 }
 
 export interface SearchAnswer {

@@ -15,7 +15,16 @@ function candidate(key: string, score: number, more: Partial<Candidate> = {}): C
     role: "chunk",
     speaker: "chunk",
   } as const;
-  const base = { index: 0, sources: [], bm25: 0, cosine: undefined, ranksLast: false, stages: {}, notes: [] };
+  const base = {
+    index: 0,
+    sources: [],
+    bm25: 0,
+    cosine: undefined,
+    ranksLast: false,
+    stages: {},
+    notes: [],
+    features: {},
+  };
   return { ...base, doc: { ...doc, text: key, tokens: 1 }, score, ...more };
 }
 

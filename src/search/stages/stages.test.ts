@@ -38,6 +38,7 @@ function candidate(key: string, score: number, more: Partial<Candidate["doc"]> =
     ranksLast: false,
     stages: {},
     notes: [],
+    features: {},
   };
 }
 const keys = (list: readonly Candidate[]) => list.map((one) => one.doc.key);
