@@ -97,6 +97,7 @@ export {
   type EmbeddingTier,
   type EmbedPendingOptions,
   type EmbedPendingResult,
+  type LearnedWeights,
   type Profile,
   type PruneResult,
   profiles,
@@ -107,7 +108,6 @@ export {
   type SearchResult,
   type SearchService,
   type SyncResult,
-  type LearnedWeights,
   type TuneResult,
 } from "./search/index.ts";
 export type {

@@ -1,4 +1,6 @@
 export type { WorkBench } from "./agent-work/bench-work.ts";
+export { type AllPart, allParts, benchAll } from "./all/bench-all.ts";
+export { formatScores, replaceScores } from "./all/report.ts";
 export { type AttackKind, attackKinds } from "./attack/attackers.ts";
 export { benchAccess } from "./attack/bench-access.ts";
 export { benchAttack } from "./attack/bench-attack.ts";

@@ -42,6 +42,8 @@ const ways: Record<string, SearchRequest> = {
   "bm25-tuned": { retrievers: ["lexical"], profile: "classic", skipStages: bare },
   "vector-only": { retrievers: ["vector"], profile: "classic", skipStages: bare },
   classic: { profile: "classic" },
+  /** Before the model has embedded anything. */
+  instant: { tier: "instant" },
 };
 const plain = "bm25-or";
 const adversarial = "5";

@@ -107,7 +107,6 @@ function addSearchCommands(program: Command): void {
     .description(
       "Learn the weights of the ranking from questions that were asked again and answers that were corrected",
     )
-    .option("--agent <id>", "the agent whose history to learn from")
     .option("--dry-run", "only report what would be learned")
     .option("--show", "show the learned weights and what they gain")
     .option("--undo", "remove the learned weights, so that the settings apply again")
@@ -342,6 +341,7 @@ function addBenchCommand(program: Command): void {
     .description("Run a benchmark and its baseline in the same run")
     .addArgument(
       new Argument("<what>", "the benchmark").choices([
+        "all",
         "speed",
         "context",
         "recall",
@@ -351,13 +351,14 @@ function addBenchCommand(program: Command): void {
         "scale",
       ]),
     )
+    .option("--write <file>", "all: replace the table in a Markdown page, between its two marks")
     .option(
       "--sizes <list>",
-      "speed and scale: numbers of messages, comma-separated; scale: of one growing database",
+      "speed, all and scale: numbers of messages, comma-separated; scale: of one growing database",
       "10000,100000",
     )
     .option("--vectors <n>", "scale: how many messages have vectors, 100,000 by default", parseWholeNumber(1_000))
-    .option("--plot <file>", "scale: where the growth is drawn as SVG, varve-scale.svg by default")
+    .option("--plot <file>", "all and scale: where the plot is written as SVG; scale: varve-scale.svg by default")
     .option("--large", "speed: measure 1,000,000 messages as well")
     .option("--no-baselines", "recall: skip the baselines")
     .option(

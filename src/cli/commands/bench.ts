@@ -28,9 +28,12 @@ export interface BenchFlags extends ScaleFlags {
   datasets?: string;
   budgets?: string;
   missing?: boolean;
+  write?: string;
+  plot?: string;
 }
 
-export function benchCommand(what: string, flags: BenchFlags): Promise<void> {
+export async function benchCommand(what: string, flags: BenchFlags): Promise<void> {
+  if (what === "all") return (await import("./bench-all.ts")).allCommand(flags);
   if (what === "context") return contextCommand(flags);
   if (what === "memory") return memoryCommand(flags);
   if (what === "turns") return turnsCommand(flags);
@@ -225,7 +228,7 @@ async function attackCommand(flags: BenchFlags): Promise<void> {
 const attackBench = { conversations: 20, attackers: 50, seconds: 15, latencyMs: 100, thinkMs: 150 };
 
 /** Fifty concurrent conversations with a model that takes 300 ms, and a pause of about a second between messages. */
-const turnsBench = { conversations: 50, turns: 10, latencyMs: 300, thinkMs: 1_000 };
+export const turnsBench = { conversations: 50, turns: 10, latencyMs: 300, thinkMs: 1_000 };
 
 function parseSpeedParts(text: string): SpeedPart[] {
   const names = text.split(",").map((name) => name.trim());
@@ -236,8 +239,8 @@ function parseSpeedParts(text: string): SpeedPart[] {
   });
 }
 
-async function speedCommand(flags: BenchFlags): Promise<void> {
-  const output = outputFor(flags);
+/** The sizes of the speed measurements. */
+export function parseSizes(flags: BenchFlags): number[] {
   const sizes = flags.sizes.split(",").map((text) => Number(text.trim()));
   if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
     throw new VarveError(
@@ -249,6 +252,12 @@ async function speedCommand(flags: BenchFlags): Promise<void> {
     );
   }
   if (flags.large) sizes.push(1_000_000);
+  return sizes;
+}
+
+async function speedCommand(flags: BenchFlags): Promise<void> {
+  const output = outputFor(flags);
+  const sizes = parseSizes(flags);
   const progress = startProgress("Measuring");
   const measured = await benchSpeed({
     sizes,

@@ -4,7 +4,6 @@ import { number, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
 
 export interface TuneFlags extends CommonOptions {
-  agent?: string;
   dryRun?: boolean;
   show?: boolean;
   undo?: boolean;
