@@ -1,6 +1,6 @@
 import { addConversationSignals } from "./conversation-signals.ts";
 import { isSpeakerName } from "./documents.ts";
-import type { EmbeddingTier } from "./embedding/embed-pending.ts";
+import type { EmbeddingTier } from "./embedding/embedding-tier.ts";
 import {
   computeLexicalScores,
   computeVectorScores,

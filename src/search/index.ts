@@ -4,11 +4,11 @@ export type { CorpusText } from "./corpus/read.ts";
 export type { SyncOptions, SyncResult } from "./corpus/sync.ts";
 export {
   type EmbeddingReport,
-  type EmbeddingTier,
   type EmbedPendingOptions,
   type EmbedPendingResult,
   embedTexts,
 } from "./embedding/embed-pending.ts";
+export type { EmbeddingTier } from "./embedding/embedding-tier.ts";
 export type { MessageHit, MessageSearch } from "./find-messages.ts";
 export { type RankedCandidate, roundScore, traceScores } from "./fuse.ts";
 export type { PruneResult } from "./prune.ts";

@@ -1,4 +1,4 @@
-import type { EmbeddingTier } from "./embedding/embed-pending.ts";
+import type { EmbeddingTier } from "./embedding/embedding-tier.ts";
 
 /** Memories are found by the memory module; the search service merges both. */
 export const resultKinds = ["message", "summary", "memory", "file", "chunk"] as const;

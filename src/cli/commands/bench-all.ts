@@ -3,7 +3,7 @@ import { type AllPart, allParts, benchAll, formatScores, replaceScores } from ".
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor } from "../output.ts";
 import { startProgress } from "../progress.ts";
-import { type BenchFlags, parseSizes, turnsBench } from "./bench.ts";
+import { type BenchFlags, parseSizes, turnsBench } from "./bench-flags.ts";
 
 const meaningSize = 100_000;
 

@@ -16,21 +16,9 @@ import {
 import { VarveError } from "../../domain/index.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
-import { type ScaleFlags, scaleCommand } from "./bench-scale.ts";
+import { type BenchFlags, parseSizes, turnsBench } from "./bench-flags.ts";
+import { scaleCommand } from "./bench-scale.ts";
 import { printWork } from "./bench-work.ts";
-
-export interface BenchFlags extends ScaleFlags {
-  large?: boolean;
-  data?: string;
-  baselines?: boolean;
-  think?: number;
-  seconds?: number;
-  datasets?: string;
-  budgets?: string;
-  missing?: boolean;
-  write?: string;
-  plot?: string;
-}
 
 export async function benchCommand(what: string, flags: BenchFlags): Promise<void> {
   if (what === "all") return (await import("./bench-all.ts")).allCommand(flags);
@@ -227,9 +215,6 @@ async function attackCommand(flags: BenchFlags): Promise<void> {
 /** Twenty conversations and fifty attackers at once. */
 const attackBench = { conversations: 20, attackers: 50, seconds: 15, latencyMs: 100, thinkMs: 150 };
 
-/** Fifty concurrent conversations with a model that takes 300 ms, and a pause of about a second between messages. */
-export const turnsBench = { conversations: 50, turns: 10, latencyMs: 300, thinkMs: 1_000 };
-
 function parseSpeedParts(text: string): SpeedPart[] {
   const names = text.split(",").map((name) => name.trim());
   const parts = speedParts.filter((part) => names.includes(part));
@@ -237,22 +222,6 @@ function parseSpeedParts(text: string): SpeedPart[] {
   throw new VarveError("BAD_REQUEST", `--only ${text} names an unknown part of the benchmark.`, {
     remedy: `Use one or more of ${speedParts.join(", ")}, comma-separated.`,
   });
-}
-
-/** The sizes of the speed measurements. */
-export function parseSizes(flags: BenchFlags): number[] {
-  const sizes = flags.sizes.split(",").map((text) => Number(text.trim()));
-  if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
-    throw new VarveError(
-      "BAD_REQUEST",
-      `--sizes ${flags.sizes} is not a comma-separated list of whole numbers from 100.`,
-      {
-        remedy: "Use for example --sizes 10000,100000.",
-      },
-    );
-  }
-  if (flags.large) sizes.push(1_000_000);
-  return sizes;
 }
 
 async function speedCommand(flags: BenchFlags): Promise<void> {

@@ -3,11 +3,9 @@ import { dropLease, type Lease, type Store, takeLease } from "../../store/index.
 import type { SearchContext } from "../search-context.ts";
 import type { MessageVectors } from "../vectors/message-vectors.ts";
 import { createSpace } from "../vectors/spaces.ts";
+import type { EmbeddingTier } from "./embedding-tier.ts";
 import { countPendingMessages, findPendingDocuments, findPendingMessages, type PendingPage } from "./pending-texts.ts";
 import { writeMemoryVectors, writePage } from "./write-vectors.ts";
-
-/** The two ways to embed: at once by token vectors, and later by the sentence model. */
-export type EmbeddingTier = "instant" | "model";
 
 export interface EmbedPendingOptions {
   /** Whose messages; those of every agent, and all memories, when absent. */
