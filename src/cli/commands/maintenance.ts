@@ -85,11 +85,11 @@ function coverageText(search: Status["search"]): string {
 }
 
 function describeCoverage(search: Status["search"]): string {
-  const { model, vectors, messages, memories, memoryVectors, serving, earlier } = search;
+  const { model, vectors, messages, memories, memoryVectors, instantVectors, serving, earlier } = search;
   if (model === null) return "keywords only: there is no embedding model";
   const missing = messages - vectors + memories - memoryVectors;
   const embeddedMemories = `${number(memoryVectors)} of ${number(memories)} memories`;
-  const embedded = `${number(vectors)} of ${number(messages)} messages and ${embeddedMemories} embedded by ${model}${missing > 0 ? " (`varve index` embeds the rest)" : ""}`;
+  const embedded = `${number(vectors)} of ${number(messages)} messages and ${embeddedMemories} embedded by ${model}${missing > 0 ? ` (instant vectors of ${number(instantVectors)} messages serve meanwhile; \`varve index\` embeds the rest)` : ""}`;
   if (serving !== model) return `${embedded}; searches use ${serving} until then`;
   const left = earlier.map((one) => `${number(one.vectors)} of ${one.model}`).join(", ");
   return left === ""

@@ -68,12 +68,17 @@ function describeOutcome(answer: SearchAnswer): string {
   const lines = [
     answer.results.length === 0
       ? "Nothing found."
-      : `${number(answer.results.length)} results, ${answer.mode}, confidence ${answer.confidence}.`,
+      : `${number(answer.results.length)} results, ${answer.mode}${describeTiers(answer)}, confidence ${answer.confidence}.`,
   ];
   const { time } = answer.understood;
   if (time) lines.push(`understood "${time.text}" as ${when(time.from)} – ${when(time.to)}`);
   for (const line of [...answer.degraded, ...answer.cut]) lines.push(`note: ${line}`);
   return lines.join("\n");
+}
+
+function describeTiers({ tiers }: SearchAnswer): string {
+  if (!tiers.includes("instant")) return "";
+  return tiers.length === 1 ? " (instant vectors)" : " (vectors of the model and instant vectors)";
 }
 
 /** Draws a row for each result and a column for each ranking stage, and the duration of each step. */

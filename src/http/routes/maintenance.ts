@@ -74,6 +74,7 @@ const statusSchema = z
       vectors: z.number(),
       memories: z.number(),
       memoryVectors: z.number(),
+      instantVectors: z.number().describe("Messages with an instant vector, which serves until the model is done."),
       serving: z.string().nullable().describe("The embedding model whose vectors searches use."),
       earlier: z.array(z.object({ model: z.string(), vectors: z.number() })),
       index: z.object({

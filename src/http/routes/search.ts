@@ -24,9 +24,14 @@ const answerSchema = z.object({
       role: z.string().optional().describe("Of a message: who said it."),
       name: z.string().optional().describe("The name of the speaker, in conversations of several people."),
       sources: z.array(z.string()),
+      tier: z
+        .enum(["model", "instant"])
+        .optional()
+        .describe("The vectors it was compared by: of the embedding model, or instant ones."),
       stages: z.record(z.string(), z.number()).optional(),
     }),
   ),
+  tiers: z.array(z.enum(["model", "instant"])).describe("The tiers of vectors among the results."),
   cut: z.array(z.string()).describe("What was omitted and why."),
   degraded: z.array(z.string()).describe("Parts of the search that failed or were skipped."),
 });
