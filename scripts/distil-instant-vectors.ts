@@ -90,7 +90,7 @@ function findMainDirections(vectors: readonly Float32Array[]): Float32Array[] {
       }
     }
   }
-  let directions = Array.from({ length: dimensions }, (_, index) =>
+  let directions: Float32Array[] = Array.from({ length: dimensions }, (_, index) =>
     Float32Array.from({ length: hidden }, (__, at) => Math.sin((index + 1) * (at + 1) * 0.37) + (at === index ? 1 : 0)),
   );
   for (let step = 0; step < 60; step += 1) {
@@ -165,7 +165,7 @@ function fitRows(matrix: readonly Sparse[]): void {
   for (const [index, sparse] of matrix.entries()) scatter(right, sparse, goals[index] as Float32Array);
   const applied = apply(rows);
   const residual = right.map((value, at) => value - (applied[at] as number));
-  let direction = residual.slice();
+  let direction: Float32Array = residual.slice();
   let error = dotSelf(residual);
   for (let step = 0; step < steps && error > 1e-9; step += 1) {
     const moved = apply(direction);

@@ -67,7 +67,7 @@ export async function find(context: SearchContext, query: string, options: FindO
   began = performance.now();
   const { lexical, vector, tokens } = computeScores(found, options.retrievers, settings.bm25);
   const all = found.candidates.map((index) => createCandidate(found, index, lexical, vector));
-  let list = all.filter((candidate) => hasEvidence(candidate, lexical));
+  let list = all.filter((candidate) => hasEvidence(candidate, lexical, findTier(found, candidate.index)));
   let weightTotal = 1;
   if (profile === "classic") list = fuseClassic(list, limit, settings.classicWeights);
   else weightTotal = fuseTuned(list, lexical, vector, makeRankingHints(found, time), settings.weights);
@@ -171,9 +171,14 @@ export async function find(context: SearchContext, query: string, options: FindO
  * Whether a candidate matches at all: a query word in it or in a neighbour, or a cosine above chance. The nearest
  * vector always exists, so being nearest is not evidence.
  */
-function hasEvidence(candidate: Candidate, lexical: LexicalScores | undefined): boolean {
+function hasEvidence(
+  candidate: Candidate,
+  lexical: LexicalScores | undefined,
+  tier: EmbeddingTier | undefined,
+): boolean {
   if ((lexical?.coverage[candidate.index] ?? 0) > 0) return true;
-  return (candidate.cosine ?? 0) >= ranking.candidates.cosineMin;
+  const least = tier === "instant" ? ranking.instant.cosineMin : ranking.candidates.cosineMin;
+  return (candidate.cosine ?? 0) >= least;
 }
 
 /** Computes the lexical and vector scores, with term weights that account for the speakers in the pool. */

@@ -46,7 +46,12 @@ export const ranking = {
    * The line from a cosine of instant vectors to that of the model, and how much more late interaction adds to the best
    * candidates than the other features do. docs/search-quality.md has the measurements.
    */
-  instant: { slope: 0.93, offset: -0.035, lateFactor: 1.2 },
+  instant: {
+    slope: 0.93,
+    offset: -0.035,
+    lateFactor: 1.2,
+    /** Cosines by chance are higher than the model's. */ cosineMin: 0.33,
+  },
   stages: {
     minScore: 0.3,
     hardMinScore: 0.35,
