@@ -40,7 +40,7 @@ export interface EmbedPendingResult {
   because?: string;
 }
 
-const pageRows = { instant: 500, model: 64 } as const;
+const pageRows = { instant: 500, model: 32 } as const;
 const leaseMs = 60_000;
 /** The lease for embedding memories, which belong to no agent. */
 const memoriesName = "embed:memories";
