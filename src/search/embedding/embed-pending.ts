@@ -40,7 +40,10 @@ export interface EmbedPendingResult {
   because?: string;
 }
 
-const pageRows = { instant: 500, model: 32 } as const;
+/** The size of the first page, which grows while pages take little time: a fast embedder is not slowed by round trips. */
+const pageRows = { instant: 256, model: 32 } as const;
+const pageRowsMax = { instant: 512, model: 256 } as const;
+const quickPageMs = 250;
 const leaseMs = 60_000;
 /** The lease for embedding memories, which belong to no agent. */
 const memoriesName = "embed:memories";
@@ -108,7 +111,9 @@ interface EmbeddingQueue {
   tier: EmbeddingTier;
   embedder: Embedder;
   /** The next texts to embed, and how to write their vectors. */
-  nextPage(): Promise<{ texts: EmbedText[]; write(vectors: readonly Embedded[]): Promise<void> } | undefined>;
+  nextPage(
+    rows: number,
+  ): Promise<{ texts: EmbedText[]; write(vectors: readonly Embedded[]): Promise<void> } | undefined>;
   countPending(): Promise<number>;
 }
 
@@ -136,17 +141,19 @@ async function drainQueue(
 ): Promise<"done" | "stopped" | "busy"> {
   const { tier } = queue;
   // Without pending texts no lease is needed.
-  let page = await queue.nextPage();
-  if (!page) return "done";
+  if (!(await queue.nextPage(1))) return "done";
   let lease = await takeLease(store, queue.name, owner, store.clock.now(), leaseMs);
   if (!lease) return "busy";
   const total = onProgress ? await queue.countPending() : 0;
   let embedded = 0;
   let characters = 0;
+  let rows: number = pageRows[tier];
   try {
-    // Read again: the page may have been embedded before the lease was taken.
-    for (page = await queue.nextPage(); page; page = await queue.nextPage()) {
-      if (signal?.aborted || performance.now() >= until) return "stopped";
+    while (embedded < max) {
+      const began = performance.now();
+      if (signal?.aborted || began >= until) return "stopped";
+      const page = await queue.nextPage(rows);
+      if (!page) break;
       const vectors = page.texts.length === 0 ? [] : await queue.embedder.embed(page.texts, signal);
       await page.write(vectors);
       embedded += page.texts.length;
@@ -157,7 +164,7 @@ async function drainQueue(
         result.cutTexts += vectors.filter((made) => made.cut).length;
       }
       onProgress?.({ tier, embedded, characters, pending: Math.max(0, total - embedded) });
-      if (embedded >= max) break;
+      if (performance.now() - began < quickPageMs) rows = Math.min(pageRowsMax[tier], 2 * rows);
       lease = await renewLease(store, lease);
       if (!lease) return "busy";
     }
@@ -172,29 +179,28 @@ async function drainQueue(
 }
 
 function createInstantQueue(context: SearchContext, embedder: Embedder, space: number, agent: string): EmbeddingQueue {
-  const request = { agent, space, rows: pageRows.instant, condensed: false };
+  const request = { agent, space, condensed: false };
   return {
     name: `embed:${space}:${agent}`,
     tier: "instant",
     embedder,
-    nextPage: async () => toQueuePage(context, request, await findPendingMessages(context, request)),
+    nextPage: async (rows) => toQueuePage(context, request, await findPendingMessages(context, { ...request, rows })),
     countPending: () => countPendingMessages(context.store, agent, space, Number.POSITIVE_INFINITY),
   };
 }
 
 /** The messages of an agent, then its summaries, files and corpus chunks. */
 function createAgentQueue(context: SearchContext, embedder: Embedder, space: number, agent: string): EmbeddingQueue {
-  const request = { agent, space, rows: pageRows.model, condensed: true };
+  const request = { agent, space, condensed: true };
   return {
     name: `embed:${space}:${agent}`,
     tier: "model",
     embedder,
-    nextPage: async () =>
-      toQueuePage(
-        context,
-        request,
-        (await findPendingMessages(context, request)) ?? (await findPendingDocuments(context, request)),
-      ),
+    async nextPage(rows) {
+      const sized = { ...request, rows };
+      const page = (await findPendingMessages(context, sized)) ?? (await findPendingDocuments(context, sized));
+      return toQueuePage(context, request, page);
+    },
     countPending: () => countPendingMessages(context.store, agent, space, Number.POSITIVE_INFINITY),
   };
 }
@@ -219,8 +225,8 @@ function createMemoryQueue({ store, memoryVectors }: SearchContext, embedder: Em
     name: memoriesName,
     tier: "model",
     embedder,
-    async nextPage() {
-      const rows = (await memoryVectors?.findPending(pageRows.model)) ?? [];
+    async nextPage(limit) {
+      const rows = (await memoryVectors?.findPending(limit)) ?? [];
       if (rows.length === 0) return undefined;
       return {
         texts: rows.map((row) => ({ text: row.abstract })),
