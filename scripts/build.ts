@@ -36,6 +36,7 @@ const bundle = await rolldown({
     worker: "dist/store/sqlite/worker.js",
     "embed-worker": "dist/models/embed/embed-worker.js",
     "match-worker": "dist/context/history/grep/match-worker.js",
+    "summary-worker": "dist/context/summary/summary-worker.js",
     "attack-worker": "dist/benchmarks/attack/attack-worker.js",
     "serve-worker": "dist/benchmarks/scale/serve-worker.js",
   },

@@ -1,9 +1,11 @@
 import type { Session } from "../../session/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { mostTokens, type SummariserOptions, turnsText } from "../summary/summarise-with-fallback.ts";
+import { mostTokens } from "../summary/built-in-summary.ts";
+import type { SummariserOptions } from "../summary/summarise-with-fallback.ts";
 import { normalTarget } from "../summary/summary-attempt.ts";
 import type { Summarise } from "../summary/summary-request.ts";
 import { findSummaryFault } from "../summary/supplied-summary.ts";
+import { turnsText } from "../summary/turns-text.ts";
 
 /** Why a sweep runs. */
 export type SweepReason = "manual" | "leaf" | "threshold" | "budget" | "overflow" | "new" | "import";

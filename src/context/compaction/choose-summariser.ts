@@ -4,6 +4,7 @@ import type { ContextSettings } from "../context-settings.ts";
 import { type Summarisers, withRegisteredSummariser } from "../summary/registered-summariser.ts";
 import { createSummariser } from "../summary/summarise-with-fallback.ts";
 import type { Summarise } from "../summary/summary-request.ts";
+import type { SummaryThread } from "../summary/summary-thread.ts";
 
 /** The writers of summaries that a process has. */
 export interface SummaryWriters {
@@ -20,11 +21,17 @@ export interface SummaryWriters {
 const fatalCodes = new Set(["MODEL_KEY_REFUSED", "MODEL_PAUSED", "MODEL_TIMEOUT"]);
 
 /** The summariser that the settings name, then the model, then the built-in summariser. */
-export function chooseSummariser(settings: ContextSettings, writers: SummaryWriters, timeZone: string): Summarise {
+export function chooseSummariser(
+  settings: ContextSettings,
+  writers: SummaryWriters,
+  thread: SummaryThread,
+  timeZone: string,
+): Summarise {
   const { generate, windowTokens, summarisers: registered, wait } = writers;
   const { summariser: id, summaryTimeoutMs: timeoutMs } = settings;
   const fallback = createSummariser({
     timeZone,
+    builtIn: thread.startSweep(),
     generate,
     isFatal: (error) => error instanceof VarveError && fatalCodes.has(error.code),
     ...getTargets(settings),
@@ -36,8 +43,8 @@ export function chooseSummariser(settings: ContextSettings, writers: SummaryWrit
 }
 
 /** The built-in summariser alone. */
-export function createBuiltIn(settings: ContextSettings, timeZone: string): Summarise {
-  return createSummariser({ timeZone, ...getTargets(settings) });
+export function createBuiltIn(settings: ContextSettings, thread: SummaryThread, timeZone: string): Summarise {
+  return createSummariser({ timeZone, builtIn: thread.startSweep(), ...getTargets(settings) });
 }
 
 export function getTargets({ leafTargetTokens, condensedTargetTokens }: ContextSettings) {

@@ -20,6 +20,7 @@ import { afterBoundary, measureContext } from "../measure.ts";
 import { isRetained, type SessionBoundary, toBoundary } from "../session-boundary.ts";
 import { checkSummariserIds } from "../summary/registered-summariser.ts";
 import type { Summarise } from "../summary/summary-request.ts";
+import { SummaryThread } from "../summary/summary-thread.ts";
 import { messageShare } from "../view/message-groups.ts";
 import { systemPromptAddition } from "../view/render-summaries.ts";
 import { rawTokens } from "../window.ts";
@@ -128,6 +129,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
   checkSummariserIds(loaded, options.summarisers);
 
   const { timezone: timeZone } = config;
+  const thread = new SummaryThread();
   const readBoundary = async (session: Session): Promise<SessionBoundary | undefined> =>
     toBoundary(await readSessionStart(store, session), contextSettings(config, { session }).newSessionRetainDepth);
 
@@ -269,10 +271,10 @@ export function createCompactor(options: CompactorOptions): Compactor {
         instructions: [settings.customInstructions, plan.request.instructions].filter(Boolean).join("\n") || undefined,
         signal: plan.request.signal,
       });
-    const builtIn = createBuiltIn(settings, timeZone);
+    const builtIn = createBuiltIn(settings, thread, timeZone);
     const { given } = plan;
     const notes = new Set<string>();
-    const summarise = plan.builtInOnly ? builtIn : chooseSummariser(settings, options, timeZone);
+    const summarise = plan.builtInOnly ? builtIn : chooseSummariser(settings, options, thread, timeZone);
     const asked = { session, reason, notes, timeZone, ...getTargets(settings) };
     let result = await run(
       given !== undefined ? repeatText(given) : withCompactionHook(summarise, options.beforeCompact, asked),

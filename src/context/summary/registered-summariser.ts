@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "../../config/index.ts";
 import { callWithin, VarveError, type Wait } from "../../domain/index.ts";
+import { mostTokens } from "./built-in-summary.ts";
 import { promptVersion, summaryPrompt } from "./prompts.ts";
-import { mostTokens, prepareRequest, type SummariserOptions } from "./summarise-with-fallback.ts";
+import { prepareRequest, type SummariserOptions } from "./summarise-with-fallback.ts";
 import { normalTarget, throwIfAborted } from "./summary-attempt.ts";
 import type { Summarise, SummaryRequest } from "./summary-request.ts";
 import { findSummaryFault } from "./supplied-summary.ts";

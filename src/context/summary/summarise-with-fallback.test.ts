@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { VarveError } from "../../domain/index.ts";
 import type { Generate, GenerateRequest } from "../../models/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { chunkRatio, splitTurns, summariseWithFallback, turnsText } from "./summarise-with-fallback.ts";
+import { chunkRatio, splitTurns, summariseWithFallback } from "./summarise-with-fallback.ts";
 import { aggressiveTarget, normalTarget } from "./summary-attempt.ts";
 import type { SummaryRequest, SummaryTurn } from "./summary-request.ts";
+import { turnsText } from "./turns-text.ts";
 
 const turn = (
   index: number,

@@ -1,19 +1,19 @@
 import type { Generate } from "../../models/index.ts";
 import { estimateTokens } from "../../tokens/index.ts";
-import { timeRange, timeWriter } from "../summary-text.ts";
-import { readRequestLog, writeBuiltIn } from "./built-in.ts";
+import { readRequestLog } from "./built-in.ts";
+import { type BuiltInTargets, type BuiltInWriter, mostTokens, writeBuiltInSummary } from "./built-in-summary.ts";
 import { promptVersion } from "./prompts.ts";
 import { attemptSummary, normalTarget, type SummaryAttempt, throwIfAborted } from "./summary-attempt.ts";
 import type { PreparedRequest, Summarise, SummaryRequest, SummaryTurn, WrittenSummary } from "./summary-request.ts";
+import { turnsText } from "./turns-text.ts";
 
-export interface SummariserOptions {
-  timeZone?: string;
+export interface SummariserOptions extends BuiltInTargets {
+  /** Writes without a model; in the calling thread when absent. */
+  builtIn?: BuiltInWriter;
   /** A model; without it the built-in summariser does everything. */
   generate?: Generate;
   /** Errors that must reach the caller instead of causing a fallback, such as a refused key. */
   isFatal?: (error: unknown) => boolean;
-  leafTargetTokens?: number;
-  condensedTargetTokens?: number;
   overageFactor?: number;
   /** The context window of the summary model; larger inputs are split and merged. */
   windowTokens?: number;
@@ -50,7 +50,7 @@ export async function summariseWithFallback(
   throwIfAborted(input.signal);
   const run: Run = { options, calls: 0, faults: [] };
   const written = await write(input, input.depth, run, 0);
-  const done = written ?? extract(input, run);
+  const done = written ?? (await extract(input, run));
   const { faults, calls } = run;
   return { ...done, tokens: estimateTokens(done.content), promptVersion, faults, calls };
 }
@@ -103,7 +103,7 @@ async function summariseParts(
       group.map(async (turns): Promise<SummaryTurn> => {
         const own: SummaryRequest = { ...input, turns, latestUserRequest: undefined, sourceTokens: undefined };
         const part = fitPrevious(own, windowTokens, run);
-        const { content } = (await tryLevels(part, promptDepth, run, generate)) ?? extract(part, run);
+        const { content } = (await tryLevels(part, promptDepth, run, generate)) ?? (await extract(part, run));
         const [start, end] = [turns[0], turns.at(-1)];
         return { time: start?.time ?? 0, until: end?.until ?? end?.time ?? 0, text: content };
       }),
@@ -154,26 +154,12 @@ export function prepareRequest(input: SummaryRequest, promptDepth: number, timeZ
   return { ...input, promptDepth, text, inputTokens: estimateTokens(text), workLog, isWork: workLog !== undefined };
 }
 
-/** The built-in summariser: the normal one without a model, and the last fallback with one. It cannot fail. */
-function extract(input: SummaryRequest, run: Run): Written {
-  const { timeZone } = run.options;
-  const text = turnsText(input.turns, timeZone);
-  const inputTokens = estimateTokens(text);
-  const targetTokens = normalTarget(inputTokens, mostTokens(input.depth, run.options));
-  const content = writeBuiltIn(input, { targetTokens, timeZone });
-  if (estimateTokens(content) < inputTokens) return { content, level: "extractive" };
-  const shorter = writeBuiltIn(input, { targetTokens: Math.ceil(inputTokens / 2), timeZone, isEmergency: true });
-  if (estimateTokens(shorter) < inputTokens) return { content: shorter, level: "extractive" };
-  run.faults.push("The input is too small to be summarised; it was kept as it is.");
-  return { content: text, level: "extractive" };
-}
-
-/** The configured length of a summary of this depth. */
-export function mostTokens(
-  depth: number,
-  options: Pick<SummariserOptions, "leafTargetTokens" | "condensedTargetTokens">,
-): number {
-  return depth === 0 ? (options.leafTargetTokens ?? 2_400) : (options.condensedTargetTokens ?? 2_000);
+/** The built-in summariser: the normal one without a model, and the last fallback with one. */
+async function extract(input: SummaryRequest, run: Run): Promise<Written> {
+  const { builtIn = writeBuiltInSummary } = run.options;
+  const { content, fault } = await builtIn(input, run.options);
+  if (fault !== undefined) run.faults.push(fault);
+  return { content, level: "extractive" };
 }
 
 function textTokens(turns: readonly SummaryTurn[], run: Run): number {
@@ -195,27 +181,6 @@ function fitPrevious(input: SummaryRequest, windowTokens: number, run: Run): Sum
   const fault = "The previous summary did not fit the summariser's window and was left out.";
   if (!run.faults.includes(fault)) run.faults.push(fault);
   return alone;
-}
-
-/** Turns as a model reads them: each with its time and speaker; a summary under a heading with its time range. */
-export function turnsText(turns: readonly SummaryTurn[], timeZone?: string): string {
-  const write = timeWriter(timeZone);
-  return turns.map((turn) => turnText(turn, write)).join("\n");
-}
-
-function turnText(turn: SummaryTurn, write: (time: number) => string): string {
-  const time = turn.until === undefined ? write(turn.time) : timeRange(turn.time, turn.until, write);
-  const citation = turn.seq === undefined ? "" : `msg#${turn.seq}`;
-  const stamp = time === "" && citation === "" ? "" : `[${[citation, time].filter((part) => part !== "").join(" ")}]`;
-  if (turn.until !== undefined) return `${stamp}\n${turn.text}\n`;
-  const tools = turn.toolNames?.length ? ` (${turn.toolNames.join(", ")})` : "";
-  const name = turn.speaker ?? turn.role ?? "";
-  const files = turn.paths?.length ? `\n${turn.paths.map(fileNote).join("\n")}` : "";
-  return `${[stamp, name === "" ? "" : `${name}${tools}:`, turn.text].filter((part) => part !== "").join(" ")}${files}`;
-}
-
-function fileNote({ path, operation }: { path: string; operation?: string }): string {
-  return `(file ${path}${operation === undefined ? "" : `: ${operation}`})`;
 }
 
 const baseRatio = 0.4;

@@ -106,8 +106,8 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new VarveError("ABORTED", "Summarising was cancelled.", { cause: signal.reason });
 }
 
-/** Rejects when the signal is aborted, even if the model never answers. */
-function withAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** Rejects when the signal is aborted, even if the promise is never settled. */
+export function withAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const stop = () => reject(new VarveError("ABORTED", "Summarising was cancelled.", { cause: signal.reason }));
