@@ -12,6 +12,8 @@ export class SweepBuffer {
   readonly summaries = new Map<string, StoredSummary>();
   private oldest: MessageEntry[] = [];
   private newest: MessageEntry[] = [];
+  /** The read for the next pass. */
+  private ahead: Promise<void> | undefined;
   private branch = "";
   private head = 0;
   private newestCount = 0;
@@ -27,14 +29,32 @@ export class SweepBuffer {
   /** The oldest messages after the summaries: more than `tokens` of them where there are that many. */
   async readOldest(frontier: Frontier, tokens: number): Promise<MessageEntry[]> {
     this.checkBranch(frontier);
+    await this.ahead;
     this.oldest = this.oldest.filter((one) => one.entry.seq > frontier.coveredSeq);
-    const held = this.oldest.reduce((sum, one) => sum + one.item.tokens, 0);
-    if (held <= tokens) {
-      const after = this.oldest.at(-1)?.entry.seq ?? frontier.coveredSeq;
-      const more = await oldestRaw(this.store, this.ref, { ...frontier, coveredSeq: after }, 2 * tokens - held);
-      this.oldest.push(...more);
-    }
+    const held = countTokens(this.oldest);
+    if (held <= tokens) this.oldest.push(...(await this.readMore(frontier, 2 * tokens - held)));
     return this.oldest;
+  }
+
+  /**
+   * Reads what the next pass will need while the summary up to `coveredSeq` is written. Its failure is not reported: the
+   * next pass reads again, and fails by itself.
+   */
+  readAhead(frontier: Frontier, coveredSeq: number, tokens: number): void {
+    const held = countTokens(this.oldest.filter((one) => one.entry.seq > coveredSeq));
+    if (held > tokens) return;
+    const { branch } = this;
+    this.ahead = this.readMore(frontier, 2 * tokens - held).then(
+      (more) => {
+        if (branch === this.branch) this.oldest.push(...more);
+      },
+      () => undefined,
+    );
+  }
+
+  private readMore(frontier: Frontier, tokens: number): Promise<MessageEntry[]> {
+    const after = this.oldest.at(-1)?.entry.seq ?? frontier.coveredSeq;
+    return oldestRaw(this.store, this.ref, { ...frontier, coveredSeq: after }, tokens);
   }
 
   async readNewest(frontier: Frontier, count: number): Promise<MessageEntry[]> {
@@ -63,4 +83,8 @@ export class SweepBuffer {
     this.head = 0;
     this.newestCount = 0;
   }
+}
+
+function countTokens(messages: readonly MessageEntry[]): number {
+  return messages.reduce((sum, one) => sum + one.item.tokens, 0);
 }

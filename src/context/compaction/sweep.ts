@@ -184,7 +184,8 @@ async function leafPass(pass: Pass, widening = 1, tried = 0): Promise<PassOutcom
   const { store, ref, options, result, buffer, frontier, skipped } = pass;
   const leafKey = `leaf ${frontier.coveredSeq}`;
   if (skipped.has(leafKey)) return undefined;
-  if (result.leafPasses >= (options.maxLeafPasses ?? Number.POSITIVE_INFINITY)) return undefined;
+  const maxPasses = options.maxLeafPasses ?? Number.POSITIVE_INFINITY;
+  if (result.leafPasses >= maxPasses) return undefined;
   const policy = { ...options.policy, leafChunkTokens: options.policy.leafChunkTokens * widening };
   const oldest = await buffer.readOldest(frontier, policy.leafChunkTokens);
   const entries = await withTail(frontier, policy, oldest, buffer);
@@ -193,6 +194,9 @@ async function leafPass(pass: Pass, widening = 1, tried = 0): Promise<PassOutcom
   if (!run) return undefined;
   const chosen = entries.slice(run.from - frontier.summaries.length, run.to - frontier.summaries.length);
   if (chosen.length === tried && widening < wideningMax) return leafPass(pass, widening * 4, tried);
+  if (result.leafPasses + 1 < maxPasses) {
+    buffer.readAhead(frontier, chosen.at(-1)?.item.seq ?? 0, options.policy.leafChunkTokens);
+  }
   const made = await leafNode(store, ref, chosen, frontier.summaries.at(-1), options);
   countSummary(result, made);
   const spent = chosen.reduce((sum, one) => sum + one.item.tokens, 0);
