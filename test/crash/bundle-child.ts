@@ -15,7 +15,11 @@ export async function bundleChild(): Promise<string> {
   const folder = join(cache, `${prefix}${process.pid}`);
   const bundle = await rolldown({
     cwd: root,
-    input: { child: "test/crash/child.ts", worker: "src/store/sqlite/worker.ts" },
+    input: {
+      child: "test/crash/child.ts",
+      worker: "src/store/sqlite/worker.ts",
+      "summary-worker": "src/context/summary/summary-worker.ts",
+    },
     platform: "node",
     external: ["better-sqlite3", "pg", "pino", "chokidar", "jsonc-parser", "rolldown"],
     logLevel: "silent",
