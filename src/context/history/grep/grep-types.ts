@@ -1,5 +1,5 @@
 import type { Visibility } from "../../../authorization/index.ts";
-import type { Matcher } from "./pattern-searches.ts";
+import type { Matcher } from "./matcher.ts";
 
 export type GrepMode = "regex" | "full_text";
 export type GrepScope = "messages" | "summaries" | "files" | "both";

@@ -3,8 +3,10 @@ import { queryWords, type Store } from "../../../store/index.ts";
 import { findLines, findTexts } from "./find-places.ts";
 import { grepFiles, grepMessages, grepSummaries, matchMessages } from "./grep-sources.ts";
 import type { CompiledGrep, Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep-types.ts";
+import type { Matcher } from "./matcher.ts";
 import { findPatternNeedle } from "./pattern-needle.ts";
-import { type Matcher, type PatternSearches, SearchTimeout } from "./pattern-searches.ts";
+import type { PatternSearches } from "./pattern-searches.ts";
+import { SearchTimeout } from "./thread-matcher.ts";
 
 const charactersMax = 40_000;
 const halfLifeMs = 14 * 86_400_000;
@@ -80,6 +82,7 @@ async function findWordsIn(
   const plain = words.map((word) => word.toLowerCase().replaceAll(/(?<=[^\p{ASCII}]) (?=[^\p{ASCII}])/gu, ""));
   const find = (text: string) => findWords(text, plain);
   const matcher: Matcher = {
+    parallel: 1,
     findTexts: async (texts, max) => findTexts(find, texts, max),
     findLines: async (text, max) => findLines(find, text, max),
   };

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { PatternSearches, SearchTimeout } from "./pattern-searches.ts";
+import { PatternSearches } from "./pattern-searches.ts";
+import { SearchTimeout } from "./thread-matcher.ts";
 
 /** Minutes of work for the linear engine. */
 const slow = "(?i)(a|b|c|d|e)*(.{0,500}x){2}$";
@@ -71,5 +72,32 @@ describe("a search by a pattern", () => {
     expect(await searches.run("fgh", { caller: "b" }, (matcher) => matcher.findTexts([long], 1))).toHaveLength(1);
     controller.abort();
     await expect(running).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  it("uses several threads, and gives each call its own matches", async () => {
+    for (const threads of [1, 2, 3]) {
+      const searches = new PatternSearches({ ...settings, threads });
+      const texts = Array.from({ length: 12 }, (_, index) => [`a${index}`, `b${index}`, "c", `b${index + 1}`]);
+      const found = await searches.run("b\\d+", { caller: "a" }, (matcher) => {
+        expect(matcher.parallel).toBe(threads);
+        return Promise.all(texts.map((some) => matcher.findTexts(some, 5)));
+      });
+      expect(found.map((matches) => matches.map(({ index }) => index))).toEqual(texts.map(() => [1, 3]));
+    }
+  });
+
+  it("ends all its threads when its time is over", async () => {
+    const deadline = holdTimeouts();
+    const searches = new PatternSearches({ ...settings, threads: 2 });
+    let running: Promise<unknown>[] = [];
+    const all = searches.run(slow, { caller: "a" }, async (matcher) => {
+      running = [long, long, long].map((text) => matcher.findTexts([text], 1));
+      setImmediate(() => deadline.expire());
+      return Promise.all(running);
+    });
+    await expect(all).rejects.toBeInstanceOf(SearchTimeout);
+    const reasons = (await Promise.allSettled(running)).map((one) => one.status === "rejected" && one.reason);
+    for (const reason of reasons) expect(reason).toBeInstanceOf(SearchTimeout);
+    expect(await searches.run("fgh", { caller: "a" }, (matcher) => matcher.findTexts([long], 1))).toHaveLength(1);
   });
 });
