@@ -90,14 +90,13 @@ function addSearchCommands(program: Command): void {
     .option("--min-score <n>", "omit results with a lower score", Number)
     .addOption(new Option("--profile <name>", "the scoring profile").choices([...profiles]))
     .addOption(
-      new Option("--mode <name>", "keywords and embeddings (hybrid), or only one; text is the fastest").choices([
-        "hybrid",
-        "text",
-        "vector",
-      ]),
+      new Option(
+        "--mode <name>",
+        "keywords and embeddings (hybrid), or only one (text, vector); instant uses no embedding model. Without it, a running gateway searches hybrid, and this command instant",
+      ).choices(["instant", "hybrid", "text", "vector"]),
     )
     .option("--explain", "show each result's score after every ranking stage")
-    .action(async (query, flags) => (await load()).searchCommand(query, flags));
+    .action(async (query, flags) => (await import("./commands/find.ts")).searchCommand(query, flags));
   program
     .command("index")
     .description("Embed the messages that have no vector yet, so that search finds them by meaning")

@@ -15,8 +15,9 @@ export interface GatewayAddress {
 }
 
 export type GatewayAnswer =
+  /** With the JSON of the answer. */
   | { status: "answered"; output: unknown }
-  /** There is no gateway, or this hook may not use it: the caller opens the engine instead. */
+  /** There is no gateway, or this process may not use it: the caller opens the engine instead. */
   | { status: "absent"; because: string }
   /** Another program uses the port; it has been told nothing. */
   | { status: "unproven"; because: string };
@@ -26,10 +27,12 @@ export interface GatewayQuestion {
   body: string;
   /** How long to wait for the proof, in milliseconds. */
   proofMs: number;
+  /** The longest answer that is read; 1 MiB when absent. */
+  answerBytesMax?: number;
 }
 
 const proofPath = "/gateway/proof";
-const answerBytesMax = 1024 * 1024;
+const hookAnswerBytesMax = 1024 * 1024;
 const proofBytesMax = 16 * 1024;
 
 /** Reads the address and the token of the gateway that runs for a home; undefined when none runs. */
@@ -66,7 +69,7 @@ export async function askGateway(address: GatewayAddress, question: GatewayQuest
       ],
       body,
     );
-    return readAnswer(await connection.readToEnd(answerBytesMax));
+    return readAnswer(await connection.readToEnd(question.answerBytesMax ?? hookAnswerBytesMax));
   } finally {
     connection.close();
   }
@@ -185,8 +188,7 @@ function readAnswer(text: string): GatewayAnswer {
     throw new Error(
       `the gateway answers ${Number.isNaN(status) ? "with something other than HTTP" : `with status ${status}`}`,
     );
-  const answer = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4)) as { output?: unknown };
-  return { status: "answered", output: answer.output ?? undefined };
+  return { status: "answered", output: JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4)) };
 }
 
 function readFileIfExists(file: string): string | undefined {

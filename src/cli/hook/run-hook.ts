@@ -3,10 +3,10 @@
  * prints nothing unless it has an answer. Failures are logged in `logs/hook.log`.
  */
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { HookFlags } from "./answer-with-engine.ts";
 import { askGateway, findGateway } from "./gateway-client.ts";
+import { resolveHookHome } from "./hook-home.ts";
 import { checkHookOutput } from "./hook-output.ts";
 
 const deadlineMs = 1_500;
@@ -66,7 +66,7 @@ async function answer(event: string, { home, timeoutMs, log }: HookContext, flag
     const path = `/api/hooks/claude-code${query}`;
     const proofMs = timeoutMs * proofShare;
     const reply = await askGateway(gateway, { path, body: JSON.stringify(input), proofMs });
-    if (reply.status === "answered") return reply.output;
+    if (reply.status === "answered") return (reply.output as { output?: unknown }).output ?? undefined;
     if (reply.status === "unproven") log({ error: reply.because });
   }
   const { answerWithEngine } = await import("./answer-with-engine.ts");
@@ -103,12 +103,6 @@ function print(text: string): Promise<void> {
   return new Promise((done) => {
     process.stdout.write(`${text}\n`, () => done());
   });
-}
-
-/** The same result as `resolveHome` of the settings, whose module takes too long to load in a hook. */
-function resolveHookHome(given: string | undefined): string {
-  const home = given ?? (process.env.VARVE_HOME || join(homedir(), ".varve"));
-  return resolve(home.replace(/^~(?=$|[\\/])/, homedir()));
 }
 
 function writeLog(home: string, record: Record<string, unknown>): void {

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { type Principal, resultKinds, type Varve } from "../../index.ts";
+import { type Principal, profiles, resultKinds, type Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
-import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
+import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
 import { requireSession, resolveAgent } from "../session-access.ts";
 import { readSessionTitles } from "../session-titles.ts";
@@ -75,6 +75,40 @@ const search = createRoute({
   responses: { 200: jsonContent(answerSchema, "The results."), ...failures },
 });
 
+const questionSchema = fields({
+  query: text(2_000).openapi({ example: "flight on Friday" }).describe("Words or a question."),
+  retrievers: z
+    .array(z.enum(["lexical", "vector"]))
+    .min(1)
+    .max(2)
+    .optional(),
+  tier: z.enum(["instant", "model"]).optional().describe("Only vectors of this tier; instant loads no model."),
+  session: text(512).optional().describe("Only this session."),
+  kinds: z.array(z.enum(resultKinds)).max(10).optional(),
+  scopes: z.array(text(512)).max(100).optional().describe("Only memories of these scopes."),
+  since: z.number().optional(),
+  before: z.number().optional(),
+  limit: z.number().int().min(1).max(1_000).optional(),
+  minScore: z.number().optional(),
+  profile: z.enum(profiles).optional(),
+  explain: z.boolean().optional(),
+});
+
+const wholeAnswerSchema = z
+  .record(z.string(), z.unknown())
+  .describe("The answer of `search.find`, as `varve search --json` prints it.");
+
+/** The route that `varve search` calls. */
+const answer = createRoute({
+  method: "post",
+  path: "/api/search/answer",
+  ...needs("read"),
+  tags: ["recall"],
+  summary: "Search with all options of `varve search`, and get the whole texts of the results",
+  request: { query: fields({ agent: agentQuery }), body: jsonBody(questionSchema) },
+  responses: { 200: jsonContent(wholeAnswerSchema, "The answer."), ...failures },
+});
+
 export const searchRoutes = { search };
 
 const retrievers = { words: ["lexical"], meaning: ["vector"], both: undefined } as const;
@@ -82,7 +116,9 @@ const retrievers = { words: ["lexical"], meaning: ["vector"], both: undefined } 
 const filteredMax = 200;
 const limitDefault = 10;
 
-export function addSearchRoute(app: GatewayApp, { varve }: GatewayContext): void {
+export function addSearchRoute(app: GatewayApp, gateway: GatewayContext): void {
+  addAnswerRoute(app, gateway);
+  const { varve } = gateway;
   addRoute(app, search, async (c) => {
     const {
       agent: agentName,
@@ -131,6 +167,23 @@ export function addSearchRoute(app: GatewayApp, { varve }: GatewayContext): void
         ? [...answer.cut, `The role and the person were looked for among the ${described.length} best messages.`]
         : answer.cut,
     });
+  });
+}
+
+function addAnswerRoute(app: GatewayApp, { varve }: GatewayContext): void {
+  addRoute(app, answer, async (c) => {
+    const { query, session: key, ...options } = c.req.valid("json");
+    const { agent: agentName } = c.req.valid("query");
+    const principal = c.get("principal");
+    const session = key === undefined ? undefined : await requireSession(varve, principal, key, agentName);
+    const agent = session?.agent ?? resolveAgent(principal, agentName);
+    const found = await varve.search.find(query, {
+      ...options,
+      ...(session ? { session } : { agent }),
+      principal,
+      signal: c.req.raw.signal,
+    });
+    return reply(c, wholeAnswerSchema, { ...found });
   });
 }
 
