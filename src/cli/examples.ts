@@ -7,7 +7,11 @@ export const examples: Record<string, string[]> = {
   ],
   index: ["varve index"],
   tune: ["varve tune --dry-run", "varve tune --show", "varve tune --undo"],
-  search: ['varve search "message 3" --limit 5', 'varve search "what was said" --kind message --explain'],
+  search: [
+    'varve search "message 3" --limit 5',
+    'varve search "what was said" --kind message --explain',
+    'varve search "message 3" --mode instant',
+  ],
   "sessions list": ["varve sessions list --limit 5"],
   "sessions show": [
     "varve sessions show agent:main:jsonl:direct:notes --limit 3",

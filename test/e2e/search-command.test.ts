@@ -71,7 +71,7 @@ describe("varve search", () => {
 
   test("opens the database itself where the gateway would have other settings, and for errors", async () => {
     const paths: string[] = [];
-    const log = (record: { path?: unknown }) => paths.push(String(record.path));
+    const log = (record: { event: string; path?: unknown }) => paths.push(String(record.path));
     const gateway = await startGateway(varve, { port: 0, log });
     try {
       const flags = ["--mode", "text"];

@@ -1,9 +1,10 @@
 import { VarveError } from "../../domain/index.ts";
-import { type EmbeddingTier, type Profile, type ResultKind, resultKinds, type SearchAnswer } from "../../index.ts";
+import { type Profile, type ResultKind, resultKinds, type SearchAnswer } from "../../index.ts";
 import type { CommonOptions } from "../context.ts";
 import { askGateway, findGateway } from "../hook/gateway-client.ts";
 import { resolveHookHome } from "../hook/hook-home.ts";
 import { number, outputFor, table, when } from "../output.ts";
+import type { SearchQuestion } from "./search-question.ts";
 
 export interface SearchFlags extends CommonOptions {
   kind?: string;
@@ -19,29 +20,12 @@ export interface SearchFlags extends CommonOptions {
 }
 
 type SearchMode = "instant" | "hybrid" | "text" | "vector";
-type Retriever = "lexical" | "vector";
-const retrievers: Record<SearchMode, Retriever[]> = {
+const retrievers: Record<SearchMode, SearchQuestion["retrievers"]> = {
   instant: ["lexical", "vector"],
   hybrid: ["lexical", "vector"],
   text: ["lexical"],
   vector: ["vector"],
 };
-
-/** A search as it is sent to the gateway. */
-export interface SearchQuestion {
-  query: string;
-  retrievers: Retriever[];
-  tier?: EmbeddingTier;
-  session?: string;
-  kinds?: ResultKind[];
-  scopes?: string[];
-  since?: number;
-  before?: number;
-  limit?: number;
-  minScore?: number;
-  profile?: Profile;
-  explain?: boolean;
-}
 
 /** Asks the running gateway, which has the model loaded; without one, searches by keywords and instant vectors. */
 export async function searchCommand(query: string, flags: SearchFlags): Promise<void> {
@@ -107,11 +91,16 @@ function hasOwnSettings(): boolean {
   return Object.keys(process.env).some((name) => name.startsWith("VARVE_") && name !== "VARVE_HOME");
 }
 
+function describeTiers({ tiers }: SearchAnswer): string {
+  if (!tiers.includes("instant")) return "";
+  return tiers.length === 1 ? " (instant vectors)" : " (vectors of the model and instant vectors)";
+}
+
 function describeOutcome(answer: SearchAnswer): string {
   const lines = [
     answer.results.length === 0
       ? "Nothing found."
-      : `${number(answer.results.length)} results, ${answer.mode}, confidence ${answer.confidence}.`,
+      : `${number(answer.results.length)} results, ${answer.mode}${describeTiers(answer)}, confidence ${answer.confidence}.`,
   ];
   const { time } = answer.understood;
   if (time) lines.push(`understood "${time.text}" as ${when(time.from)} – ${when(time.to)}`);

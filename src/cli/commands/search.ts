@@ -3,7 +3,7 @@ import type { EmbeddingTier, EmbedPendingOptions, EmbedPendingResult, SearchAnsw
 import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts";
 import { number } from "../output.ts";
 import { type Progress, startProgress } from "../progress.ts";
-import type { SearchQuestion } from "./find.ts";
+import type { SearchQuestion } from "./search-question.ts";
 
 /** Searches in this process. The model is loaded only where the question does not ask for instant vectors. */
 export function searchWithEngine(question: SearchQuestion, flags: CommonOptions): Promise<SearchAnswer> {
