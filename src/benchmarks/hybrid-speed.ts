@@ -28,7 +28,7 @@ export async function benchHybrid(
     const recall = await vectorRecall(varve, session, embedder);
     return [
       { name: "hybrid.p50", size, value: round(percentile(times, 0.5)), unit: "ms" },
-      { name: "hybrid.p95", size, value: round(percentile(times, 0.95)), unit: "ms, 60 to reach" },
+      { name: "hybrid.p95", size, value: round(percentile(times, 0.95)), unit: "ms, 40 to reach" },
       { name: "hybrid.recall", size, value: round(recall), unit: `of the exact ${depth}, 0.98 to reach` },
     ];
   } finally {

@@ -36,7 +36,7 @@ export async function benchMemories(
     return [
       ...results,
       { name: "memory.recall.p50", size, value: round(percentile(times, 0.5)), unit: "ms" },
-      { name: "memory.recall.p95", size, value: round(percentile(times, 0.95)), unit: "ms, 60 to reach" },
+      { name: "memory.recall.p95", size, value: round(percentile(times, 0.95)), unit: "ms, 40 to reach" },
     ];
   } finally {
     await varve.close();
@@ -90,7 +90,7 @@ async function benchStore(
       name: "memory.store",
       size,
       value: rate(ms.store),
-      unit: `${unit}, 1,000 to reach`,
+      unit: `${unit}, 1,200 to reach`,
       ratio: round(ms.floor / ms.store),
     },
     {

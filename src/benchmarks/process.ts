@@ -23,7 +23,7 @@ export function benchCold(home: string, size: number): Promise<BenchResult[]> {
   return timeCommands(home, size, coldCommands);
 }
 
-/** The same search over messages with vectors: the model is loaded for it. Few messages, so that little is embedded. */
+/** The same search with the model over messages with vectors. Few messages, so that little is embedded. */
 export async function benchColdModel(folder: string): Promise<BenchResult[]> {
   const home = join(folder, "cold");
   const varve = await openVarve({ home, background: false });
@@ -37,7 +37,7 @@ export async function benchColdModel(folder: string): Promise<BenchResult[]> {
     await varve.close();
   }
   const name = "cli.cold.search.model";
-  return timeCommands(home, embeddedMessages, { [name]: coldCommands["cli.cold.search"] });
+  return timeCommands(home, embeddedMessages, { [name]: [...coldCommands["cli.cold.search"], "--mode", "hybrid"] });
 }
 
 /** From start to end, the best of a few runs; the commands alternate. */
@@ -59,9 +59,8 @@ async function timeCommands(
   return [...best].map(([name, ms]) => ({ name, size, value: round(ms / 1000), unit: "s" }));
 }
 
-/** The resident memory of an idle gateway without the embedding model; Linux only. */
+/** The resident memory of an idle gateway without the embedding model (Linux only), and a search that it answers. */
 export async function benchIdle(home: string, size: number): Promise<BenchResult[]> {
-  if (process.platform !== "linux") return [];
   const child = spawn(process.execPath, [program, "start", "--port", "0", "--home", home], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, VARVE_SEARCH_EMBEDDER: "none" },
@@ -69,10 +68,16 @@ export async function benchIdle(home: string, size: number): Promise<BenchResult
   try {
     await once(child.stdout, "data");
     await sleep(2_000);
-    const kibibytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
-    return [{ name: "rss.idle", size, value: round((Number(kibibytes) * 1024) / 1e6), unit: "MB" }];
+    const results = process.platform === "linux" ? [readResident(child.pid, size)] : [];
+    const command = { "cli.cold.search.gateway": coldCommands["cli.cold.search"] };
+    return [...results, ...(await timeCommands(home, size, command))];
   } finally {
     child.kill("SIGTERM");
     await once(child, "exit");
   }
+}
+
+function readResident(pid: number | undefined, size: number): BenchResult {
+  const kibibytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return { name: "rss.idle", size, value: round((Number(kibibytes) * 1024) / 1e6), unit: "MB" };
 }
