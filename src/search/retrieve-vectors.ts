@@ -24,7 +24,7 @@ export interface VectorHits extends VectorQueries {
   degraded: string[];
 }
 
-type VectorOptions = Pick<FindOptions, "agent" | "since" | "before" | "tier" | "signal"> & {
+type VectorOptions = Pick<FindOptions, "agent" | "since" | "before" | "tier" | "vectorWaitMs" | "signal"> & {
   spans: readonly ConversationSpan[] | undefined;
   limit: number;
 };
@@ -51,8 +51,8 @@ export async function retrieveByVectors(
     return { seqs: [], degraded: ["no embedding model is installed: only words were searched"] };
   }
   if (parsed.text === "") return { seqs: [], degraded: [] };
-  const { agent, spans, since, before, limit } = options;
-  const scope: MessageQuery = { agent, spans, since, before, limit };
+  const { agent, spans, since, before, limit, vectorWaitMs: waitMs } = options;
+  const scope: MessageQuery = { agent, spans, since, before, limit, waitMs };
   const messages = kinds.includes("message");
   const weigh = (embedded: EmbeddedQuery) => weighQuery(embedded, parsed.terms, weights);
   const model =

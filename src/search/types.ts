@@ -39,6 +39,8 @@ export interface FindOptions {
   profile?: Profile;
   /** Only this tier of vectors; `instant` loads no model. Both when absent. */
   tier?: EmbeddingTier;
+  /** How long to wait for vectors that are read into memory; what was not read by then is named in `degraded`. */
+  vectorWaitMs?: number;
   /** Which retrievers to use; both when absent. */
   retrievers?: Retriever[];
   /** Stages to skip. */

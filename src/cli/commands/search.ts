@@ -5,6 +5,9 @@ import { number } from "../output.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import type { SearchQuestion } from "./search-question.ts";
 
+/** A command that loads no model is meant to be fast: of a long history it compares what is read within this time. */
+const coldWaitMs = 150;
+
 /** Searches in this process. The model is loaded only where the question does not ask for instant vectors. */
 export function searchWithEngine(question: SearchQuestion, flags: CommonOptions): Promise<SearchAnswer> {
   const { query, session: key, ...options } = question;
@@ -13,7 +16,7 @@ export function searchWithEngine(question: SearchQuestion, flags: CommonOptions)
     flags,
     async (varve) => {
       const session = key === undefined ? undefined : await varve.sessions.get(key);
-      return varve.search.find(query, { ...options, session });
+      return varve.search.find(query, { ...options, session, ...(usesModel ? {} : { vectorWaitMs: coldWaitMs }) });
     },
     usesModel ? { willSearch: query } : {},
   );

@@ -7,7 +7,7 @@ import { findSpace } from "./spaces.ts";
 import { VectorCache } from "./vector-cache.ts";
 
 /** How long a search waits for vectors that are being loaded into memory. */
-const waitMs = 1_500;
+const waitMsDefault = 1_500;
 const seqsAtOnce = 2_000;
 
 export interface MessageQuery {
@@ -19,6 +19,7 @@ export interface MessageQuery {
   /** Only messages in these ranges. */
   ranges?: readonly SeqRange[];
   limit: number;
+  waitMs?: number;
 }
 
 /** Vectors of messages in one space: compared by the database where it can, otherwise in memory. */
@@ -61,7 +62,7 @@ export class MessageVectors {
 
   /** The messages nearest to a unit vector, best first; the note says what was not compared. */
   async nearest(vector: Float32Array, query: MessageQuery): Promise<{ hits: NearestEntry[]; note?: string }> {
-    const { agent, spans, since, before, ranges, limit } = query;
+    const { agent, spans, since, before, ranges, limit, waitMs = waitMsDefault } = query;
     const space = await this.id();
     if (space === undefined || !isAgentOpen(agent)) return { hits: [] };
     const found = await this.store.vectors?.nearestEntries({ ...query, spans, space, vector });
