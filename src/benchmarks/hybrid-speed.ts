@@ -36,15 +36,17 @@ export async function benchHybrid(
   }
 }
 
+/** A search of messages whose order is that of their cosines. */
+export const byCosineAlone: SearchRequest = {
+  kinds: ["message"],
+  retrievers: ["vector"],
+  profile: "classic",
+  skipStages: ["minScore", "rerank", "recency", "length", "decay", "hardMinScore", "noise", "diversity"],
+};
+
 /** The recall of the vector retriever against an exact scan, by cosine alone. */
 async function vectorRecall(varve: Varve, session: Session, embedder: SyntheticEmbedder): Promise<number> {
-  const request: SearchRequest = {
-    kinds: ["message"],
-    retrievers: ["vector"],
-    profile: "classic",
-    skipStages: ["minScore", "rerank", "recency", "length", "decay", "hardMinScore", "noise", "diversity"],
-    limit: depth,
-  };
+  const request: SearchRequest = { ...byCosineAlone, limit: depth };
   embedder.plain = true;
   const queries = createQueries(recallSearches);
   const exact = await nearestExactly(varve, session, embedder, queries);

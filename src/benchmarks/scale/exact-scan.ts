@@ -1,21 +1,16 @@
 /** The baseline of vector searches: all vectors in one block of memory, compared one by one. */
 export class ExactScan {
   private readonly dimensions: number;
-  private readonly bytes: Int8Array;
+  private readonly vectors: Float32Array;
   private readonly ids: string[] = [];
 
   constructor(dimensions: number, rows: number) {
     this.dimensions = dimensions;
-    this.bytes = new Int8Array(dimensions * rows);
+    this.vectors = new Float32Array(dimensions * rows);
   }
 
-  /** Unit vectors are rounded to bytes of one scale, so that their dot products stay comparable. */
   add(id: string, vector: Float32Array): void {
-    const at = this.ids.length * this.dimensions;
-    // No number of a unit vector of hundreds of dimensions is near 1.
-    for (let index = 0; index < this.dimensions; index += 1) {
-      this.bytes[at + index] = Math.max(-127, Math.min(127, Math.round((vector[index] as number) * scale)));
-    }
+    this.vectors.set(vector, this.ids.length * this.dimensions);
     this.ids.push(id);
   }
 
@@ -26,7 +21,7 @@ export class ExactScan {
     for (let row = 0, at = 0; row < this.ids.length; row += 1, at += this.dimensions) {
       let score = 0;
       for (let index = 0; index < this.dimensions; index += 1) {
-        score += (query[index] as number) * (this.bytes[at + index] as number);
+        score += (query[index] as number) * (this.vectors[at + index] as number);
       }
       if (score <= least) continue;
       best.push({ row, score });
@@ -37,6 +32,3 @@ export class ExactScan {
     return best.map(({ row }) => this.ids[row] ?? "");
   }
 }
-
-/** The largest numbers of the synthetic vectors are about 0.25. */
-const scale = 500;

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type ConfigInput, getEntryText, openVarve, type Varve, VarveError } from "../../index.ts";
+import { getEntryText, type Varve } from "../../index.ts";
 import { conversation, createQueries } from "../conversation.ts";
 import { type BenchResult, percentile, readMemory, round, timed } from "../result.ts";
-import { SyntheticEmbedder } from "../synthetic-embedder.ts";
 import {
   agentCount,
   appendHistory,
@@ -14,14 +12,11 @@ import {
   nameConversation,
   words,
 } from "./agent-history.ts";
+import { type BenchTarget, openBench } from "./open-bench.ts";
 
-export interface GrowthOptions {
+export interface GrowthOptions extends BenchTarget {
   /** Numbers of messages in the whole database, ascending. */
   sizes: readonly number[];
-  /** An SQLite file or a `postgres://` address of an empty database; a file of its own when absent. */
-  database?: string;
-  config?: ConfigInput;
-  onProgress(name: string, done: number, total: number): void;
 }
 
 const rounds = 40;
@@ -47,17 +42,8 @@ const controlMessages = 1_000;
 
 /** Fills one database step by step, and measures the same operations at each size. */
 export async function benchGrowth(options: GrowthOptions): Promise<GrowthResult[]> {
-  const home = mkdtempSync(join(tmpdir(), "varve-bench-"));
-  const embedder = new SyntheticEmbedder();
-  const varve = await openVarve({
-    home,
-    background: false,
-    models: { embedder },
-    ...(options.config === undefined ? {} : { config: options.config }),
-    ...(options.database === undefined ? {} : { database: options.database }),
-  });
+  const { varve, home, close } = await openBench(options, true);
   try {
-    await requireEmpty(varve);
     const fixed = await varve.sessions.resolve({ key: controlKey });
     await varve.context.ingest(fixed, [...conversation(controlMessages)]);
     const results: GrowthResult[] = [];
@@ -78,18 +64,8 @@ export async function benchGrowth(options: GrowthOptions): Promise<GrowthResult[
     }
     return addGrowth(results, options.sizes);
   } finally {
-    await varve.close();
-    rmSync(home, { recursive: true, force: true });
+    await close();
   }
-}
-
-/** Figures of a database that others use would mean nothing, and its owner would find the messages of the bench in it. */
-async function requireEmpty(varve: Varve): Promise<void> {
-  const { conversations } = await varve.status();
-  if (conversations === 0) return;
-  throw new VarveError("REFUSED", `The database holds ${conversations} conversations already.`, {
-    remedy: "Create an empty database for the bench (`createdb varve_bench`), and name it with --database.",
-  });
 }
 
 async function load(

@@ -1,21 +1,19 @@
 import { type PlotSeries, plotLines } from "../plot.ts";
 import type { BenchResult } from "../result.ts";
 import { benchGrowth, type GrowthResult } from "./growth.ts";
+import type { BenchTarget } from "./open-bench.ts";
 import { benchVectors } from "./vectors.ts";
 
 export const scaleParts = ["growth", "vectors"] as const;
 export type ScalePart = (typeof scaleParts)[number];
 
-export interface ScaleOptions {
+export interface ScaleOptions extends BenchTarget {
   /** Numbers of messages, ascending. */
   sizes: readonly number[];
   /** Messages with vectors, of one agent and of many. */
   vectors: number;
   /** Only these parts; all when absent. */
   only?: readonly ScalePart[];
-  /** An SQLite file or a `postgres://` address of an empty database; a file of its own when absent. */
-  database?: string;
-  onProgress(name: string, done: number, total: number): void;
 }
 
 export interface ScaleBench {
@@ -33,7 +31,9 @@ export async function benchScale(options: ScaleOptions): Promise<ScaleBench> {
   const wants = (part: ScalePart) => options.only?.includes(part) ?? true;
   const target = { onProgress, ...(database === undefined ? {} : { database }) };
   const growth = wants("growth") ? await benchGrowth({ sizes, ...target }) : [];
-  const vectors = wants("vectors") ? await benchVectors({ messages: options.vectors, agents, ...target }) : [];
+  const vectors = wants("vectors")
+    ? await benchVectors({ messages: options.vectors, agents, mustBeEmpty: !wants("growth"), ...target })
+    : [];
   return { growth, vectors, svg: plotGrowth(growth) };
 }
 

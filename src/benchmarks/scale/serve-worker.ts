@@ -14,8 +14,8 @@ export interface ServeTask {
 }
 
 export interface ServeReport {
-  /** The memory, without mapped files, after the first tenth of the agents, and after all. */
-  memoryFirstMb: number;
+  /** The memory, without mapped files, after half of the agents, and after all. */
+  memoryHalfMb: number;
   memoryMb: number;
   p50: number;
   p95: number;
@@ -31,7 +31,7 @@ const varve = await openVarve({
 const readMb = () => Math.round(readMemory() / 1e6);
 const queries = createQueries(200);
 const took: number[] = [];
-let memoryFirstMb = 0;
+let memoryHalfMb = 0;
 for (const [index, agent] of agents.entries()) {
   const current = await varve.sessions.resolve({ key: `agent:${agent}:${session}` });
   const content = `A new message for agent ${agent}.`;
@@ -41,10 +41,10 @@ for (const [index, agent] of agents.entries()) {
     const query = queries[(index + round) % queries.length] ?? "";
     took.push(await timed(() => varve.search.find(query, { agent, limit: 10 })));
   }
-  if (index === Math.floor((agents.length - 1) / 10)) memoryFirstMb = readMb();
+  if (index === Math.floor((agents.length - 1) / 2)) memoryHalfMb = readMb();
 }
 const report: ServeReport = {
-  memoryFirstMb,
+  memoryHalfMb,
   memoryMb: readMb(),
   p50: percentile(took, 0.5),
   p95: percentile(took, 0.95),

@@ -1,23 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { getEntryText, openVarve, type SearchRequest, type Varve, VarveError } from "../../index.ts";
+import { getEntryText, type SearchRequest, type Varve, VarveError } from "../../index.ts";
 import { createQueries, messageAt } from "../conversation.ts";
+import { byCosineAlone } from "../hybrid-speed.ts";
 import { type BenchResult, percentile, round, timed } from "../result.ts";
-import { SyntheticEmbedder } from "../synthetic-embedder.ts";
+import type { SyntheticEmbedder } from "../synthetic-embedder.ts";
 import { ExactScan } from "./exact-scan.ts";
+import { type BenchTarget, openBench } from "./open-bench.ts";
 import type { ServeReport, ServeTask } from "./serve-worker.ts";
 
-export interface VectorsOptions {
+export interface VectorsOptions extends BenchTarget {
   /** How many messages have vectors: all of one agent, and then again of many agents. */
   messages: number;
   /** How many agents share them then. */
   agents: number;
-  database?: string;
-  onProgress(name: string, done: number, total: number): void;
+  mustBeEmpty: boolean;
 }
 
 const depth = 20;
@@ -29,14 +27,7 @@ const largeAgent = "benchlarge";
 
 /** Hybrid search over one large agent and over many small ones, next to an exact scan, and the memory that it takes. */
 export async function benchVectors(options: VectorsOptions): Promise<BenchResult[]> {
-  const home = mkdtempSync(join(tmpdir(), "varve-bench-"));
-  const embedder = new SyntheticEmbedder();
-  const varve = await openVarve({
-    home,
-    background: false,
-    models: { embedder },
-    ...(options.database === undefined ? {} : { database: options.database }),
-  });
+  const { varve, embedder, home, close } = await openBench(options, options.mustBeEmpty);
   const { messages } = options;
   const messagesEach = Math.max(1, Math.round(messages / options.agents));
   try {
@@ -62,13 +53,12 @@ export async function benchVectors(options: VectorsOptions): Promise<BenchResult
         size: messages,
         value: many.memoryMb,
         unit: "MB, 400 at most",
-        ratio: round(many.memoryMb / many.memoryFirstMb),
+        ratio: round(many.memoryMb / many.memoryHalfMb),
       },
       { name: "memory of one agent", size: messages, value: one.memoryMb, unit: "MB" },
     ];
   } finally {
-    await varve.close();
-    rmSync(home, { recursive: true, force: true });
+    await close();
   }
 }
 
@@ -103,14 +93,7 @@ async function compareWithScan(
   scan: ExactScan,
   size: number,
 ): Promise<BenchResult[]> {
-  const request: SearchRequest = {
-    agent: largeAgent,
-    kinds: ["message"],
-    retrievers: ["vector"],
-    profile: "classic",
-    skipStages: ["minScore", "rerank", "recency", "length", "decay", "hardMinScore", "noise", "diversity"],
-    limit: depth,
-  };
+  const request: SearchRequest = { ...byCosineAlone, agent: largeAgent, limit: depth };
   embedder.plain = true;
   const times = { scan: [] as number[], vector: [] as number[] };
   let found = 0;
@@ -144,10 +127,15 @@ function describeServed(who: string, size: number, { p50, p95 }: ServeReport): B
   ];
 }
 
+/** The same limit as that of a gateway. */
+const youngLimit = "--max-semi-space-size=16";
+
 async function serve(task: ServeTask): Promise<ServeReport> {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const program = fileURLToPath(new URL(`./serve-worker.${extension}`, import.meta.url));
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [youngLimit, program, JSON.stringify(task)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString("utf8");
