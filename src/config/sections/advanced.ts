@@ -21,7 +21,7 @@ const search = z.strictObject({
       vectorWindow: weight.default(0.04).describe("Weight of the cosine between query and surrounding messages."),
       late: weight.default(0.12).describe("Weight of late interaction (token by token) with the message."),
       lateWindow: weight.default(0.06).describe("Weight of late interaction with the surrounding messages."),
-      speaker: weight.default(0.11).describe("Weight of messages by a speaker whom the query names."),
+      speaker: weight.default(0.06).describe("Weight of messages by a speaker whom the query names."),
       firstPerson: weight.default(0.12).describe("Weight of the user's own messages when the query is about the user."),
       time: weight.default(0.19).describe("Weight of a match with a time named in the query."),
       sitting: weight.default(0.15).describe("Weight of the best match in the same sitting: the same subject is near."),
