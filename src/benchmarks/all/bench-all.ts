@@ -68,7 +68,7 @@ export async function benchAll(options: AllBenchOptions): Promise<AllBench> {
     results.push({ name: "memory.different", value: pairs.all?.differentKept ?? 0, unit: "" });
     results.push({ name: "memory.updates", value: pairs.all?.replacing.recall ?? 0, unit: "" });
     results.push({ name: "memory.noise", value: noise, unit: "" });
-    results.push({ name: "memory.found", value: prompts.english?.found ?? 0, unit: "" });
+    results.push({ name: "memory.found", value: prompts.en?.found ?? 0, unit: "" });
   }
   if (wants("turns")) results.push(...(await benchTurns({ ...options.turns, onProgress })));
   return { scores: scoreResults(results), results, plot: plotCosts(results), skipped };
