@@ -9,6 +9,7 @@ export const commandRights: Readonly<Record<string, readonly Right[]>> = {
   export: ["read"],
   search: ["read"],
   index: ["write"],
+  tune: ["admin"],
   "sessions list": ["read"],
   "sessions show": ["read"],
   "sessions new": ["read", "write"],
