@@ -24,11 +24,13 @@ export function addConversationSignals(
   for (const [index, sitting] of sittings.entries()) {
     best.set(sitting, Math.max(best.get(sitting) ?? 0, shares[index] as number));
   }
+  // Relative to the weakest sitting: where there is only one, scores and their ratios stay as they are.
+  const weakest = Math.min(...best.values());
   const shareByPlace = new Map(candidates.map((candidate, index) => [candidate.index, shares[index] as number]));
   for (const [index, candidate] of candidates.entries()) {
     const before = pool.before[candidate.index] ?? -1;
     const answered = asksQuestion(pool.docs[before]?.text) ? (shareByPlace.get(before) ?? 0) : 0;
-    const sitting = best.get(sittings[index] as number) ?? 0;
+    const sitting = (best.get(sittings[index] as number) ?? 0) - weakest;
     candidate.features.sitting = sitting;
     candidate.features.answer = answered;
     candidate.score += (weights.sitting * sitting + weights.answer * answered) / whole;

@@ -63,7 +63,7 @@ onEveryEngine("the cache of a provider", (get) => {
     for (let turn = 0; turn < 6; turn += 1) {
       const result = await varve.turns.send({ ...place, text: `Question ${turn}: which pier for berth ${turn}?` });
       expect(result.status).toBe("replied");
-      expect(result.context?.cacheable).toBeGreaterThan(0.4);
+      expect(result.context?.cacheable).toBeGreaterThan(0.5);
       expect(result.usage?.cacheableInputTokens).toBeGreaterThan(0);
     }
     // The first turns teach how the provider counts, which changes the budget.
