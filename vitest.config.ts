@@ -18,6 +18,7 @@ export default defineConfig({
     // JavaScript while another thread's ends: here the HTTP client, and threads whose TypeScript is read by WebAssembly.
     execArgv: ["--wasm-wrapper-tiering-budget=1000000000"],
     maxWorkers: 2,
+    setupFiles: ["test/support/record-statements.ts"],
     // The default of one second is too short on a busy machine.
     expect: { poll: { timeout: minuteMs } },
     projects: [

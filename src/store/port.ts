@@ -61,6 +61,8 @@ export interface Store {
   checkIntegrity(): Promise<string[]>;
   /** Checks whether the database itself keeps tenants apart. */
   checkTenancy(): Promise<TenancyCheck>;
+  /** Distributes the tables over the workers of a cluster; only on PostgreSQL. */
+  distribute?(): Promise<Distribution>;
   /**
    * Encrypts every text with the current key, also what was written before there was one or with an earlier key; or
    * decrypts everything. Only a store whose texts are encrypted has it.
@@ -156,6 +158,12 @@ export interface TenancyCheck {
   role?: string;
   /** What keeps row-level security from protecting the data; empty when it does, and for a database without it. */
   faults: string[];
+}
+
+/** Which tables were distributed now, and which were before. */
+export interface Distribution {
+  distributed: string[];
+  already: string[];
 }
 
 export interface TransactionOptions {

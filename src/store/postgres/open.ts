@@ -11,6 +11,7 @@ import type { BatchResults, BatchRows, OpenStoreOptions, Store, StoreCall, Store
 import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
+import { distributeTables } from "./distribution.ts";
 import { toPostgresError } from "./errors.ts";
 import { describeVectors } from "./maintain-vectors.ts";
 import {
@@ -178,6 +179,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
       return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
     },
+    distribute: () => distributeTables(db),
     async settleBulkLoad() {
       if (isOwner) await refreshStatistics(db);
     },
