@@ -17,6 +17,13 @@ export const distributedTables = [
   "memory_spend",
 ] as const;
 
+/** Tables that stay on the coordinator: memories, whose tenant is a scope, queues that every gateway polls, and settings. */
+export const coordinatorTables = [
+  ...["meta", "jobs", "leases", "inbox", "model_days", "model_states", "token_ratios", "vector_spaces", "tokens"],
+  ...["audit", "audit_links", "memories", "memory_sources", "memory_relations", "memory_support", "memory_vectors"],
+  ...["memory_reviews", "memory_files", "memory_accesses", "memory_text"],
+] as const;
+
 /** The column by which they are distributed. */
 export const tenantColumn = "agent";
 
