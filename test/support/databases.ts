@@ -21,6 +21,11 @@ export interface ScratchDatabase {
 export const databaseKinds: readonly DatabaseKind[] =
   process.env.VARVE_TEST_POSTGRES_URL === undefined ? ["sqlite"] : ["sqlite", "postgres"];
 
+/** The kinds with row-level security: a cluster of Citus has none on the tables that are distributed. */
+export const protectedKinds: readonly DatabaseKind[] = databaseKinds.filter(
+  (kind) => kind === "postgres" && !process.env.VARVE_TEST_CITUS_WORKERS,
+);
+
 /** One fresh database of each kind. */
 export async function scratchDatabases(): Promise<ScratchDatabase[]> {
   return Promise.all(databaseKinds.map(scratchDatabase));
