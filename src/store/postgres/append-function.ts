@@ -1,25 +1,25 @@
 /**
  * The append of most messages as one function of the database: one statement, whose parts the server plans once for a
  * connection. It handles only what needs no decision: new entries after the head of a conversation, which is the tip of
- * its branch. In all other cases it raises `notPlain`, nothing is written, and `append.ts` does it statement by
- * statement.
+ * its branch, or the first entries of a conversation. In all other cases nothing is written, and `append.ts` does it
+ * statement by statement.
  */
-import { sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import type { AppendBatch, AppendResult, AttachedStatement } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { wordsPieceLength } from "./append.ts";
-import type { Fragment } from "./combine-statements.ts";
+import { combineExpressions, type Fragment } from "./combine-statements.ts";
 
 /** The function that a database has. A released one never changes: gateways of two versions may use one database. */
 const functionName = "varve_append_1";
 const argumentTypes = [
   ...["text", "bigint", "bigint", "bigint", "bigint", "text"],
   ...["text[]", "text[]", "bigint[]", "bigint[]", "text[]", "text[]", "bigint"],
-  ...["text[]", "text[]", "text[]", "text[]", "bigint[]"],
+  ...["text[]", "text[]", "text[]", "text[]", "bigint[]", "boolean"],
 ];
 /** The batch needs the general append. */
 const notPlain = "VA001";
-/** The message of the error of a division by zero, which an attached statement without effect causes. */
+/** The error of a division by zero, which an attached statement without effect causes. */
 const divisionByZero = "22012";
 const entriesMax = 16;
 
@@ -28,19 +28,29 @@ const body = `
 declare
   p_branch bigint;
   p_head bigint;
+  p_branches bigint;
   p_seq bigint;
   p_seqs bigint[] := '{}';
 begin
-  select head_branch, head_seq into p_branch, p_head from conversations
+  select head_branch, head_seq, branch_count into p_branch, p_head, p_branches from conversations
     where agent = p_agent and id = p_conversation for update;
-  if p_head is null
-    or not exists (select 1 from branches where agent = p_agent and conversation = p_conversation
-      and branch = p_branch and tip_seq = p_head)
+  if p_branches is null
+    or (p_head is null and p_branches > 0)
+    or (p_head is not null and not exists (select 1 from branches where agent = p_agent
+      and conversation = p_conversation and branch = p_branch and tip_seq = p_head))
     or exists (select 1 from entries where agent = p_agent and conversation = p_conversation and id = any(p_ids))
     or (p_key is not null and exists (select 1 from turns where agent = p_agent and conversation = p_conversation
       and key = p_key))
   then
-    raise exception 'not a plain append' using errcode = '${notPlain}';
+    if p_raises then
+      raise exception 'not a plain append' using errcode = '${notPlain}';
+    end if;
+    return null;
+  end if;
+  if p_head is null then
+    p_branch := 1;
+    insert into branches (agent, conversation, branch, parent_conversation, parent_branch, fork_seq, tip_seq)
+      values (p_agent, p_conversation, 1, null, null, null, null);
   end if;
   for i in 1 .. cardinality(p_ids) loop
     p_seq := nextval('entry_seq');
@@ -55,8 +65,8 @@ begin
   end loop;
   update branches set tip_seq = p_seq
     where agent = p_agent and conversation = p_conversation and branch = p_branch;
-  update conversations set head_seq = p_seq, updated_at = greatest(updated_at, p_now),
-    entry_count = entry_count + cardinality(p_ids), message_count = message_count + p_messages,
+  update conversations set head_branch = p_branch, head_seq = p_seq, branch_count = greatest(branch_count, 1),
+    updated_at = greatest(updated_at, p_now), entry_count = entry_count + cardinality(p_ids), message_count = message_count + p_messages,
     tokens = tokens + (select sum(t) from unnest(p_tokens) as t)
     where agent = p_agent and id = p_conversation;
   update transcripts set first_seq = coalesce(first_seq, p_seqs[1]), last_seq = p_seq
@@ -83,7 +93,7 @@ end`;
 const argumentNames = [
   ...["p_agent", "p_conversation", "p_transcript", "p_now", "p_interaction", "p_key"],
   ...["p_ids", "p_kinds", "p_times", "p_tokens", "p_payloads", "p_words", "p_messages"],
-  ...["p_job_ids", "p_job_kinds", "p_job_keys", "p_job_payloads", "p_job_times"],
+  ...["p_job_ids", "p_job_kinds", "p_job_keys", "p_job_payloads", "p_job_times", "p_raises"],
 ];
 
 /** Whether the database has the function and this role may call it. */
@@ -121,8 +131,11 @@ export function isPlainAppend({ agent, entries, jobs = [] }: AppendBatch): boole
   );
 }
 
-/** The call of the function, as an expression. */
-export function callAppend(batch: AppendBatch): Fragment {
+/**
+ * The call of the function, as an expression: the sequence numbers of the entries. When the batch needs the general
+ * append, it fails (`raises`), which undoes the flight, or gives null.
+ */
+export function callAppend(batch: AppendBatch, { raises }: { raises: boolean }): Fragment {
   const { agent, conversation, transcript, now, interactionAt = 0, idempotencyKey = null, entries, jobs = [] } = batch;
   const values = [
     ...[agent, conversation, transcript, now, interactionAt, idempotencyKey],
@@ -130,7 +143,7 @@ export function callAppend(batch: AppendBatch): Fragment {
     ...[entries.map(({ tokens }) => tokens), entries.map(({ payload }) => payload)],
     ...[entries.map(({ words }) => words.toWellFormed()), entries.filter((entry) => entry.countsAsMessage).length],
     ...[jobs.map(({ id }) => id), jobs.map(({ kind }) => kind), jobs.map(({ key }) => key)],
-    ...[jobs.map(({ payload }) => payload), jobs.map(({ runAt }) => runAt)],
+    ...[jobs.map(({ payload }) => payload), jobs.map(({ runAt }) => runAt), raises],
   ];
   const parameters = argumentTypes.map((type, index) => `$${index + 1}::${type}`);
   return { text: `${functionName}(${parameters.join(", ")}) as seqs`, values };
@@ -143,8 +156,17 @@ export function attachToFlight({ sql: text, parameters, mustChange }: AttachedSt
     : { text, values: parameters };
 }
 
-export function toAppendResult({ entries }: AppendBatch, row: unknown): AppendResult {
-  const { seqs } = row as { seqs: number[] };
+/** The batch inside an open transaction; undefined when it needs the general append. */
+export async function appendByFunction(tx: Tx, batch: AppendBatch): Promise<AppendResult | undefined> {
+  if (!isPlainAppend(batch) || (batch.attached ?? []).length > 0) return undefined;
+  const { text, values } = combineExpressions([callAppend(batch, { raises: false })]);
+  const { rows } = await tx.executeQuery(CompiledQuery.raw(text, [...values]));
+  return toAppendResult(batch, rows[0]);
+}
+
+export function toAppendResult({ entries }: AppendBatch, row: unknown): AppendResult | undefined {
+  const { seqs } = row as { seqs: number[] | null };
+  if (seqs === null) return undefined;
   return {
     entries: entries.map(({ id }, index) => ({ id, seq: Number(seqs[index]), status: "appended" })),
     appended: entries.length,

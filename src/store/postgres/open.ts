@@ -21,6 +21,7 @@ import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
 import {
+  appendByFunction,
   attachToFlight,
   callAppend,
   createAppendFunction,
@@ -102,7 +103,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   /** The batch in one round trip; undefined when the general append has to decide. */
   const appendPlainly = async (batch: AppendBatch): Promise<AppendResult | undefined> => {
     if (!hasFunction || !isPlainAppend(batch)) return undefined;
-    const expressions = [...(batch.sync === false ? [withoutSync] : []), callAppend(batch)];
+    const expressions = [...(batch.sync === false ? [withoutSync] : []), callAppend(batch, { raises: true })];
     const statements = (batch.attached ?? []).map(attachToFlight);
     try {
       const { row } = await retry(() => runFlight("append", { expressions, statements }));
@@ -168,7 +169,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     transaction: (work, { sync = true } = {}) =>
       runTransaction(async (tx) => {
         if (!sync) await disableSync(tx);
-        return work({ ...createTransaction(tx, encode), clock: options.clock, random: options.random });
+        const own = createTransaction(tx, { encode, hasFunction });
+        return work({ ...own, clock: options.clock, random: options.random });
       }),
     append: (batch) =>
       appendQueue.run(
@@ -309,17 +311,20 @@ function lockFor(name: string): Fragment {
   return { text: "pg_advisory_xact_lock(hashtextextended($1, 0))", values: [name] };
 }
 
+const disableSyncText = "set local synchronous_commit = off";
+
 async function disableSync(tx: Tx): Promise<void> {
-  await sql`set local synchronous_commit = off`.execute(tx);
+  await sql.raw(disableSyncText).execute(tx);
 }
 
 function createTransaction(
   tx: Tx,
-  encode?: (vector: Uint8Array) => string,
+  { encode, hasFunction = false }: { encode?: (vector: Uint8Array) => string; hasFunction?: boolean } = {},
 ): Omit<StoreTransaction, "clock" | "random"> {
   return {
     db: tx,
-    append: (batch) => appendInTransaction(tx, batch),
+    append: async (batch) =>
+      (hasFunction ? await appendByFunction(tx, batch) : undefined) ?? appendInTransaction(tx, batch),
     insertMemory: (memory) => insertMemory(tx, memory, encode),
     async lock(name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
@@ -397,14 +402,17 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: Serv
       };
       const tenant = server.isTenancyEnforced ? nameTenant() : undefined;
       let isInTransaction = false;
+      /** The start of a transaction, which is sent with its first statement. */
+      let beginning: { begin: Fragment; expressions: Fragment[] } | undefined;
+      const nameAll = (statements: readonly Fragment[]) =>
+        statements.map((one) => ({ ...one, name: names.find(one.text) }));
       /** Sends statements as one transaction; a name that the server does not know is not used again. */
       const sendStatements = async (statements: readonly Fragment[]): Promise<StatementResult[]> => {
-        const named = () => statements.map((one) => ({ ...one, name: names.find(one.text) }));
         try {
-          return await sendFlight(client, named(), numberTypes);
+          return await sendFlight(client, nameAll(statements), numberTypes);
         } catch (error) {
-          if (names.learnFrom(error)) return sendFlight(client, named(), numberTypes);
-          throw error;
+          if (server.isDistributed || !names.learnFrom(error)) throw error;
+          return sendFlight(client, nameAll(statements), numberTypes);
         }
       };
       const runFlight = async (call: StoreCall, { expressions, statements }: FlightRequest): Promise<FlightResult> => {
@@ -420,6 +428,7 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: Serv
           return { row: lead.length > 0 ? own[0]?.rows[0] : undefined, results: own.slice(lead.length) };
         } catch (error) {
           // Without an answer of the server it is unknown what the connection is still busy with.
+          names.learnFrom(error);
           if (!(error instanceof pg.DatabaseError)) broken = true;
           else if (isBegun) {
             await send("rollback").catch(() => {
@@ -433,13 +442,22 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: Serv
       const sendForTenant = async (call: StoreCall, text: unknown, parameters?: readonly unknown[]) => {
         if (call === "begin") {
           isInTransaction = true;
-          const begun = await send(text, parameters);
-          if (tenant !== undefined) await send(`select ${tenant.text}`, tenant.values);
-          return begun;
+          beginning = { begin: { text: String(text), values: [] }, expressions: tenant === undefined ? [] : [tenant] };
+          return noRows;
         }
         if (isInTransaction) {
           isInTransaction = call !== "commit" && call !== "rollback";
-          return send(text, parameters);
+          const unsent = beginning;
+          if (unsent === undefined) return send(text, parameters);
+          if (text === disableSyncText) {
+            unsent.expressions.push(withoutSync);
+            return noRows;
+          }
+          beginning = undefined;
+          if (!isInTransaction) return noRows;
+          const lead = unsent.expressions.length === 0 ? [] : [combineExpressions(unsent.expressions)];
+          const statement = { text: String(text), values: parameters ?? [] };
+          return (await sendFlight(client, nameAll([unsent.begin, ...lead, statement]), numberTypes)).at(-1);
         }
         // Some statements, such as `vacuum`, cannot be part of a flight; they have no parameters.
         if (tenant === undefined && (parameters?.length ?? 0) === 0) return send(text);
@@ -454,6 +472,7 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: Serv
           options.tap?.after?.(call);
           return result;
         } catch (error) {
+          names.learnFrom(error);
           // It is unknown whether a transaction is still open, so the connection is not reused.
           if (call === "begin" || call === "commit" || call === "rollback") broken = true;
           throw toPostgresError(error, options.database);

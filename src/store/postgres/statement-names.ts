@@ -42,18 +42,25 @@ export class StatementNames {
   }
 
   /**
-   * Whether an error says that a name means something else to the server than here: another program changed a table, or
-   * a pooler uses another connection of the server. The former is solved by new names, the latter by none.
+   * Stops using names after an error that they caused: those of now when another program changed a table, all of them when
+   * a pooler uses other connections of the server. True when the statement can be sent again.
    */
   learnFrom(error: unknown): boolean {
-    const { code, message = "" } = error as { code?: string; message?: string };
-    const isMixedUp = code === "26000" || code === "42P05";
-    if (!isMixedUp && !(code === "0A000" && message.includes("cached plan"))) return false;
-    if (isMixedUp) this.#isUsed = false;
+    if (!isNameError(error)) return false;
+    if ((error as { code?: string }).code !== changedTable) this.#isUsed = false;
     this.#generation += 1;
     this.#names.clear();
     return true;
   }
+}
+
+const changedTable = "0A000";
+const mixedUp: ReadonlySet<string> = new Set(["26000", "42P05"]);
+
+/** Whether an error says that a name means something else to the server than here. */
+export function isNameError(error: unknown): boolean {
+  const { code = "", message = "" } = error as { code?: string; message?: string };
+  return mixedUp.has(code) || (code === changedTable && message.includes("cached plan"));
 }
 
 /** Whether the connection ends at the server itself: a pooler gives clients other process numbers than the server's. */
