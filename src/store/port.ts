@@ -443,6 +443,11 @@ export interface OpenStoreOptions {
   readers?: number;
   cacheMiB?: number;
   poolSize?: number;
+  /**
+   * Whether statements on PostgreSQL are named, so that the server plans each once for a connection. `auto`: unless there
+   * is a pooler between.
+   */
+  preparedStatements?: "auto" | "on" | "off";
   /** Where backups before a migration are written; next to the database when absent. */
   backupFolder?: string;
   /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */

@@ -15,6 +15,12 @@ export const storeSection = z.strictObject({
     .describe("How many threads read a SQLite file in addition to its one writer."),
   cacheMiB: z.int().min(1).max(65_536).default(64).describe("The page cache of each SQLite connection, in MiB."),
   poolSize: z.int().min(1).max(1000).default(10).describe("The maximum number of connections to PostgreSQL."),
+  preparedStatements: z
+    .enum(["auto", "on", "off"])
+    .default("auto")
+    .describe(
+      "Whether PostgreSQL keeps statements prepared on each connection, which makes turns faster. pgbouncer in transaction mode needs it off, unless its max_prepared_statements is set. auto: on, but off when there is a pooler between.",
+    ),
 });
 
 export const importSection = z.strictObject({

@@ -22,10 +22,10 @@ export const policyName = "varve_tenant";
 /** Stands for every agent or scope. */
 const everything = "*";
 
-/** The statements that name the tenant, for the start of a transaction. */
+/** The expressions that name the tenant, for the start of a transaction. */
 export function nameTenant(access: Access = getAccess()): { text: string; values: string[] } {
   return {
-    text: "select set_config('varve.agent', $1, true), set_config('varve.scopes', $2, true)",
+    text: "set_config('varve.agent', $1, true), set_config('varve.scopes', $2, true)",
     values: [access.agents?.join(",") ?? everything, access.scopes?.join("\n") ?? everything],
   };
 }
