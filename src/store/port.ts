@@ -426,7 +426,7 @@ export interface StoreTap {
 export type StoreCall = "begin" | "commit" | "rollback" | "read" | "write" | "append";
 
 export interface OpenStoreOptions {
-  /** A file name or a `postgres://` URL. */
+  /** A file name or a `postgres://` URL, which may name several hosts. */
   database: string;
   clock: Clock;
   random: Random;
@@ -435,6 +435,16 @@ export interface OpenStoreOptions {
   readers?: number;
   cacheMiB?: number;
   poolSize?: number;
+  /** The limit for opening a connection to PostgreSQL, unless the address has `connect_timeout`; 0 for none. */
+  connectTimeoutMs?: number;
+  /** The limit for one statement on PostgreSQL, 0 for none. Migrations, dumps and index builds have no limit. */
+  statementTimeoutMs?: number;
+  /** How long an unused connection to PostgreSQL is kept. */
+  idleTimeoutMs?: number;
+  /** How long PostgreSQL may take to answer before it is asked, by a new connection, whether it is alive; 0 never asks. */
+  silenceMs?: number;
+  /** How long a call waits for PostgreSQL to come back, after it has been reached once. */
+  reconnectMs?: number;
   /** Where backups before a migration are written; next to the database when absent. */
   backupFolder?: string;
   /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */

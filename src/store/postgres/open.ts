@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Compilable, Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
-import pg from "pg";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
@@ -11,6 +10,7 @@ import type { BatchResults, BatchRows, OpenStoreOptions, Store, StoreCall, Store
 import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
+import { type Connections, openConnections } from "./connections.ts";
 import { toPostgresError } from "./errors.ts";
 import { describeVectors } from "./maintain-vectors.ts";
 import {
@@ -25,36 +25,23 @@ import { findPolicyFaults, isBoundByPolicies, nameTenant } from "./row-security.
 import { countText, matchText, neighbours } from "./text-search.ts";
 import { addVectorColumns, hasVectorColumns } from "./vector-schema.ts";
 import { createDatabaseVectors } from "./vectors.ts";
+import { withoutStatementLimit } from "./watched-client.ts";
 import { refreshStatistics } from "./word-index.ts";
 
 const attemptsMax = 5;
-const connectTimeoutSeconds = 5;
 const rebuildChunkRows = 500;
 /** A conflict means that another process wrote the same row first; a retry finds that row. */
 const retryable = new Set<string>(["STORE_BUSY", "CONFLICT"]);
 /** Identifies Varve among the server's advisory locks. */
 const migrationLock = 0x56415256;
 
-/** `connect_timeout` of the address in seconds, as in libpq; 0 waits without a limit. */
-function readConnectTimeout(database: string): number {
-  const given = URL.parse(database)?.searchParams.get("connect_timeout") ?? "";
-  return /^\d+$/.test(given) ? Number(given) : connectTimeoutSeconds;
-}
-
 export async function openPostgres(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
   const { database } = options;
-  const pool = new pg.Pool({
-    connectionString: database,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 1_000 * readConnectTimeout(database),
-    types: { getTypeParser: parseNumbers(pg.types) } as pg.CustomTypesConfig,
-  });
-  // The pool replaces a connection that breaks while idle; the next call reports a lasting failure.
-  pool.on("error", () => undefined);
-  // A discarded connection may still receive an error from the server; nobody waits for it.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const connections = openConnections(options);
   const tenancy = { isEnforced: false };
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createTappedPool(pool, options, tenancy) }) });
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool: createTappedPool(connections, options, tenancy) }),
+  });
 
   const runTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
@@ -72,39 +59,44 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   let ended: Promise<void> | undefined;
   let [isOwner, hasVectors] = [false, false];
   try {
-    await migrate(
-      {
-        engine: "postgres",
-        db,
-        runExclusive: (work) =>
-          runTransaction(async (tx) => {
-            await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
-            return work(tx);
-          }),
-        backup: async (version) => {
-          const folder = options.backupFolder ?? tmpdir();
-          mkdirSync(folder, { recursive: true, mode: 0o700 });
-          const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
-          // Another process may be changing tables right now: the dump waits for it, or they would wait for each other.
-          await dumpTables(db, "postgres", target, (tx) =>
-            sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx),
-          );
-          return target;
+    await withoutStatementLimit(() =>
+      migrate(
+        {
+          engine: "postgres",
+          db,
+          runExclusive: (work) =>
+            runTransaction(async (tx) => {
+              await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+              return work(tx);
+            }),
+          backup: async (version) => {
+            const folder = options.backupFolder ?? tmpdir();
+            mkdirSync(folder, { recursive: true, mode: 0o700 });
+            const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
+            // Another process may be changing tables right now: the dump waits for it, or they would wait for each other.
+            await dumpTables(db, "postgres", target, (tx) =>
+              sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx),
+            );
+            return target;
+          },
         },
-      },
-      migrations,
+        migrations,
+      ),
     );
     tenancy.isEnforced = await isBoundByPolicies(db);
     isOwner = !tenancy.isEnforced && (await ownsTables(db));
     hasVectors =
       (await hasVectorColumns(db)) ||
       (isOwner &&
-        (await runTransaction(async (tx) => {
-          await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
-          return addVectorColumns(tx);
-        })));
+        (await withoutStatementLimit(() =>
+          runTransaction(async (tx) => {
+            await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+            return addVectorColumns(tx);
+          }),
+        )));
+    connections.isEstablished = true;
   } catch (error) {
-    await pool.end();
+    await connections.end();
     throw toPostgresError(error, database);
   }
 
@@ -149,7 +141,9 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
         return found as BatchRows<Queries>;
       }),
-    ...(vectors === undefined ? {} : { vectors }),
+    ...(vectors === undefined
+      ? {}
+      : { vectors: { ...vectors, maintain: (given) => withoutStatementLimit(() => vectors.maintain(given)) } }),
     describeVectors: () => describeVectors(db, { isOwner }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
@@ -165,67 +159,70 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     matchMemories: (query) => matchMemories(db, query),
     matchNearDuplicates: (query) => matchNearDuplicates(db, query),
     countMemoryWords: (words, countMax) => countMemoryWords(db, words, countMax),
-    backup: (file) => dumpTables(db, "postgres", file),
-    dump: (file) => dumpTables(db, "postgres", file),
-    async checkIntegrity() {
-      const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
+    backup: (file) => withoutStatementLimit(() => dumpTables(db, "postgres", file)),
+    dump: (file) => withoutStatementLimit(() => dumpTables(db, "postgres", file)),
+    checkIntegrity: () =>
+      withoutStatementLimit(async () => {
+        const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
         where not exists (select 1 from entries e where e.seq = t.seq and e.agent = t.agent)`.execute(db);
-      const count = missing.rows[0]?.missing ?? 0;
-      const dangling = count === 0 ? [] : [`full-text index: ${count} rows refer to missing entries`];
-      return [...dangling, ...(await unfinishedRebuild(db))];
-    },
+        const count = missing.rows[0]?.missing ?? 0;
+        const dangling = count === 0 ? [] : [`full-text index: ${count} rows refer to missing entries`];
+        return [...dangling, ...(await unfinishedRebuild(db))];
+      }),
     async checkTenancy() {
       const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
       return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
     },
     async settleBulkLoad() {
-      if (isOwner) await refreshStatistics(db);
+      if (isOwner) await withoutStatementLimit(() => refreshStatistics(db));
     },
-    async rebuildText(extractWords) {
-      await runTransaction(async (tx) => {
-        await markRebuild(tx);
-        await sql`delete from entry_text`.execute(tx);
-      });
-      let entries = 0;
-      for (let last = 0; ; ) {
-        const rows = await db
-          .selectFrom("entries")
-          .select(["seq", "agent", "conversation", "kind", "payload"])
-          .where("seq", ">", last)
-          .orderBy("seq")
-          .limit(rebuildChunkRows)
-          .execute();
-        if (rows.length === 0) break;
-        const found = await extractWords(rows);
+    rebuildText: (extractWords) =>
+      withoutStatementLimit(async () => {
         await runTransaction(async (tx) => {
-          const indexed = rows.map((row, index) => ({ ...row, words: found[index] ?? "" }));
-          const conversations = Map.groupBy(
-            indexed.filter((row) => row.words !== ""),
-            (row) => `${row.agent}\n${row.conversation}`,
-          );
-          for (const [first, ...others] of conversations.values()) {
-            if (!first) continue;
-            await insertWords(tx, first.agent, first.conversation, [first, ...others]);
-            entries += 1 + others.length;
-          }
+          await markRebuild(tx);
+          await sql`delete from entry_text`.execute(tx);
         });
-        last = rows.at(-1)?.seq ?? last;
-      }
-      await runTransaction(unmarkRebuild);
-      return { entries };
-    },
-    async scrub() {
-      // Only the owner of the tables can rewrite them.
-      if (tenancy.isEnforced) return { complete: false };
-      for (const table of scrubbedTables) await sql`vacuum full ${sql.table(table)}`.execute(db);
-      return { complete: true };
-    },
+        let entries = 0;
+        for (let last = 0; ; ) {
+          const rows = await db
+            .selectFrom("entries")
+            .select(["seq", "agent", "conversation", "kind", "payload"])
+            .where("seq", ">", last)
+            .orderBy("seq")
+            .limit(rebuildChunkRows)
+            .execute();
+          if (rows.length === 0) break;
+          const found = await extractWords(rows);
+          await runTransaction(async (tx) => {
+            const indexed = rows.map((row, index) => ({ ...row, words: found[index] ?? "" }));
+            const conversations = Map.groupBy(
+              indexed.filter((row) => row.words !== ""),
+              (row) => `${row.agent}\n${row.conversation}`,
+            );
+            for (const [first, ...others] of conversations.values()) {
+              if (!first) continue;
+              await insertWords(tx, first.agent, first.conversation, [first, ...others]);
+              entries += 1 + others.length;
+            }
+          });
+          last = rows.at(-1)?.seq ?? last;
+        }
+        await runTransaction(unmarkRebuild);
+        return { entries };
+      }),
+    scrub: () =>
+      withoutStatementLimit(async () => {
+        // Only the owner of the tables can rewrite them.
+        if (tenancy.isEnforced) return { complete: false };
+        for (const table of scrubbedTables) await sql`vacuum full ${sql.table(table)}`.execute(db);
+        return { complete: true };
+      }),
     async size() {
       const result = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db);
       return { bytes: result.rows[0]?.bytes ?? 0 };
     },
     close() {
-      ended ??= pool.end();
+      ended ??= connections.end();
       return ended;
     },
   };
@@ -271,14 +268,6 @@ function createTransaction(
   };
 }
 
-/** Parses 64-bit integers as numbers: no count or time here exceeds 2^53. */
-function parseNumbers(types: typeof pg.types): typeof pg.types.getTypeParser {
-  const int8 = 20;
-  const numeric = 1700;
-  return ((id: number, format: "text") =>
-    id === int8 || id === numeric ? Number : types.getTypeParser(id, format)) as typeof pg.types.getTypeParser;
-}
-
 /** The overloads of pg cannot be named from outside; this is the one in use. */
 type Query = (text: unknown, parameters?: readonly unknown[]) => Promise<unknown>;
 
@@ -288,12 +277,10 @@ interface Tenancy {
 }
 
 /** The pool for Kysely, with every call reported to the tap, every tenant named and every error translated. */
-function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, tenancy: Tenancy) {
+function createTappedPool(connections: Connections, options: OpenStoreOptions, tenancy: Tenancy) {
   return {
     async connect(): Promise<PostgresPoolClient> {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw toPostgresError(error, options.database);
-      });
+      const client = await connections.checkOut();
       // A connection may break between two statements; the next statement reports it.
       let broken = false;
       const onError = () => {
