@@ -24,8 +24,11 @@ const addressPattern = /^(postgres(?:ql)?:\/\/)((?:[^@/?#]*@)?)([^/?#@]*)((?:\/[
 const hostPattern = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d+))?$/i;
 const defaultPort = 5432;
 
-/** Reads an address; one that cannot be used is refused with the part that is wrong. */
-export function parseAddress(database: string): DatabaseAddress {
+/**
+ * Reads an address; one that cannot be used is refused with the part that is wrong. Nearly everything writes, so of
+ * several hosts one that can be written to is chosen unless the address says otherwise.
+ */
+export function parseAddress(database: string, defaultTarget: SessionTarget = "read-write"): DatabaseAddress {
   const [, scheme = "", user = "", hosts, path = "", query = ""] = addressPattern.exec(database) ?? [];
   if (hosts === undefined) throw refuseAddress(database, "it is not of the form postgres://user@host:port/database");
   const parameters = new URLSearchParams(query);
@@ -34,7 +37,7 @@ export function parseAddress(database: string): DatabaseAddress {
     throw refuseAddress(database, `several hosts belong before the database name, not into the parameter ${name}`);
   }
   const names = hosts.split(",");
-  const target = readTarget(database, parameters, names.length);
+  const target = readTarget(database, parameters, names.length > 1 ? defaultTarget : "any");
   const timeout = parameters.get("connect_timeout") ?? "";
   parameters.delete("target_session_attrs");
   const rest = parameters.size === 0 ? "" : `?${parameters}`;
@@ -56,10 +59,9 @@ export function parseAddress(database: string): DatabaseAddress {
   };
 }
 
-/** Everything here writes, so with several hosts a server that can be written to is chosen unless the address differs. */
-function readTarget(database: string, parameters: URLSearchParams, hosts: number): SessionTarget {
+function readTarget(database: string, parameters: URLSearchParams, defaultTarget: SessionTarget): SessionTarget {
   const given = parameters.get("target_session_attrs");
-  if (given === null) return hosts > 1 ? "read-write" : "any";
+  if (given === null) return defaultTarget;
   const target = sessionTargets.find((one) => one === given);
   if (target === undefined) {
     throw refuseAddress(

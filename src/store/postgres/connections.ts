@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { OpenStoreOptions } from "../port.ts";
-import { parseAddress } from "./address.ts";
+import { parseAddress, type SessionTarget } from "./address.ts";
 import { isConnectionLost, toPostgresError } from "./errors.ts";
 import { ServerSelector } from "./servers.ts";
 import { ConnectionWatch } from "./watched-client.ts";
@@ -10,6 +10,8 @@ import { ConnectionWatch } from "./watched-client.ts";
 const keepAliveMs = 10_000;
 const retryMs = 100;
 const endMs = 2_000;
+/** A silent server is given up within this and `silenceMs`, so that people wait less than 10 seconds. */
+const probeTimeoutMsMax = 3_000;
 
 export interface Connections {
   /** A connection to a suitable server. Fails when there is none, after `reconnectMs` once `isEstablished` is set. */
@@ -19,16 +21,17 @@ export interface Connections {
   end(): Promise<void>;
 }
 
-export function openConnections(options: OpenStoreOptions): Connections {
+/** `defaultTarget`: which of several hosts may be used when the address does not say. */
+export function openConnections(options: OpenStoreOptions, defaultTarget?: SessionTarget): Connections {
   const { database, statementTimeoutMs = 60_000, silenceMs = 2_000, reconnectMs = 5_000 } = options;
-  const address = parseAddress(database);
+  const address = parseAddress(database, defaultTarget);
   const connectTimeoutMs = address.connectTimeoutMs ?? options.connectTimeoutMs ?? 5_000;
   const selector = new ServerSelector(address, connectTimeoutMs);
   const watch = new ConnectionWatch(selector, {
     statementTimeoutMs,
     // Without a limit for connections no answer is ever too late.
     silenceMs: connectTimeoutMs === 0 ? 0 : silenceMs,
-    probeTimeoutMs: connectTimeoutMs,
+    probeTimeoutMs: Math.min(connectTimeoutMs, probeTimeoutMsMax),
   });
   const pool = new pg.Pool({
     Client: watch.createClientClass(),
