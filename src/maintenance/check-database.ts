@@ -9,6 +9,8 @@ export interface DatabaseCheck {
   encryptedWith?: string;
   /** How vectors are stored, with advice. */
   vectors: VectorStorage;
+  /** How far the replica is behind, or why it is not read; absent without one. */
+  replica?: { lagMs?: number; fault?: string };
   /** What has to be changed before several tenants may share the database. */
   faults: string[];
 }
@@ -22,6 +24,7 @@ export async function checkDatabase(store: Store): Promise<DatabaseCheck> {
     ...(role === undefined ? {} : { role }),
     ...(store.sealedWith === undefined ? {} : { encryptedWith: store.sealedWith }),
     vectors: await store.describeVectors(),
+    ...(store.describeReplica === undefined ? {} : { replica: await store.describeReplica() }),
     faults,
   };
 }

@@ -25,6 +25,13 @@ export interface Store {
   readonly capture?: SecretCapture;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
+  /**
+   * Runs reads that may miss the changes of the last seconds, on a replica where one is configured and usable. Never for
+   * reads that must see what the caller has just written.
+   */
+  readWithLag<T>(work: () => Promise<T>): Promise<T>;
+  /** The state of the replica; absent without one. */
+  describeReplica?(): Promise<{ lagMs?: number; fault?: string }>;
   /** Runs independent reads in one round trip. */
   readBatch<const Queries extends readonly Compilable[]>(queries: Queries): Promise<BatchRows<Queries>>;
   /** Runs independent statements as one transaction, in one round trip. */
@@ -443,6 +450,8 @@ export interface OpenStoreOptions {
   idleTimeoutMs?: number;
   /** How long PostgreSQL may take to answer before it is asked, by a new connection, whether it is alive; 0 never asks. */
   silenceMs?: number;
+  /** The address of a replica for reads that tolerate lag. */
+  replica?: string;
   /** How long a call waits for PostgreSQL to come back, after it has been reached once. */
   reconnectMs?: number;
   /** Where backups before a migration are written; next to the database when absent. */

@@ -21,6 +21,7 @@ import {
   matchNearDuplicates,
   removeMemoryText,
 } from "./memory-text.ts";
+import { onPrimary, Replica } from "./replica.ts";
 import { findPolicyFaults, isBoundByPolicies, nameTenant } from "./row-security.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 import { addVectorColumns, hasVectorColumns } from "./vector-schema.ts";
@@ -38,15 +39,16 @@ const migrationLock = 0x56415256;
 export async function openPostgres(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
   const { database } = options;
   const connections = openConnections(options);
+  const replica = options.replica === undefined ? undefined : new Replica(options, options.replica);
   const tenancy = { isEnforced: false };
   const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: createTappedPool(connections, options, tenancy) }),
+    dialect: new PostgresDialect({ pool: createTappedPool(connections, replica, options, tenancy) }),
   });
 
   const runTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await db.transaction().execute(work);
+        return await onPrimary(() => db.transaction().execute(work));
       } catch (error) {
         const known = toPostgresError(error, database);
         if (!(known instanceof VarveError) || !retryable.has(known.code) || attempt === attemptsMax) throw known;
@@ -96,7 +98,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         )));
     connections.isEstablished = true;
   } catch (error) {
-    await connections.end();
+    await Promise.all([connections.end(), replica?.end()]);
     throw toPostgresError(error, database);
   }
 
@@ -144,6 +146,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     ...(vectors === undefined
       ? {}
       : { vectors: { ...vectors, maintain: (given) => withoutStatementLimit(() => vectors.maintain(given)) } }),
+    readWithLag: (work) => (replica === undefined ? work() : replica.read(work)),
+    ...(replica === undefined ? {} : { describeReplica: () => replica.describe() }),
     describeVectors: () => describeVectors(db, { isOwner }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
@@ -222,7 +226,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       return { bytes: result.rows[0]?.bytes ?? 0 };
     },
     close() {
-      ended ??= connections.end();
+      ended ??= Promise.all([connections.end(), replica?.end()]).then(() => undefined);
       return ended;
     },
   };
@@ -277,10 +281,15 @@ interface Tenancy {
 }
 
 /** The pool for Kysely, with every call reported to the tap, every tenant named and every error translated. */
-function createTappedPool(connections: Connections, options: OpenStoreOptions, tenancy: Tenancy) {
+function createTappedPool(
+  connections: Connections,
+  replica: Replica | undefined,
+  options: OpenStoreOptions,
+  tenancy: Tenancy,
+) {
   return {
     async connect(): Promise<PostgresPoolClient> {
-      const client = await connections.checkOut();
+      const client = (await replica?.checkOut()) ?? (await connections.checkOut());
       // A connection may break between two statements; the next statement reports it.
       let broken = false;
       const onError = () => {

@@ -174,6 +174,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       const call = () => requireWriter().call({ op: "writeAll", statements, sync });
       return (await runTapped("write", () => retryBusy(call))) as BatchResults<Queries>;
     },
+    readWithLag: (work) => work(),
     readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) => {
       const statements = queries.map(compileStatement);
       const answers = await runTapped("read", () => nextReader().call({ op: "executeAll", statements }));
