@@ -31,6 +31,7 @@ import { refreshStatistics } from "./word-index.ts";
 
 const attemptsMax = 5;
 const rebuildChunkRows = 500;
+const tableLockMs = 5_000;
 /** A conflict means that another process wrote the same row first; a retry finds that row. */
 const retryable = new Set<string>(["STORE_BUSY", "CONFLICT"]);
 /** Identifies Varve among the server's advisory locks. */
@@ -69,6 +70,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
           runExclusive: (work) =>
             runTransaction(async (tx) => {
               await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+              // A change that waits for a table makes everybody else wait for it: it gives up and tries again.
+              await sql`set local lock_timeout = ${sql.lit(`${tableLockMs}ms`)}`.execute(tx);
               return work(tx);
             }),
           backup: async (version) => {

@@ -148,7 +148,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       );
       await sql`pragma application_id = ${sql.raw(String(applicationId))}`.execute(writeDb);
     } else {
-      refuseNewer(await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
+      await refuseNewer(readDb, await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
     }
   } catch (error) {
     await earlyReader?.close().catch(() => undefined);
