@@ -30,6 +30,8 @@ export interface Store {
    * reads that must see what the caller has just written.
    */
   readWithLag<T>(work: () => Promise<T>): Promise<T>;
+  /** The server and what should be changed on it; absent for SQLite. */
+  describeServer?(): Promise<ServerDescription>;
   /** The state of the replica; absent without one. */
   describeReplica?(): Promise<{ lagMs?: number; fault?: string }>;
   /** Runs independent reads in one round trip. */
@@ -144,6 +146,20 @@ export interface VectorMaintenance {
   /** Agents whose vectors got an index, and those that need one but the role of the connection may not create it. */
   indexed: string[];
   unindexed: string[];
+}
+
+/** A database server as its operator sees it. */
+export interface ServerDescription {
+  version: string;
+  /** The versions of the extensions that matter here. */
+  extensions: Record<string, string>;
+  connections: { used: number; max: number };
+  /** The mode of a pooler between this process and the server. */
+  pooler: "none" | "session" | "transaction";
+  /** The standbys that are connected; `sync` is `sync` or `quorum` for those that a commit waits for. */
+  standbys: { name: string; state: string; sync: string; lagBytes?: number }[];
+  /** What should be changed, most important first. */
+  advice: string[];
 }
 
 export interface VectorStorage {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresCluster, startPostgresCluster } from "../../scripts/postgres-cluster.ts";
+import { startScratchPgbouncer } from "../../scripts/scratch-pgbouncer.ts";
 import { systemClock, systemRandom } from "../../src/domain/index.ts";
 import { openVarve, type Varve } from "../../src/index.ts";
 import { Replica } from "../../src/store/postgres/replica.ts";
@@ -58,7 +59,18 @@ describe.runIf(databaseKinds.includes("postgres"))("a replica", () => {
     expect(await onStandby(otherQueries)).toEqual([]);
     expect(await find(true)).toBe(1);
     expect((await onStandby(otherQueries)).length).toBeGreaterThan(0);
-    expect(await varve.checkDatabase()).toMatchObject({ replica: { lagMs: expect.any(Number) } });
+    expect(await varve.checkDatabase()).toMatchObject({
+      replica: { lagMs: expect.any(Number) },
+      server: { pooler: "none", standbys: [{ state: "streaming", sync: "sync" }] },
+    });
+
+    const bouncer = await startScratchPgbouncer(cluster.primary.port);
+    const pooled = await openVarve({ home, database: toUrl(bouncer.port), background: false });
+    const { server } = await pooled.checkDatabase();
+    expect(server?.pooler).toBe("transaction");
+    expect(server?.advice).toContainEqual(expect.stringContaining("a pooler in transaction mode"));
+    await pooled.close();
+    await bouncer.stop();
 
     await cluster.killStandby();
     expect(await find(true)).toBe(1);

@@ -7,6 +7,7 @@ import { isConnectionLost, toPostgresError } from "./errors.ts";
 import { ServerSelector } from "./servers.ts";
 import { ConnectionWatch } from "./watched-client.ts";
 
+export const defaultPoolSize = 10;
 const keepAliveMs = 10_000;
 const retryMs = 100;
 const endMs = 2_000;
@@ -35,7 +36,7 @@ export function openConnections(options: OpenStoreOptions, defaultTarget?: Sessi
   });
   const pool = new pg.Pool({
     Client: watch.createClientClass(),
-    max: options.poolSize ?? 10,
+    max: options.poolSize ?? defaultPoolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: options.idleTimeoutMs ?? 10_000,
     keepAlive: true,

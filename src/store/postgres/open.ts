@@ -10,7 +10,8 @@ import type { BatchResults, BatchRows, OpenStoreOptions, Store, StoreCall, Store
 import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
-import { type Connections, openConnections } from "./connections.ts";
+import { type Connections, defaultPoolSize, openConnections } from "./connections.ts";
+import { describeServer } from "./describe-server.ts";
 import { toPostgresError } from "./errors.ts";
 import { describeVectors } from "./maintain-vectors.ts";
 import {
@@ -151,6 +152,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       : { vectors: { ...vectors, maintain: (given) => withoutStatementLimit(() => vectors.maintain(given)) } }),
     readWithLag: (work) => (replica === undefined ? work() : replica.read(work)),
     ...(replica === undefined ? {} : { describeReplica: () => replica.describe() }),
+    describeServer: () => describeServer(db, connections, options.poolSize ?? defaultPoolSize),
     describeVectors: () => describeVectors(db, { isOwner }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
