@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { ServerDescription } from "../port.ts";
 import type { Db } from "../schema.ts";
 import type { Connections } from "./connections.ts";
-import { adviseServer } from "./server-advice.ts";
+import { adviseServer, type TableFacts } from "./server-advice.ts";
 
 export async function describeServer(db: Db, connections: Connections, poolSize: number): Promise<ServerDescription> {
   const facts = {
@@ -74,18 +74,6 @@ async function readIdleSlots(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select slot_name::text as name from pg_replication_slots
     where not active order by slot_name`.execute(db);
   return rows.map((row) => row.name);
-}
-
-/** The state of a table for the advice on vacuum. */
-export interface TableFacts {
-  name: string;
-  liveRows: number;
-  deadRows: number;
-  /** Rows since the last vacuum; of `entry_text` and `memory_text` their words wait to be merged into the index. */
-  insertedRows: number;
-  isAnalyzed: boolean;
-  /** How many transactions ago its oldest row was written; PostgreSQL stops writing at two billions. */
-  age: number;
 }
 
 async function readTables(db: Db): Promise<TableFacts[]> {

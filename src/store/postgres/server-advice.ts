@@ -1,5 +1,16 @@
 import type { ServerDescription } from "../port.ts";
-import type { TableFacts } from "./describe-server.ts";
+
+/** The state of a table for the advice on vacuum. */
+export interface TableFacts {
+  name: string;
+  liveRows: number;
+  deadRows: number;
+  /** Rows since the last vacuum; of `entry_text` and `memory_text` their words wait to be merged into the index. */
+  insertedRows: number;
+  isAnalyzed: boolean;
+  /** How many transactions ago its oldest row was written; PostgreSQL stops writing at two billions. */
+  age: number;
+}
 
 export interface ServerFacts extends Pick<ServerDescription, "extensions" | "connections" | "standbys" | "pooler"> {
   settings: Record<string, string>;
