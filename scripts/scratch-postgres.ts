@@ -23,15 +23,20 @@ interface Account {
   gid?: number;
 }
 
-export async function startScratchPostgres(): Promise<ScratchPostgres> {
+export interface ScratchServer extends ScratchPostgres {
+  port: number;
+  /** The folder with the data of the server. */
+  data: string;
+  binFolder: string;
+}
+
+/** A new server, or with `copyOf` a standby of another one. */
+export async function startScratchPostgres({ copyOf }: { copyOf?: ScratchServer } = {}): Promise<ScratchServer> {
   const { binFolder } = provisionPostgres();
-  const account = serverAccount();
   for (let attempt = 1; ; attempt += 1) {
-    const folder = mkdtempSync(join(tmpdir(), "varve-postgres-"));
-    chmodSync(folder, 0o700);
-    if (account.uid !== undefined && account.gid !== undefined) chownSync(folder, account.uid, account.gid);
+    const folder = createOwnedFolder();
     try {
-      return await startIn(folder, binFolder, account);
+      return await startIn(folder, binFolder, copyOf);
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       // Between finding a free port and listening on it, somebody else may take it.
@@ -40,14 +45,26 @@ export async function startScratchPostgres(): Promise<ScratchPostgres> {
   }
 }
 
-async function startIn(folder: string, binFolder: string, account: Account): Promise<ScratchPostgres> {
+/** A temporary folder of the account that the server runs as. */
+export function createOwnedFolder(): string {
+  const account = serverAccount();
+  const folder = mkdtempSync(join(tmpdir(), "varve-postgres-"));
+  chmodSync(folder, 0o700);
+  if (account.uid !== undefined && account.gid !== undefined) chownSync(folder, account.uid, account.gid);
+  return folder;
+}
+
+async function startIn(folder: string, binFolder: string, copyOf: ScratchServer | undefined): Promise<ScratchServer> {
   const data = join(folder, "data");
-  const options = { ...account, cwd: folder, env: { PATH: process.env.PATH, HOME: folder } };
-  execFileSync(
-    join(binFolder, "initdb"),
-    ["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-sync"],
-    { ...options, stdio: ["ignore", "ignore", "inherit"] },
-  );
+  const options = { ...serverAccount(), cwd: folder, env: { PATH: process.env.PATH, HOME: folder } };
+  const [program, args] =
+    copyOf === undefined
+      ? ["initdb", ["-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-sync"]]
+      : ["pg_basebackup", ["-d", copyOf.url, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"]];
+  execFileSync(join(binFolder, program), ["-D", data, ...args], {
+    ...options,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   const port = await freePort();
   const settings = [
     `port=${port}`,
@@ -76,7 +93,7 @@ async function startIn(folder: string, binFolder: string, account: Account): Pro
     await stop();
     throw new Error(`The scratch PostgreSQL server did not start. Its log says:\n${log}`, { cause: error });
   }
-  return { url, stop };
+  return { url, port, data, binFolder, stop };
 }
 
 async function stopServer(child: ChildProcess): Promise<void> {
@@ -102,13 +119,13 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
-function serverAccount(): Account {
+export function serverAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
   const address = server.address();

@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import { getParts, getToolResults, type Message, VarveError } from "../domain/index.ts";
+import { type EntryDraft, getParts, getToolResults, type Message, VarveError } from "../domain/index.ts";
 import { canExtract, createExtractionJob, extractionCursorQuery, isWorthReading } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import { type AppendResult, type AttachedStatement, attachStatement, type NewJob, type Store } from "../store/index.ts";
@@ -20,6 +20,14 @@ export interface CommittedTurn extends AppendResult {
   status: "committed" | "duplicate";
 }
 
+/** What is written in the transaction of a turn besides its messages. */
+export interface TurnExtras {
+  /** Further statements; skipped for a duplicate. */
+  attached?: AttachedStatement[];
+  /** Entries that should be there already, before the messages; those with a known id are skipped. */
+  recorded?: EntryDraft[];
+}
+
 const keyLengthMax = 512;
 
 /**
@@ -32,15 +40,18 @@ export async function commitTurn(
   key: string,
   messages: Message[],
   facts: TurnFacts & { snapshot?: ConversationSnapshot } = {},
-  /** Further statements of the same transaction; skipped for a duplicate. */
-  attached: AttachedStatement[] = [],
+  { attached = [], recorded = [] }: TurnExtras = {},
 ): Promise<CommittedTurn> {
   checkKey(key);
   const jobs = await createAfterTurnJobs(store, config, session, messages, facts);
   const request = messages.find((message) => message.role === "user" && getToolResults(message).length === 0);
   const title = request === undefined ? [] : createTitleUpdate(store, session, getPartsText(getParts(request)));
   const options = { jobs, idempotencyKey: key, attached: [...attached, ...title] };
-  const { repeated, ...written } = await transcripts.write(session, messages.map(toMessageDraft), options);
+  const { repeated, ...written } = await transcripts.write(
+    session,
+    [...recorded, ...messages.map(toMessageDraft)],
+    options,
+  );
   if (!repeated) await recordTokens(store, facts);
   return { ...written, status: repeated ? "duplicate" : "committed" };
 }

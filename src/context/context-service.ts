@@ -14,9 +14,9 @@ import {
 import { isContextOverflow, type Models } from "../models/index.ts";
 import type { SearchService } from "../search/index.ts";
 import { readSessionStart, type Session, type SessionService, sessionStartQuery } from "../session/index.ts";
-import { type AppendResult, type AttachedStatement, prepareQuery, type Store } from "../store/index.ts";
+import { type AppendResult, prepareQuery, type Store } from "../store/index.ts";
 import { type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
-import { type CommittedTurn, commitTurn } from "./commit-turn.ts";
+import { type CommittedTurn, commitTurn, type TurnExtras } from "./commit-turn.ts";
 import type { BeforeCompactHook } from "./compaction/before-compact.ts";
 import { activeBytes } from "./compaction/compaction-trigger.ts";
 import { type CompactRequest, compactionJob, createCompactor, type TurnFacts } from "./compaction/compactor.ts";
@@ -125,7 +125,7 @@ export interface TurnContext extends ContextService {
     key: string,
     messages: Message[],
     facts: TurnFacts & { snapshot?: ConversationSnapshot },
-    attached: AttachedStatement[],
+    more: TurnExtras,
   ): Promise<CommittedTurn>;
 }
 
@@ -164,8 +164,8 @@ export function createContextService(options: ContextServiceOptions): TurnContex
   jobs.repeat(() => expireGrants(store));
   const budgetFor = (session: Session, facts: TurnFacts) =>
     promptBudget(contextSettings(config, { session, ...facts }));
-  const commitWith: TurnContext["commitWith"] = (session, key, messages, facts, attached) =>
-    commitTurn({ store, config, transcripts }, session, key, messages, facts, attached);
+  const commitWith: TurnContext["commitWith"] = (session, key, messages, facts, more) =>
+    commitTurn({ store, config, transcripts }, session, key, messages, facts, more);
   return {
     ...createHistoryReader({ store, config, sessions, search, generate }),
     ingest(session, messages, { after } = {}) {
@@ -174,7 +174,7 @@ export function createContextService(options: ContextServiceOptions): TurnContex
         first === undefined ? [] : [{ ...first, ...(after === undefined ? {} : { parentId: after }) }, ...rest];
       return transcripts.write(session, drafts);
     },
-    commitTurn: (session, key, messages, facts = {}) => commitWith(session, key, messages, facts, []),
+    commitTurn: (session, key, messages, facts = {}) => commitWith(session, key, messages, facts, {}),
     commitWith,
     async afterTurn(session, facts = {}) {
       await recordTokens(store, facts);

@@ -38,7 +38,7 @@ export class JobWorker {
   private running: Promise<void> | undefined;
 
   constructor(options: JobWorkerOptions) {
-    this.options = { leaseMs: 60_000, attemptsMax: 5, idleMs: 1_000, ...options };
+    this.options = { leaseMs: 12_000, attemptsMax: 5, idleMs: 1_000, ...options };
     this.owner = newId(options.store.clock, options.store.random);
   }
 

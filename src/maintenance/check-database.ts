@@ -1,4 +1,4 @@
-import { type Store, schemaVersion, type VectorStorage } from "../store/index.ts";
+import { type ServerDescription, type Store, schemaVersion, type VectorStorage } from "../store/index.ts";
 
 export interface DatabaseCheck {
   engine: string;
@@ -9,6 +9,10 @@ export interface DatabaseCheck {
   encryptedWith?: string;
   /** How vectors are stored, with advice. */
   vectors: VectorStorage;
+  /** The server, with advice; absent for SQLite. */
+  server?: ServerDescription;
+  /** How far the replica is behind, or why it is not read; absent without one. */
+  replica?: { lagMs?: number; fault?: string };
   /** What has to be changed before several tenants may share the database. */
   faults: string[];
 }
@@ -22,6 +26,8 @@ export async function checkDatabase(store: Store): Promise<DatabaseCheck> {
     ...(role === undefined ? {} : { role }),
     ...(store.sealedWith === undefined ? {} : { encryptedWith: store.sealedWith }),
     vectors: await store.describeVectors(),
+    ...(store.describeServer === undefined ? {} : { server: await store.describeServer() }),
+    ...(store.describeReplica === undefined ? {} : { replica: await store.describeReplica() }),
     faults,
   };
 }

@@ -40,6 +40,8 @@ export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation
   channel?: string;
   /** Memories of these scopes only. */
   scopes?: readonly string[];
+  /** Whether a replica may answer, which may miss what was written in the last seconds. */
+  mayLag?: boolean;
 }
 
 export interface TuneRequest extends Partial<TuneOptions> {
@@ -251,7 +253,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     context,
     async find(query, { channel, ...request } = {}) {
       if (channel !== undefined) return findInChannel(query, channel, request);
-      const { session, scopes, principal, ...rest } = request;
+      const { session, scopes, principal, mayLag = false, ...rest } = request;
       const visibility = resolveVisibility(config, { principal, agent: session?.agent ?? request.agent });
       const { agent } = visibility;
       const wantsVectors = request.retrievers?.includes("vector") ?? true;
@@ -265,17 +267,19 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
       const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
       const limit = request.limit ?? settings.limit;
-      const [found, memories] = await Promise.all([
-        find(active.context, query, {
-          profile: settings.profile,
-          ...rest,
-          limit,
-          agent,
-          conversation: session?.conversation,
-          conversations: visibility.conversations,
-        }),
-        wantsMemories ? findMemories(visibility, { ...rest, query, limit, scopes }) : [],
-      ]);
+      const read = () =>
+        Promise.all([
+          find(active.context, query, {
+            profile: settings.profile,
+            ...rest,
+            limit,
+            agent,
+            conversation: session?.conversation,
+            conversations: visibility.conversations,
+          }),
+          wantsMemories ? findMemories(visibility, { ...rest, query, limit, scopes }) : [],
+        ]);
+      const [found, memories] = await (mayLag ? store.readWithLag(read) : read());
       const answer = mergeMemories(found, memories, limit);
       context.wanted.add(
         agent,

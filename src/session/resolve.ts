@@ -64,8 +64,9 @@ export async function resolveSession(
       return { ...found, session: { ...found.session, lastInteractionAt: now, updatedAt: now }, created: false };
     }
   }
-  // The next append makes it durable; after a power failure an empty session is created again.
-  const how = { sync: false };
+  // The next append makes it durable; after a power failure an empty session is created again. A server that loses it
+  // while this process goes on would leave the session without a conversation, or give its number to another one.
+  const how = { sync: store.engine === "postgres" };
   const resolve = async (tx: StoreTransaction, mayEnd: MayEnd): Promise<Resolved> => {
     await tx.lock(lockName(agent, keyText));
     const now = store.clock.now();

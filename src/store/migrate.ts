@@ -6,6 +6,11 @@ import type { Db, Tx } from "./schema.ts";
 export interface Migration {
   version: number;
   name: string;
+  /**
+   * Set when it only adds what earlier versions ignore: tables, indexes, and columns that are nullable or have a default.
+   * Then programs of the version before it may go on using the database, so that gateways can be upgraded one by one.
+   */
+  isAdditive?: boolean;
   up(db: Tx, engine: EngineName): Promise<void>;
 }
 
@@ -33,9 +38,19 @@ export async function schemaVersion(db: Db | Tx, engine: EngineName): Promise<nu
   return row ? Number(row.value) : 0;
 }
 
-/** Throws when the database was written by a newer program. */
-export function refuseNewer(version: number, known: number): void {
-  if (version <= known) return;
+/** Where the oldest version that may use the database is kept; absent when it is the version of the schema itself. */
+const compatibleName = "schema_compatible";
+
+/** The oldest schema version whose programs may use the database. */
+async function readCompatible(db: Db | Tx, version: number): Promise<number> {
+  if (version === 0) return 0;
+  const row = await db.selectFrom("meta").select("value").where("name", "=", compatibleName).executeTakeFirst();
+  return row ? Number(row.value) : version;
+}
+
+/** Throws when the database was written by a newer program, unless the newer schema only adds to the known one. */
+export async function refuseNewer(db: Db | Tx, version: number, known: number): Promise<void> {
+  if (version <= known || (await readCompatible(db, version)) <= known) return;
   throw new VarveError(
     "SCHEMA_NEWER",
     `The database has schema version ${version}; this version of Varve supports up to ${known}.`,
@@ -55,7 +70,7 @@ export async function migrate(
 ): Promise<{ from: number; to: number }> {
   const known = migrations.at(-1)?.version ?? 0;
   const from = await schemaVersion(host.db, host.engine);
-  refuseNewer(from, known);
+  await refuseNewer(host.db, from, known);
   const pending = migrations.filter((migration) => migration.version > from);
   if (from > 0 && pending.length > 0) await host.backup(from);
   for (const migration of pending) {
@@ -74,19 +89,28 @@ export async function migrate(
       );
     }
   }
-  return { from, to: known };
+  return { from, to: Math.max(from, known) };
 }
 
 async function applyOnce(tx: Tx, engine: EngineName, migration: Migration): Promise<void> {
   // Another process may have applied it while this one waited for the lock.
-  if ((await schemaVersion(tx, engine)) >= migration.version) return;
+  const before = await schemaVersion(tx, engine);
+  if (before >= migration.version) return;
   if (migration.version === 1) {
     await sql`create table meta (name text not null primary key, value text not null)`.execute(tx);
   }
+  const compatible = migration.isAdditive ? await readCompatible(tx, before) : undefined;
   await migration.up(tx, engine);
+  await writeMeta(tx, "schema_version", migration.version);
+  if (compatible !== undefined) await writeMeta(tx, compatibleName, compatible);
+  else await tx.deleteFrom("meta").where("name", "=", compatibleName).execute();
+}
+
+async function writeMeta(tx: Tx, name: string, version: number): Promise<void> {
+  const value = String(version);
   await tx
     .insertInto("meta")
-    .values({ name: "schema_version", value: String(migration.version) })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: String(migration.version) }))
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
     .execute();
 }

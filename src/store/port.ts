@@ -25,6 +25,15 @@ export interface Store {
   readonly capture?: SecretCapture;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
+  /**
+   * Runs reads that may miss the changes of the last seconds, on a replica where one is configured and usable. Never for
+   * reads that must see what the caller has just written.
+   */
+  readWithLag<T>(work: () => Promise<T>): Promise<T>;
+  /** The server and what should be changed on it; absent for SQLite. */
+  describeServer?(): Promise<ServerDescription>;
+  /** The state of the replica; absent without one. */
+  describeReplica?(): Promise<{ lagMs?: number; fault?: string }>;
   /** Runs independent reads in one round trip. */
   readBatch<const Queries extends readonly Compilable[]>(queries: Queries): Promise<BatchRows<Queries>>;
   /** Runs independent statements as one transaction, in one round trip. */
@@ -139,6 +148,20 @@ export interface VectorMaintenance {
   /** Agents whose vectors got an index, and those that need one but the role of the connection may not create it. */
   indexed: string[];
   unindexed: string[];
+}
+
+/** A database server as its operator sees it. */
+export interface ServerDescription {
+  version: string;
+  /** The versions of the extensions that matter here. */
+  extensions: Record<string, string>;
+  connections: { used: number; max: number };
+  /** The mode of a pooler between this process and the server. */
+  pooler: "none" | "session" | "transaction";
+  /** The standbys that are connected; `sync` is `sync` or `quorum` for those that a commit waits for. */
+  standbys: { name: string; state: string; sync: string; lagBytes?: number }[];
+  /** What should be changed, most important first. */
+  advice: string[];
 }
 
 export interface VectorStorage {
@@ -434,7 +457,7 @@ export interface StoreTap {
 export type StoreCall = "begin" | "commit" | "rollback" | "read" | "write" | "append";
 
 export interface OpenStoreOptions {
-  /** A file name or a `postgres://` URL. */
+  /** A file name or a `postgres://` URL, which may name several hosts. */
   database: string;
   clock: Clock;
   random: Random;
@@ -448,6 +471,18 @@ export interface OpenStoreOptions {
    * is a pooler between.
    */
   preparedStatements?: "auto" | "on" | "off";
+  /** The limit for opening a connection to PostgreSQL, unless the address has `connect_timeout`; 0 for none. */
+  connectTimeoutMs?: number;
+  /** The limit for one statement on PostgreSQL, 0 for none. Migrations, dumps and index builds have no limit. */
+  statementTimeoutMs?: number;
+  /** How long an unused connection to PostgreSQL is kept. */
+  idleTimeoutMs?: number;
+  /** How long PostgreSQL may take to answer before it is asked, by a new connection, whether it is alive; 0 never asks. */
+  silenceMs?: number;
+  /** The address of a replica for reads that tolerate lag. */
+  replica?: string;
+  /** How long a call waits for PostgreSQL to come back, after it has been reached once. */
+  reconnectMs?: number;
   /** Where backups before a migration are written; next to the database when absent. */
   backupFolder?: string;
   /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */

@@ -37,7 +37,7 @@ const groupMax = 100;
 export interface Look {
   /** The first message of the next turn; absent when there is none. */
   next?: OpenRow;
-  /** When the next pending message is due. */
+  /** When the next pending message is due, or the lease of another process ends. */
   dueAt?: number;
 }
 
@@ -55,15 +55,26 @@ const openRows = prepareQuery((db, { limit }: { limit: number }) =>
     .limit(limit),
 );
 
-/** Finds the next turn without a lock: an idle process takes none. */
-export async function findNextTurn(store: Store): Promise<Look> {
+/**
+ * Finds the next turn without a lock: an idle process takes none. A turn that runs here is not abandoned, however late
+ * its lease is extended.
+ */
+export async function findNextTurn(
+  store: Store,
+  isRunningHere: (row: Pick<OpenRow, "agent" | "turn">) => boolean,
+): Promise<Look> {
   const now = store.clock.now();
   const [open] = await store.readBatch([openRows(store.db, { limit: lookedAtMax })]);
-  const abandoned = open.find((row) => row.state === "running" && (row.lease_until ?? 0) <= now);
+  const elsewhere = open.filter((row) => row.state === "running" && !isRunningHere(row));
+  const abandoned = elsewhere.find((row) => (row.lease_until ?? 0) <= now);
   if (abandoned) return { next: abandoned };
   // Messages of a conversation are answered in order: a running or delayed one blocks the later ones.
   const seen = new Set<string>();
-  let dueAt: number | undefined;
+  // A turn of another process may be taken over when its lease ends.
+  let dueAt = elsewhere.reduce<number | undefined>(
+    (first, { lease_until }) => Math.min(first ?? Number.POSITIVE_INFINITY, lease_until ?? 0),
+    undefined,
+  );
   for (const row of open) if (row.state === "running") seen.add(conversationName(row));
   for (const row of open) {
     if (row.state !== "waiting" || seen.has(conversationName(row))) continue;

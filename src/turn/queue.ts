@@ -280,7 +280,9 @@ export class TurnQueue {
   /** The next turn, or how long to wait: at most until the next message is due. */
   async #findNext(waitMs: number): Promise<{ claim?: TurnClaim; delayMs: number }> {
     try {
-      const { next, dueAt } = await findNextTurn(this.#services.store);
+      const { next, dueAt } = await findNextTurn(this.#services.store, ({ agent, turn }) =>
+        this.#running.has(`${agent} ${turn}`),
+      );
       if (next) {
         const claim = await claimTurn(this.#services.store, next, this.#owner, this.#services.config.turn.leaseMs);
         return { claim, delayMs: contestedMs };

@@ -128,16 +128,14 @@ async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: I
 }
 
 /** Writes pending notices and the messages to the transcript before anything else happens. */
-async function recordInput(
-  services: TurnServices,
-  { claim, session, messages }: Turn,
-  hasNotices: boolean,
-): Promise<void> {
+async function recordInput(services: TurnServices, turn: Turn, hasNotices: boolean): Promise<void> {
+  const { claim, session, messages } = turn;
   const notices = hasNotices ? await services.sessions.takeNotices(session) : [];
   const entries: EntryDraft[] = [
-    ...notices.map(({ time, text }): EntryDraft => {
+    ...notices.map(({ time, text }, index): EntryDraft => {
       const message: Message = { role: "system", content: text, time };
-      return { type: "custom_message", customType: "notice", message, hidden: true };
+      const id = `${claim.turn}:${claim.attempt}:notice:${index}`;
+      return { type: "custom_message", customType: "notice", message, hidden: true, id };
     }),
     ...messages.map((message): EntryDraft => ({ type: "message", message })),
   ];
@@ -145,6 +143,8 @@ async function recordInput(
   const isPerson = claim.messages.some(({ inbound }) => isFromPerson(inbound));
   const touch = isPerson ? { interactionAt: session.lastInteractionAt } : {};
   await services.transcripts.write(session, entries, { sync: false, ...touch });
+  // An SQLite file is lost only together with this process.
+  if (services.store.engine === "postgres") turn.recorded = entries;
 }
 
 /** The sender of a turn. The messages of a turn have one sender. */
@@ -201,7 +201,7 @@ function isHeartbeat({ claim }: Turn): boolean {
 
 async function commit(
   services: TurnServices,
-  { claim, session, prompt }: Turn,
+  { claim, session, prompt, recorded }: Turn,
   result: TurnResult,
   messages: Message[],
   facts: TurnFacts,
@@ -214,12 +214,8 @@ async function commit(
   const told = notices.length === 0 ? [] : [attachStatement(noticesDelete(db, session, notices))];
   try {
     const key = `turn ${claim.turn}`;
-    const { status } = await services.context.commitWith(session, key, messages, facts, [
-      end,
-      ...count,
-      ...told,
-      ...title,
-    ]);
+    const attached = [end, ...count, ...told, ...title];
+    const { status } = await services.context.commitWith(session, key, messages, facts, { attached, recorded });
     if (status === "duplicate") throw new VarveError("CONFLICT", `The turn ${key} was committed before.`);
   } catch (error) {
     throw error instanceof VarveError && error.code === "REFUSED" ? new TurnLost() : error;
@@ -234,17 +230,13 @@ async function endWith(
 ): Promise<TurnResult> {
   const result = toResult(turn, { notes: [], ...end });
   const { status, reply: text, error } = result;
+  const entries: EntryDraft[] = [...(turn.recorded ?? [])];
   if (status === "command" || status === "failed") {
     const data = { text: turn.prompt, reply: text, ...(error ? { error: { ...error } } : {}) };
-    await services.transcripts.write(turn.session, [
-      {
-        type: "custom",
-        customType: status === "command" ? "command" : "turn_failed",
-        data,
-        id: `${turn.claim.turn}:${status}`,
-      },
-    ]);
+    const customType = status === "command" ? "command" : "turn_failed";
+    entries.push({ type: "custom", customType, data, id: `${turn.claim.turn}:${status}` });
   }
+  await services.transcripts.write(turn.session, entries);
   if (!(await endTurn(services.store, turn.claim, result))) throw new TurnLost();
   return result;
 }

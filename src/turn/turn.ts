@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
 import type { ConversationSnapshot, TurnFacts as PromptFacts, TurnContext } from "../context/index.ts";
-import { getParts, type Message, VarveError } from "../domain/index.ts";
+import { type EntryDraft, getParts, type Message, VarveError } from "../domain/index.ts";
 import type { MemoryService } from "../memory/index.ts";
 import type { ChatAnswer, UsageRecorder } from "../models/index.ts";
 import type { SearchService } from "../search/index.ts";
@@ -46,6 +46,12 @@ export interface Turn {
   messages: Message[];
   /** The text of the messages. */
   prompt: string;
+  /**
+   * The input as it was written to the transcript without waiting for the disk, on a database whose server may lose it
+   * and come back, or be replaced by a standby, while this process goes on. Every later write of the turn repeats it:
+   * what is there is recognised by its ids.
+   */
+  recorded?: EntryDraft[];
 }
 
 /** What the queue provides to a running turn. */

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { startGateway } from "../../src/http/index.ts";
-import { openVarve, type Varve } from "../../src/index.ts";
+import { openVarve, type Varve, VarveError } from "../../src/index.ts";
 import { type Stage, scratchHome, setStage, sha256 } from "./gateway-stage.ts";
 
 const ends: (() => Promise<void>)[] = [];
@@ -137,7 +137,7 @@ it("keeps accidents to its log", async () => {
   );
 });
 
-it("answers health with up or down and nothing else", async () => {
+it("answers health with up or down and nothing else, and readiness with the code of the failure", async () => {
   let list: (() => Promise<never>) | undefined;
   const wrap = (varve: Varve): Varve => ({
     ...varve,
@@ -148,14 +148,21 @@ it("answers health with up or down and nothing else", async () => {
   const patient = await staged({}, { wrap, clock, deadlines: { healthMs: never } });
   const hurried = await staged({}, { wrap, clock, deadlines: { healthMs: 1 } });
   expect((await patient.send("GET", "/health")).json).toEqual({ status: "up" });
-  const broken = () => Promise.reject(new Error("gone"));
+  expect((await patient.send("GET", "/ready")).json).toEqual({ status: "ready" });
+  const broken = () => Promise.reject(new VarveError("STORE_BUSY", "PostgreSQL at db.example is read-only."));
   const silent = () => new Promise<never>(() => undefined);
-  for (const [stage, failure] of [[patient, broken] as const, [hurried, silent] as const]) {
+  for (const [stage, failure, code] of [
+    [patient, broken, "STORE_BUSY"] as const,
+    [hurried, silent, "STORE_UNREACHABLE"] as const,
+  ]) {
     list = failure;
     now += 1000;
     const down = await stage.send("GET", "/health");
     expect(down.status).toBe(503);
     expect(down.json).toEqual({ status: "down" });
+    const unready = await stage.send("GET", "/ready");
+    expect(unready.status).toBe(503);
+    expect(unready.json).toEqual({ status: "unavailable", code });
   }
 });
 

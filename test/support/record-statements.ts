@@ -12,14 +12,20 @@ if (folder) {
   const known = new Set<string>();
   const send = pg.Client.prototype.query as (...args: unknown[]) => unknown;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const [first] = args;
-    const text = typeof first === "string" ? first : (first as { text?: string } | undefined)?.text;
-    if (text !== undefined && !known.has(text)) {
+    for (const text of listTexts(args[0])) {
+      if (known.has(text)) continue;
       known.add(text);
       appendFileSync(file, `${JSON.stringify({ text, origin: findOrigin() })}\n`);
     }
     return send.apply(this, args);
   } as typeof pg.Client.prototype.query;
+}
+
+/** A text, a statement with its values, or several statements of one flight. */
+function listTexts(query: unknown): string[] {
+  if (typeof query === "string") return [query];
+  const { text, texts } = query as { text?: string; texts?: string[] };
+  return texts ?? (text === undefined ? [] : [text]);
 }
 
 /** The nearest line of the project that wrote the statement: not one that only sends it. */
@@ -31,5 +37,10 @@ function findOrigin(): string {
   const frames = [...stack.matchAll(/\/((?:src|test)\/[\w./-]+\.ts):(\d+)/g)].map(
     ([, path, line]) => `${path}:${line}`,
   );
-  return frames.find((frame) => !/^(src\/store\/postgres\/open|test\/support\/record-)/.test(frame)) ?? "unknown";
+  return (
+    frames.find(
+      (frame) =>
+        !/^(src\/store\/postgres\/(open|tapped-pool|flight|watched-client)|test\/support\/record-)/.test(frame),
+    ) ?? "unknown"
+  );
 }

@@ -20,9 +20,11 @@ export async function checkCommand(flags: CommonOptions): Promise<void> {
       ],
       ["tenants", describeTenants(check)],
       ["vectors", describeVectors(check)],
+      ...describeServer(check),
     ];
     output.show(table(["DATABASE", check.engine], rows));
     for (const advice of check.vectors.advice) output.say(`Vectors: ${advice}.`);
+    for (const advice of check.server?.advice ?? []) output.say(`Server: ${advice}.`);
     output.result(check);
     if (check.faults.length === 0) return;
     throw new VarveError("REFUSED", `The database does not keep tenants apart: ${check.faults.join("; ")}.`, {
@@ -41,6 +43,22 @@ function describeTenants({ role, faults }: DatabaseCheck): string {
 function describeVectors({ engine, vectors }: DatabaseCheck): string {
   if (vectors.storage === "pgvector") return `compared by the database, pgvector ${vectors.extension}`;
   return engine === "sqlite" ? "compared in the memory of each process" : "compared in memory: pgvector is not used";
+}
+
+function describeServer({ server, replica }: DatabaseCheck): string[][] {
+  if (server === undefined) return [];
+  const { version, connections, pooler, standbys } = server;
+  const each = standbys.map(({ name, sync, state, lagBytes }) => {
+    const lag = lagBytes === undefined ? "" : `, ${number(lagBytes)} bytes behind`;
+    return `${name} (${state}, ${sync}${lag})`;
+  });
+  const lag = replica?.fault === undefined ? `${number(replica?.lagMs ?? 0)} ms behind` : `not read: ${replica.fault}`;
+  return [
+    ["server", `PostgreSQL ${version}, ${connections.used} of ${connections.max} connections in use`],
+    ["pooler", pooler === "none" ? "none" : `in ${pooler} mode`],
+    ["standbys", each.length === 0 ? "none" : each.join(", ")],
+    ...(replica === undefined ? [] : [["replica", lag]]),
+  ];
 }
 
 /** Moves vectors into pgvector, and indexes the agents that have many. */

@@ -16,7 +16,12 @@ export function searchWithEngine(question: SearchQuestion, flags: CommonOptions)
     flags,
     async (varve) => {
       const session = key === undefined ? undefined : await varve.sessions.get(key);
-      return varve.search.find(query, { ...options, session, ...(usesModel ? {} : { vectorWaitMs: coldWaitMs }) });
+      return varve.search.find(query, {
+        ...options,
+        mayLag: true,
+        session,
+        ...(usesModel ? {} : { vectorWaitMs: coldWaitMs }),
+      });
     },
     usesModel ? { willSearch: query } : {},
   );

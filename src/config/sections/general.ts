@@ -10,6 +10,14 @@ export const generalSettings = {
     .default("varve.db")
     .describe("The database: a SQLite file or a postgres:// URL. A relative path starts at the home folder.")
     .register(secrets, { mask: maskDatabase }),
+  databaseReplica: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//i, "must be a postgres:// URL")
+    .optional()
+    .describe(
+      "A replica of the PostgreSQL database, as a postgres:// URL. Searches by people and programs, status and metrics read it; while it is unreachable or more than 10 seconds behind, they read the database itself.",
+    )
+    .register(secrets, { mask: maskDatabase }),
   agent: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be at most 64 lower-case letters, digits, - and _")

@@ -21,6 +21,42 @@ export const storeSection = z.strictObject({
     .describe(
       "Whether PostgreSQL keeps statements prepared on each connection, which makes turns faster. pgbouncer in transaction mode needs it off, unless its max_prepared_statements is set. auto: on, but off when there is a pooler between.",
     ),
+  connectTimeoutMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(5_000)
+    .describe(
+      "How long opening a connection to PostgreSQL may take, in milliseconds; 0 for no limit. connect_timeout in the address, in seconds, comes first.",
+    ),
+  statementTimeoutMs: z
+    .int()
+    .min(0)
+    .max(86_400_000)
+    .default(60_000)
+    .describe(
+      "How long one statement on PostgreSQL may take, in milliseconds; 0 for no limit. Its connection is then closed. Migrations, backups and index builds have no limit.",
+    ),
+  idleTimeoutMs: z
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .default(10_000)
+    .describe("How long an unused connection to PostgreSQL stays open, in milliseconds."),
+  silenceMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(2_000)
+    .describe(
+      "How long PostgreSQL may take to answer before a new connection checks whether it is alive, in milliseconds; 0 never checks. When that fails too, all connections to the server are closed and another one is looked for.",
+    ),
+  reconnectMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(5_000)
+    .describe("How long a call waits for PostgreSQL to be reachable again, in milliseconds, before it fails."),
 });
 
 export const importSection = z.strictObject({

@@ -63,8 +63,10 @@ export const turnSection = z.strictObject({
   leaseMs: z
     .int()
     .min(200)
-    .default(30_000)
-    .describe("How long after the last sign of life of its process a turn is taken over by another, in milliseconds."),
+    .default(6_000)
+    .describe(
+      "How long after the last sign of life of its process a turn is taken over by another, in milliseconds. A running turn gives one three times as often.",
+    ),
   attemptsMax: z
     .int()
     .min(1)

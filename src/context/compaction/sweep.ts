@@ -59,8 +59,9 @@ export interface CompactResult {
   failure?: ErrorCode;
 }
 
-const leaseMs = 90_000;
-const leaseBeatMs = 30_000;
+/** Short, so that another process continues soon after a crash; extended while the sweep runs. */
+const leaseMs = 12_000;
+const leaseBeatMs = 4_000;
 /** A safety limit; the deadline ends a sweep long before. */
 const passesMax = 100_000;
 const wideningMax = 256;

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { hasRight } from "../../authorization/index.ts";
-import { VarveError } from "../../domain/index.ts";
+import { type ErrorCode, toVarveError, VarveError } from "../../domain/index.ts";
 import { classifyOrigin } from "../addresses.ts";
 import { consolePolicy, openConsoleFiles } from "../console-files.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
@@ -16,8 +16,18 @@ const healthCacheMs = 1000;
 const consolePaths = ["/", "/search", "/sessions", "/sessions/*", "/memory", "/memory/*", "/talk", "/system", "/cite"];
 
 export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
-  const isUp = healthCheck(gateway);
-  app.get("/health", async (c) => ((await isUp()) ? c.json({ status: "up" }) : c.json({ status: "down" }, 503)));
+  const findFault = healthCheck(gateway);
+  app.get("/health", async (c) => {
+    const isUp = (await findFault()) === undefined;
+    return isUp ? c.json({ status: "up" }) : c.json({ status: "down" }, 503);
+  });
+  // For load balancers: the code says why, and nothing about the database.
+  app.get("/ready", async (c) => {
+    const code = await findFault();
+    if (code === undefined) return c.json({ status: "ready" });
+    c.header("Retry-After", "1");
+    return c.json({ status: "unavailable", code }, 503);
+  });
 
   const files = openConsoleFiles();
   app.get("/assets/:name", (c) => {
@@ -86,23 +96,23 @@ export function addFrontRoutes(app: GatewayApp, gateway: GatewayContext): void {
 }
 
 /** Checks the store at most once a second, so that health checks put no load on it. */
-function healthCheck({ varve, clock, deadlines }: GatewayContext): () => Promise<boolean> {
-  let last: { at: number; up: Promise<boolean> } | undefined;
-  const look = async (): Promise<boolean> => {
-    const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = setTimeout(() => resolve(false), deadlines.healthMs);
-    const alive = varve.sessions.list({ limit: 1 }).then(
-      () => true,
-      () => false,
+function healthCheck({ varve, clock, deadlines }: GatewayContext): () => Promise<ErrorCode | undefined> {
+  let last: { at: number; fault: Promise<ErrorCode | undefined> } | undefined;
+  const look = async (): Promise<ErrorCode | undefined> => {
+    const { promise: late, resolve } = Promise.withResolvers<ErrorCode>();
+    const timer = setTimeout(() => resolve("STORE_UNREACHABLE"), deadlines.healthMs);
+    const answered = varve.sessions.list({ limit: 1 }).then(
+      () => undefined,
+      (error: unknown) => toVarveError(error).code,
     );
-    const up = await Promise.race([alive, late]);
+    const fault = await Promise.race([answered, late]);
     clearTimeout(timer);
-    return up;
+    return fault;
   };
   return () => {
     const now = clock.now();
-    if (!last || Math.abs(now - last.at) >= healthCacheMs) last = { at: now, up: look() };
-    return last.up;
+    if (!last || Math.abs(now - last.at) >= healthCacheMs) last = { at: now, fault: look() };
+    return last.fault;
   };
 }
 

@@ -150,6 +150,7 @@ export function addSearchRoute(app: GatewayApp, gateway: GatewayContext): void {
       kinds: isFiltered ? ["message"] : kinds,
       explain: explain === "1",
       interactive: typing === "1",
+      mayLag: true,
       signal: c.req.raw.signal,
     });
     const found =

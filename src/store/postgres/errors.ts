@@ -1,4 +1,5 @@
 import { VarveError } from "../../domain/index.ts";
+import { redactPassword } from "./address.ts";
 import { isNameError } from "./statement-names.ts";
 
 const unreachable = new Set([
@@ -11,15 +12,25 @@ const unreachable = new Set([
   "EAI_AGAIN",
 ]);
 
-/** The URL without its password. */
-export function redactPassword(database: string): string {
-  try {
-    const url = new URL(database);
-    if (url.password !== "") url.password = "***";
-    return url.toString();
-  } catch {
-    return "the configured PostgreSQL URL";
-  }
+/** Whether a connection could not be opened or was lost, so that another attempt may succeed. */
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof VarveError) return error.code === "STORE_UNREACHABLE";
+  const { message, code } = error as { message?: string; code?: string };
+  // A name that does not exist is not found later either, and a pool that is in use is waited for long enough.
+  if (code === "ENOTFOUND" || message === poolTimeout) return false;
+  return isUnreachable(code, message ?? "");
+}
+
+/** The driver's message for a call that got no connection of the pool in time. */
+const poolTimeout = "timeout exceeded when trying to connect";
+
+function isUnreachable(code: string | undefined, text: string): boolean {
+  return (
+    unreachable.has(code ?? "") ||
+    code?.startsWith("08") === true ||
+    ["57P01", "57P02", "57P03"].includes(code ?? "") ||
+    /terminated|timeout|not queryable|no answer within/i.test(text)
+  );
 }
 
 /** Translates a PostgreSQL or network error into a VarveError with a remedy. */
@@ -29,13 +40,7 @@ export function toPostgresError(error: unknown, database: string): Error {
   const text = message ?? String(error);
   const address = redactPassword(database);
   const cause = error;
-  if (
-    unreachable.has(code ?? "") ||
-    code?.startsWith("08") ||
-    code === "57P01" ||
-    code === "57P03" ||
-    /terminated|timeout|not queryable/i.test(text)
-  ) {
+  if (isUnreachable(code, text)) {
     return new VarveError("STORE_UNREACHABLE", `PostgreSQL at ${address} cannot be reached: ${text || code}.`, {
       remedy:
         "Check that the server is running and that `database` (or VARVE_DATABASE) has the right host, port and database name.",
@@ -67,7 +72,14 @@ export function toPostgresError(error: unknown, database: string): Error {
       cause,
     });
   }
-  if (code === "25006" || code === "42501") {
+  if (code === "25006") {
+    return new VarveError("STORE_BUSY", `PostgreSQL at ${address} is read-only: ${text}.`, {
+      remedy:
+        "The server is a standby, or its primary has changed. Name all servers in `database`, such as postgres://user@a,b/varve?target_session_attrs=read-write; otherwise check default_transaction_read_only on the server.",
+      cause,
+    });
+  }
+  if (code === "42501") {
     return new VarveError("STORE_READ_ONLY", `PostgreSQL at ${address} does not let this user write: ${text}.`, {
       remedy: "Grant the user permission to create and write tables, or connect as another user.",
       cause,

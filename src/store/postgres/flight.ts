@@ -76,6 +76,11 @@ class Flight {
     return this.#statements[this.#done]?.text;
   }
 
+  /** The texts of all statements. */
+  get texts(): string[] {
+    return this.#statements.map((one) => one.text);
+  }
+
   submit(connection: WireConnection): null {
     connection.stream.cork?.();
     try {

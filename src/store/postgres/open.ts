@@ -2,8 +2,7 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Compilable, Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
-import pg from "pg";
+import { type Compilable, Kysely, PostgresDialect, sql } from "kysely";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
@@ -30,10 +29,12 @@ import {
   isPlainAppend,
   toAppendResult,
 } from "./append-function.ts";
-import { combineExpressions, combineQueries, type Fragment, splitRows } from "./combine-statements.ts";
+import { combineQueries, type Fragment, splitRows } from "./combine-statements.ts";
+import { defaultPoolSize, openConnections } from "./connections.ts";
+import { describeServer } from "./describe-server.ts";
 import { distributeTables } from "./distribution.ts";
 import { toPostgresError } from "./errors.ts";
-import { countChanges, type StatementResult, sendFlight } from "./flight.ts";
+import { countChanges } from "./flight.ts";
 import { describeVectors } from "./maintain-vectors.ts";
 import {
   countMemoryWords,
@@ -43,47 +44,44 @@ import {
   matchNearDuplicates,
   removeMemoryText,
 } from "./memory-text.ts";
-import { findPolicyFaults, isBoundByPolicies, nameTenant } from "./row-security.ts";
+import { onPrimary, Replica } from "./replica.ts";
+import { findPolicyFaults, isBoundByPolicies } from "./row-security.ts";
 import { isConnectedDirectly, StatementNames } from "./statement-names.ts";
+import {
+  createTappedPool,
+  disableSyncText,
+  type FlightRequest,
+  type FlightResult,
+  noRows,
+  type ServerFacts,
+  withoutSync,
+} from "./tapped-pool.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 import { addVectorColumns, hasVectorColumns } from "./vector-schema.ts";
 import { createDatabaseVectors } from "./vectors.ts";
+import { withoutStatementLimit } from "./watched-client.ts";
 import { refreshStatistics } from "./word-index.ts";
 
 const attemptsMax = 5;
-const connectTimeoutSeconds = 5;
 const rebuildChunkRows = 500;
+const tableLockMs = 5_000;
 /** A conflict means that another process wrote the same row first; a retry finds that row. */
 const retryable = new Set<string>(["STORE_BUSY", "CONFLICT"]);
 /** Identifies Varve among the server's advisory locks. */
 const migrationLock = 0x56415256;
 
-/** `connect_timeout` of the address in seconds, as in libpq; 0 waits without a limit. */
-function readConnectTimeout(database: string): number {
-  const given = URL.parse(database)?.searchParams.get("connect_timeout") ?? "";
-  return /^\d+$/.test(given) ? Number(given) : connectTimeoutSeconds;
-}
-
 export async function openPostgres(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
   const { database } = options;
-  const pool = new pg.Pool({
-    connectionString: database,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 1_000 * readConnectTimeout(database),
-    types: numberTypes,
-  });
-  // The pool replaces a connection that breaks while idle; the next call reports a lasting failure.
-  pool.on("error", () => undefined);
-  // A discarded connection may still receive an error from the server; nobody waits for it.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const connections = openConnections(options);
+  const replica = options.replica === undefined ? undefined : new Replica(options, options.replica);
   const server: ServerFacts = { isTenancyEnforced: false, isDistributed: false, names: new StatementNames() };
-  const tappedPool = createTappedPool(pool, options, server);
+  const tappedPool = createTappedPool(connections, replica, options, server);
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tappedPool }) });
 
   const retry = async <T>(work: () => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await work();
+        return await onPrimary(work);
       } catch (error) {
         const known = toPostgresError(error, database);
         if (!(known instanceof VarveError) || !retryable.has(known.code) || attempt === attemptsMax) throw known;
@@ -119,43 +117,51 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   let ended: Promise<void> | undefined;
   let [isOwner, hasVectors, hasFunction] = [false, false, false];
   try {
-    await migrate(
-      {
-        engine: "postgres",
-        db,
-        runExclusive: (work) =>
-          runTransaction(async (tx) => {
-            await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
-            return work(tx);
-          }),
-        backup: async (version) => {
-          const folder = options.backupFolder ?? tmpdir();
-          mkdirSync(folder, { recursive: true, mode: 0o700 });
-          const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
-          // Another process may be changing tables right now: the dump waits for it, or they would wait for each other.
-          await dumpTables(db, "postgres", target, (tx) =>
-            sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx),
-          );
-          return target;
+    await withoutStatementLimit(() =>
+      migrate(
+        {
+          engine: "postgres",
+          db,
+          runExclusive: (work) =>
+            runTransaction(async (tx) => {
+              await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+              // A change that waits for a table makes everybody else wait for it: it gives up and tries again.
+              await sql`set local lock_timeout = ${sql.lit(`${tableLockMs}ms`)}`.execute(tx);
+              return work(tx);
+            }),
+          backup: async (version) => {
+            const folder = options.backupFolder ?? tmpdir();
+            mkdirSync(folder, { recursive: true, mode: 0o700 });
+            const target = join(folder, `before-schema-${version}-${newId(options.clock, options.random)}.jsonl.gz`);
+            // Another process may be changing tables right now: the dump waits for it, or they would wait for each other.
+            await dumpTables(db, "postgres", target, (tx) =>
+              sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx),
+            );
+            return target;
+          },
         },
-      },
-      migrations,
+        migrations,
+      ),
     );
     server.isTenancyEnforced = await isBoundByPolicies(db);
     server.isDistributed = await hasCitus(db);
     isOwner = !server.isTenancyEnforced && (await ownsTables(db));
     const runAsMigration = (work: (tx: Tx) => Promise<boolean>) =>
-      runTransaction(async (tx) => {
-        await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
-        return work(tx);
-      });
+      withoutStatementLimit(() =>
+        runTransaction(async (tx) => {
+          await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+          return work(tx);
+        }),
+      );
     hasVectors = (await hasVectorColumns(db)) || (isOwner && (await runAsMigration(addVectorColumns)));
     hasFunction = (await hasAppendFunction(db)) || (isOwner && (await runAsMigration(createAppendFunction)));
     const { preparedStatements = "auto" } = options;
-    const isNaming = preparedStatements === "auto" ? await isConnectedDirectly(pool) : preparedStatements === "on";
+    const isNaming =
+      preparedStatements === "auto" ? await isConnectedDirectly(connections) : preparedStatements === "on";
     if (isNaming) server.names.enable();
+    connections.isEstablished = true;
   } catch (error) {
-    await pool.end();
+    await Promise.all([connections.end(), replica?.end()]);
     throw toPostgresError(error, database);
   }
 
@@ -199,7 +205,12 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const [found = noRows] = (await runFlight("read", flight)).results;
       return (isOne ? [found.rows] : splitRows(found, statements.length)) as BatchRows<Queries>;
     },
-    ...(vectors === undefined ? {} : { vectors }),
+    ...(vectors === undefined
+      ? {}
+      : { vectors: { ...vectors, maintain: (given) => withoutStatementLimit(() => vectors.maintain(given)) } }),
+    readWithLag: (work) => (replica === undefined ? work() : replica.read(work)),
+    ...(replica === undefined ? {} : { describeReplica: () => replica.describe() }),
+    describeServer: () => describeServer(db, connections, options.poolSize ?? defaultPoolSize),
     describeVectors: () => describeVectors(db, { isOwner }),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
@@ -215,68 +226,71 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     matchMemories: (query) => matchMemories(db, query),
     matchNearDuplicates: (query) => matchNearDuplicates(db, query),
     countMemoryWords: (words, countMax) => countMemoryWords(db, words, countMax),
-    backup: (file) => dumpTables(db, "postgres", file),
-    dump: (file) => dumpTables(db, "postgres", file),
-    async checkIntegrity() {
-      const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
+    backup: (file) => withoutStatementLimit(() => dumpTables(db, "postgres", file)),
+    dump: (file) => withoutStatementLimit(() => dumpTables(db, "postgres", file)),
+    checkIntegrity: () =>
+      withoutStatementLimit(async () => {
+        const missing = await sql<{ missing: number }>`select count(*) as missing from entry_text t
         where not exists (select 1 from entries e where e.seq = t.seq and e.agent = t.agent)`.execute(db);
-      const count = missing.rows[0]?.missing ?? 0;
-      const dangling = count === 0 ? [] : [`full-text index: ${count} rows refer to missing entries`];
-      return [...dangling, ...(await unfinishedRebuild(db))];
-    },
+        const count = missing.rows[0]?.missing ?? 0;
+        const dangling = count === 0 ? [] : [`full-text index: ${count} rows refer to missing entries`];
+        return [...dangling, ...(await unfinishedRebuild(db))];
+      }),
     async checkTenancy() {
       const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
       return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
     },
     distribute: () => distributeTables(db),
     async settleBulkLoad() {
-      if (isOwner) await refreshStatistics(db);
+      if (isOwner) await withoutStatementLimit(() => refreshStatistics(db));
     },
-    async rebuildText(extractWords) {
-      await runTransaction(async (tx) => {
-        await markRebuild(tx);
-        await sql`delete from entry_text`.execute(tx);
-      });
-      let entries = 0;
-      for (let last = 0; ; ) {
-        const rows = await db
-          .selectFrom("entries")
-          .select(["seq", "agent", "conversation", "kind", "payload"])
-          .where("seq", ">", last)
-          .orderBy("seq")
-          .limit(rebuildChunkRows)
-          .execute();
-        if (rows.length === 0) break;
-        const found = await extractWords(rows);
+    rebuildText: (extractWords) =>
+      withoutStatementLimit(async () => {
         await runTransaction(async (tx) => {
-          const indexed = rows.map((row, index) => ({ ...row, words: found[index] ?? "" }));
-          const conversations = Map.groupBy(
-            indexed.filter((row) => row.words !== ""),
-            (row) => `${row.agent}\n${row.conversation}`,
-          );
-          for (const [first, ...others] of conversations.values()) {
-            if (!first) continue;
-            await insertWords(tx, first.agent, first.conversation, [first, ...others]);
-            entries += 1 + others.length;
-          }
+          await markRebuild(tx);
+          await sql`delete from entry_text`.execute(tx);
         });
-        last = rows.at(-1)?.seq ?? last;
-      }
-      await runTransaction(unmarkRebuild);
-      return { entries };
-    },
-    async scrub() {
-      // Only the owner of the tables can rewrite them.
-      if (server.isTenancyEnforced) return { complete: false };
-      for (const table of scrubbedTables) await sql`vacuum full ${sql.table(table)}`.execute(db);
-      return { complete: true };
-    },
+        let entries = 0;
+        for (let last = 0; ; ) {
+          const rows = await db
+            .selectFrom("entries")
+            .select(["seq", "agent", "conversation", "kind", "payload"])
+            .where("seq", ">", last)
+            .orderBy("seq")
+            .limit(rebuildChunkRows)
+            .execute();
+          if (rows.length === 0) break;
+          const found = await extractWords(rows);
+          await runTransaction(async (tx) => {
+            const indexed = rows.map((row, index) => ({ ...row, words: found[index] ?? "" }));
+            const conversations = Map.groupBy(
+              indexed.filter((row) => row.words !== ""),
+              (row) => `${row.agent}\n${row.conversation}`,
+            );
+            for (const [first, ...others] of conversations.values()) {
+              if (!first) continue;
+              await insertWords(tx, first.agent, first.conversation, [first, ...others]);
+              entries += 1 + others.length;
+            }
+          });
+          last = rows.at(-1)?.seq ?? last;
+        }
+        await runTransaction(unmarkRebuild);
+        return { entries };
+      }),
+    scrub: () =>
+      withoutStatementLimit(async () => {
+        // Only the owner of the tables can rewrite them.
+        if (server.isTenancyEnforced) return { complete: false };
+        for (const table of scrubbedTables) await sql`vacuum full ${sql.table(table)}`.execute(db);
+        return { complete: true };
+      }),
     async size() {
       const result = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db);
       return { bytes: result.rows[0]?.bytes ?? 0 };
     },
     close() {
-      ended ??= pool.end();
+      ended ??= Promise.all([connections.end(), replica?.end()]).then(() => undefined);
       return ended;
     },
   };
@@ -306,14 +320,9 @@ function toFragment(query: Compilable): Fragment {
   return { text, values: parameters };
 }
 
-const noRows: StatementResult = { command: null, rowCount: 0, rows: [] };
-const withoutSync: Fragment = { text: "set_config('synchronous_commit', 'off', true)", values: [] };
-
 function lockFor(name: string): Fragment {
   return { text: "pg_advisory_xact_lock(hashtextextended($1, 0))", values: [name] };
 }
-
-const disableSyncText = "set local synchronous_commit = off";
 
 async function disableSync(tx: Tx): Promise<void> {
   await sql.raw(disableSyncText).execute(tx);
@@ -341,165 +350,6 @@ function createTransaction(
     indexMemory: (row) => indexMemory(tx, row),
     removeMemoryText: (nums) => removeMemoryText(tx, nums),
   };
-}
-
-/** Parses 64-bit integers as numbers: no count or time here exceeds 2^53. */
-function parseNumbers(types: typeof pg.types): typeof pg.types.getTypeParser {
-  const int8 = 20;
-  const numeric = 1700;
-  return ((id: number, format: "text") =>
-    id === int8 || id === numeric ? Number : types.getTypeParser(id, format)) as typeof pg.types.getTypeParser;
-}
-
-const numberTypes = { getTypeParser: parseNumbers(pg.types) } as pg.CustomTypesConfig;
-
-/** The overloads of pg cannot be named from outside; this is the one in use. */
-type Query = (text: unknown, parameters?: readonly unknown[]) => Promise<unknown>;
-
-/** What is known about the server once the database is open. */
-interface ServerFacts {
-  /** Whether the role of the connections is bound by row-level security, so that every transaction names its tenant. */
-  isTenancyEnforced: boolean;
-  /** Whether statements may run on other servers, which know a transaction only when it was begun. */
-  isDistributed: boolean;
-  names: StatementNames;
-}
-
-/** Statements for one round trip and one transaction, after expressions that are evaluated in one statement. */
-interface FlightRequest {
-  expressions: readonly Fragment[];
-  statements: readonly Fragment[];
-}
-
-interface FlightResult {
-  /** The values of the expressions; undefined when there were none. */
-  row: unknown;
-  results: StatementResult[];
-}
-
-interface TappedConnection extends PostgresPoolClient {
-  runFlight(call: StoreCall, flight: FlightRequest): Promise<FlightResult>;
-}
-
-/** The pool for Kysely, with every call reported to the tap, every tenant named and every error translated. */
-function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: ServerFacts) {
-  return {
-    async connect(): Promise<TappedConnection> {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw toPostgresError(error, options.database);
-      });
-      // A connection may break between two statements; the next statement reports it.
-      let broken = false;
-      const onError = () => {
-        broken = true;
-      };
-      client.on("error", onError);
-      const { names } = server;
-      const send: Query = (text, parameters) => {
-        const name = parameters && parameters.length > 0 ? names.find(String(text)) : undefined;
-        const query = client.query as unknown as Query;
-        return name === undefined
-          ? query.call(client, text, parameters)
-          : query.call(client, { text, values: parameters, name });
-      };
-      const tenant = server.isTenancyEnforced ? nameTenant() : undefined;
-      let isInTransaction = false;
-      /** The start of a transaction, which is sent with its first statement. */
-      let beginning: { begin: Fragment; expressions: Fragment[] } | undefined;
-      const nameAll = (statements: readonly Fragment[]) =>
-        statements.map((one) => ({ ...one, name: names.find(one.text) }));
-      /** Sends statements as one transaction; a name that the server does not know is not used again. */
-      const sendStatements = async (statements: readonly Fragment[]): Promise<StatementResult[]> => {
-        try {
-          return await sendFlight(client, nameAll(statements), numberTypes);
-        } catch (error) {
-          if (server.isDistributed || !names.learnFrom(error)) throw error;
-          return sendFlight(client, nameAll(statements), numberTypes);
-        }
-      };
-      const runFlight = async (call: StoreCall, { expressions, statements }: FlightRequest): Promise<FlightResult> => {
-        const leading = [...(tenant === undefined ? [] : [tenant]), ...expressions];
-        const lead = leading.length === 0 ? [] : [combineExpressions(leading)];
-        const isBegun = server.isDistributed && call !== "read";
-        const [first, last] = isBegun ? [[begin], [commit]] : [[], []];
-        options.tap?.before?.(call);
-        try {
-          const results = await sendStatements([...first, ...lead, ...statements, ...last]);
-          options.tap?.after?.(call);
-          const own = results.slice(first.length, results.length - last.length);
-          return { row: lead.length > 0 ? own[0]?.rows[0] : undefined, results: own.slice(lead.length) };
-        } catch (error) {
-          // Without an answer of the server it is unknown what the connection is still busy with.
-          names.learnFrom(error);
-          if (!(error instanceof pg.DatabaseError)) broken = true;
-          else if (isBegun) {
-            await send("rollback").catch(() => {
-              broken = true;
-            });
-          }
-          throw toPostgresError(error, options.database);
-        }
-      };
-      /** Outside of a transaction a statement gets one of its own, because the tenant is named for a transaction. */
-      const sendForTenant = async (call: StoreCall, text: unknown, parameters?: readonly unknown[]) => {
-        if (call === "begin") {
-          isInTransaction = true;
-          beginning = { begin: { text: String(text), values: [] }, expressions: tenant === undefined ? [] : [tenant] };
-          return noRows;
-        }
-        if (isInTransaction) {
-          isInTransaction = call !== "commit" && call !== "rollback";
-          const unsent = beginning;
-          if (unsent === undefined) return send(text, parameters);
-          if (text === disableSyncText) {
-            unsent.expressions.push(withoutSync);
-            return noRows;
-          }
-          beginning = undefined;
-          if (!isInTransaction) return noRows;
-          const lead = unsent.expressions.length === 0 ? [] : [combineExpressions(unsent.expressions)];
-          const statement = { text: String(text), values: parameters ?? [] };
-          return (await sendFlight(client, nameAll([unsent.begin, ...lead, statement]), numberTypes)).at(-1);
-        }
-        // Some statements, such as `vacuum`, cannot be part of a flight; they have no parameters.
-        if (tenant === undefined && (parameters?.length ?? 0) === 0) return send(text);
-        const lead = tenant === undefined ? [] : [combineExpressions([tenant])];
-        return (await sendStatements([...lead, { text: String(text), values: parameters ?? [] }])).at(-1);
-      };
-      const query = async (text: unknown, parameters?: readonly unknown[]) => {
-        const call = classifyCall(String(text));
-        try {
-          options.tap?.before?.(call);
-          const result = await sendForTenant(call, text, parameters);
-          options.tap?.after?.(call);
-          return result;
-        } catch (error) {
-          names.learnFrom(error);
-          // It is unknown whether a transaction is still open, so the connection is not reused.
-          if (call === "begin" || call === "commit" || call === "rollback") broken = true;
-          throw toPostgresError(error, options.database);
-        }
-      };
-      const release = () => {
-        client.release(broken);
-        client.off("error", onError);
-      };
-      return { query: query as PostgresPoolClient["query"], runFlight, release };
-    },
-    end: async () => undefined,
-    options: {},
-  };
-}
-
-const begin: Fragment = { text: "begin", values: [] };
-const commit: Fragment = { text: "commit", values: [] };
-
-function classifyCall(text: string): StoreCall {
-  const verb = text.trimStart().slice(0, 8).toLowerCase();
-  if (verb.startsWith("begin") || verb.startsWith("start")) return "begin";
-  if (verb.startsWith("commit")) return "commit";
-  if (verb.startsWith("rollback")) return "rollback";
-  return verb.startsWith("select") ? "read" : "write";
 }
 
 /** Runs work with the same key in order; different keys run concurrently. */

@@ -1,4 +1,4 @@
-import type pg from "pg";
+import type { Connections } from "./connections.ts";
 
 /** Statements that the server keeps on each connection: their memory is the server's. */
 const namesMax = 256;
@@ -64,8 +64,8 @@ export function isNameError(error: unknown): boolean {
 }
 
 /** Whether the connection ends at the server itself: a pooler gives clients other process numbers than the server's. */
-export async function isConnectedDirectly(pool: pg.Pool): Promise<boolean> {
-  const client = await pool.connect();
+export async function isConnectedDirectly(connections: Connections): Promise<boolean> {
+  const client = await connections.checkOut();
   try {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
     return rows[0]?.pid === (client as unknown as { processID?: number }).processID;

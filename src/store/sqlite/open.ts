@@ -148,7 +148,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       );
       await sql`pragma application_id = ${sql.raw(String(applicationId))}`.execute(writeDb);
     } else {
-      refuseNewer(await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
+      await refuseNewer(readDb, await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
     }
   } catch (error) {
     await earlyReader?.close().catch(() => undefined);
@@ -174,6 +174,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
       const call = () => requireWriter().call({ op: "writeAll", statements, sync });
       return (await runTapped("write", () => retryBusy(call))) as BatchResults<Queries>;
     },
+    readWithLag: (work) => work(),
     readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) => {
       const statements = queries.map(compileStatement);
       const answers = await runTapped("read", () => nextReader().call({ op: "executeAll", statements }));
