@@ -1,4 +1,4 @@
-import type { Connections } from "./connections.ts";
+import type pg from "pg";
 
 /** Statements that the server keeps on each connection: their memory is the server's. */
 const namesMax = 256;
@@ -64,7 +64,7 @@ export function isNameError(error: unknown): boolean {
 }
 
 /** Whether the connection ends at the server itself: a pooler gives clients other process numbers than the server's. */
-export async function isConnectedDirectly(connections: Connections): Promise<boolean> {
+export async function isConnectedDirectly(connections: { checkOut(): Promise<pg.PoolClient> }): Promise<boolean> {
   const client = await connections.checkOut();
   try {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
