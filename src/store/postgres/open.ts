@@ -429,7 +429,7 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: Serv
         } catch (error) {
           // Without an answer of the server it is unknown what the connection is still busy with.
           names.learnFrom(error);
-          if (!(error instanceof pg.DatabaseError)) broken = true;
+          if (isLost(error)) broken = true;
           else if (isBegun) {
             await send("rollback").catch(() => {
               broken = true;
@@ -474,7 +474,7 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: Serv
         } catch (error) {
           names.learnFrom(error);
           // It is unknown whether a transaction is still open, so the connection is not reused.
-          if (call === "begin" || call === "commit" || call === "rollback") broken = true;
+          if (call === "begin" || call === "commit" || call === "rollback" || isLost(error)) broken = true;
           throw toPostgresError(error, options.database);
         }
       };
@@ -487,6 +487,12 @@ function createTappedPool(pool: pg.Pool, options: OpenStoreOptions, server: Serv
     end: async () => undefined,
     options: {},
   };
+}
+
+/** Whether the connection broke, or the server ends it: it may take a moment until the driver notices. */
+function isLost(error: unknown): boolean {
+  if (error instanceof VarveError) return false;
+  return !(error instanceof pg.DatabaseError) || error.severity === "FATAL";
 }
 
 const begin: Fragment = { text: "begin", values: [] };
