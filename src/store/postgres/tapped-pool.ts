@@ -1,6 +1,7 @@
 /** The connections that Kysely and batches use: each call is reported, each tenant named, each error translated. */
 import type { PostgresPoolClient } from "kysely";
 import pg from "pg";
+import { VarveError } from "../../domain/index.ts";
 import type { OpenStoreOptions, StoreCall } from "../port.ts";
 import { combineExpressions, type Fragment } from "./combine-statements.ts";
 import { type Connections, numberTypes } from "./connections.ts";
@@ -96,7 +97,7 @@ export function createTappedPool(
         } catch (error) {
           // Without an answer of the server it is unknown what the connection is still busy with.
           names.learnFrom(error);
-          if (!(error instanceof pg.DatabaseError)) broken = true;
+          if (isLost(error)) broken = true;
           else if (isBegun) {
             await send("rollback").catch(() => {
               broken = true;
@@ -141,7 +142,7 @@ export function createTappedPool(
         } catch (error) {
           names.learnFrom(error);
           // It is unknown whether a transaction is still open, so the connection is not reused.
-          if (call === "begin" || call === "commit" || call === "rollback") broken = true;
+          if (call === "begin" || call === "commit" || call === "rollback" || isLost(error)) broken = true;
           throw toPostgresError(error, options.database);
         }
       };
@@ -154,6 +155,12 @@ export function createTappedPool(
     end: async () => undefined,
     options: {},
   };
+}
+
+/** Whether the connection broke, or the server ends it: it may take a moment until the driver notices. */
+function isLost(error: unknown): boolean {
+  if (error instanceof VarveError) return false;
+  return !(error instanceof pg.DatabaseError) || error.severity === "FATAL";
 }
 
 const begin: Fragment = { text: "begin", values: [] };
