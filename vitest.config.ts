@@ -18,6 +18,9 @@ export default defineConfig({
     // JavaScript while another thread's ends: here the HTTP client, and threads whose TypeScript is read by WebAssembly.
     execArgv: ["--wasm-wrapper-tiering-budget=1000000000"],
     maxWorkers: 2,
+    setupFiles: ["test/support/record-statements.ts"],
+    // The default of one second is too short on a busy machine.
+    expect: { poll: { timeout: minuteMs } },
     projects: [
       project("unit", ["src/**/*.test.ts", "scripts/**/*.test.ts", "console/src/**/*.test.ts"], 2 * minuteMs),
       project("conformance", ["test/conformance/**/*.test.ts"], 5 * minuteMs, withPostgres),

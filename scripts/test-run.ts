@@ -47,7 +47,11 @@ export async function runPackageChecks(): Promise<Counts> {
 }
 
 /** A folder under `test/` may be empty while its suite is not written yet; that is said, and is no failure. */
-export async function runVitest(project: string, env: NodeJS.ProcessEnv): Promise<Counts> {
+export async function runVitest(
+  project: string,
+  env: NodeJS.ProcessEnv,
+  files: readonly string[] = [],
+): Promise<Counts> {
   if (project !== "unit" && !hasTests(join(root, "test", project))) {
     console.log(`There are no tests in test/${project} yet.`);
     return noCounts;
@@ -55,7 +59,7 @@ export async function runVitest(project: string, env: NodeJS.ProcessEnv): Promis
   const report = join(root, ".cache", "test-reports", `${project}.json`);
   rmSync(report, { force: true });
   const check: Check = ["vitest", "run", "--project", project, "--reporter=default", "--reporter=json"];
-  const exitCode = await runProgram([...check, `--outputFile.json=${report}`], env);
+  const exitCode = await runProgram([...check, `--outputFile.json=${report}`, ...files], env);
   return countVitest(existsSync(report) ? readFileSync(report, "utf8") : undefined, exitCode);
 }
 

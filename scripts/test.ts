@@ -2,6 +2,7 @@
  * What `npm test` runs: every check and every test, part by part.
  * `npm test -- --only unit,types` runs some parts; `VARVE_TEST_SKIP=postgres,browser,crash npm test` leaves some out.
  */
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { ProvisionError } from "./debian.ts";
 import { provisionAgentSdk } from "./provision-agent-sdk.ts";
@@ -40,11 +41,20 @@ const parts: Readonly<Record<PartName, (stage: Stage) => Promise<Counts>>> = {
     ]),
   package: () => runPackageChecks(),
   unit: ({ env }) => runVitest("unit", env),
-  conformance: ({ env }) => runVitest("conformance", env),
+  conformance: runConformance,
   crash: ({ env }) => runVitest("crash", env),
   hostile: ({ env }) => runVitest("hostile", env),
   e2e: ({ env }) => runVitest("e2e", env),
 };
+/** With PostgreSQL, what the tests sent to it is checked too: every statement must name its tenant. */
+async function runConformance({ env }: Stage): Promise<Counts> {
+  if (env.VARVE_TEST_POSTGRES_URL === undefined) return runVitest("conformance", env);
+  const folder = join(root, ".cache", "statements");
+  rmSync(folder, { recursive: true, force: true });
+  const counts = await runVitest("conformance", { ...env, VARVE_TEST_STATEMENTS: folder });
+  return addCounts(counts, await runChecks([["node", "scripts/check-tenants.ts", folder]]));
+}
+
 const partsOfTests: readonly PartName[] = ["unit", "conformance", "crash", "hostile", "e2e"];
 
 async function main(): Promise<number> {

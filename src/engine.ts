@@ -26,6 +26,7 @@ import {
   type DatabaseCheck,
   type DoctorOptions,
   type DoctorReport,
+  distributeDatabase,
   type ForgetPersonOptions,
   type ForgetPersonReport,
   forgetPerson,
@@ -59,7 +60,7 @@ import {
   type WatchRequest,
   watchTranscripts,
 } from "./session/index.ts";
-import { loadKeys, openStore, type Store, type StoreTap } from "./store/index.ts";
+import { type Distribution, loadKeys, openStore, type Store, type StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import {
   createSecretService,
@@ -129,6 +130,8 @@ export interface Varve {
   doctor(options?: DoctorOptions): Promise<DoctorReport>;
   /** Checks whether the database keeps tenants apart by itself. */
   checkDatabase(): Promise<DatabaseCheck>;
+  /** Distributes the tables over the workers of a Citus cluster; those that are distributed already stay as they are. */
+  distributeDatabase(): Promise<Distribution>;
   /** Encrypts what was written before `encryption.key` was set or with an earlier key, or decrypts everything. */
   rewriteDatabase(options?: RewriteOptions): Promise<{ rows: number }>;
   /** The credentials that were taken out of messages. */
@@ -306,6 +309,7 @@ function wire(options: OpenOptions, { loaded, store, embedder, ownEmbedder }: Op
     status: () => store.readWithLag(() => readStatus({ loaded, store, search, usage, version })),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     checkDatabase: () => checkDatabase(store),
+    distributeDatabase: () => distributeDatabase(store),
     secrets: createSecretService(store, config.agent),
     rewriteDatabase: (rewriteOptions) => rewriteDatabase(store, rewriteOptions),
     backup: (file, backupOptions) => takeBackup(store, home, file, backupOptions),

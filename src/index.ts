@@ -127,7 +127,7 @@ export type {
 } from "./session/index.ts";
 export { sessionSorts } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
-export { listRoleGrants } from "./store/index.ts";
+export { listDistribution, listRoleGrants } from "./store/index.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ export interface TurnsBenchOptions {
   latencyMs: number;
   /** The average time between a reply and the next message, in milliseconds. */
   thinkMs: number;
+  /** With a `postgres://` URL, the same turns run on SQLite too, and the overheads are compared. */
   database?: string;
   onProgress?(name: string, done: number, total: number): void;
 }
@@ -29,27 +31,101 @@ export async function benchTurns(options: TurnsBenchOptions): Promise<BenchResul
     const { url } = model;
     await talk({ ...options, turns: 2 }, "warm", (_, text) => ask(url, text));
     const direct = await talk(options, "direct", (_, text) => ask(url, text));
-    const varve = await openVarve({
-      home,
-      ...(options.database === undefined ? {} : { database: options.database }),
-      config: {
-        models: { chat: "bench/model", providers: { bench: { baseUrl: url } } },
-        turn: { runner: "ai-sdk", debounceMs: 0, maxConcurrent: conversations },
-      },
-    });
+    const engines = await openEngines(options, home, url);
     try {
-      await talk({ ...options, turns: 2 }, "warm", (person, text) => answer(varve, `w${person}`, text));
-      const through = await talk(options, "through", (person, text) => answer(varve, `p${person}`, text));
-      await checkOrder(varve, conversations, turns);
+      const [first, ...others] = engines;
+      const size = conversations * turns;
+      const [measured = [], ...compared] = await measureEngines(options, engines);
+      if (!first || others.length > 0) return compareEngines(size, direct, engines, [measured, ...compared]);
       const access = options.database === undefined ? await measureAccess(options, url) : [];
-      return [...figures(conversations * turns, direct, through), ...access];
+      return [...figures(size, direct, measured), ...access];
     } finally {
-      await varve.close();
+      for (const { varve } of engines) await varve.close();
     }
   } finally {
     model.stop();
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+interface EngineUnderBench {
+  name: "sqlite" | "postgres";
+  varve: Varve;
+}
+
+/** The engine on the given database; with PostgreSQL, one on a SQLite file too, to compare it with. */
+async function openEngines(options: TurnsBenchOptions, home: string, url: string): Promise<EngineUnderBench[]> {
+  const { database, conversations } = options;
+  const open = (folder: string, given?: string) =>
+    openVarve({
+      home: join(home, folder),
+      ...(given === undefined ? {} : { database: given }),
+      config: {
+        models: { chat: "bench/model", providers: { bench: { baseUrl: url } } },
+        turn: { runner: "ai-sdk", debounceMs: 0, maxConcurrent: conversations },
+      },
+    });
+  if (database === undefined || !/^postgres(?:ql)?:/.test(database)) {
+    return [{ name: "sqlite", varve: await open("one", database) }];
+  }
+  const sqlite = await open("sqlite", join(home, "compared.db"));
+  try {
+    return [
+      { name: "sqlite", varve: sqlite },
+      { name: "postgres", varve: await open("postgres", database) },
+    ];
+  } catch (error) {
+    await sqlite.close();
+    throw error;
+  }
+}
+
+/** How often engines that are compared take turns, so that the load of the machine is the same for both. */
+const rounds = 2;
+
+async function measureEngines(options: TurnsBenchOptions, engines: readonly EngineUnderBench[]): Promise<number[][]> {
+  const { conversations, turns } = options;
+  const took = engines.map((): number[] => []);
+  // A database may hold the people of an earlier run.
+  const run = randomUUID().slice(0, 8);
+  for (const { name, varve } of engines) {
+    await talk({ ...options, turns: 2 }, `warm ${name}`, (person, text) => answer(varve, `${run}-w${person}`, text));
+  }
+  const share = engines.length === 1 ? 1 : rounds;
+  for (let part = 0; part < share; part += 1) {
+    // The last part has what does not divide evenly.
+    const some = part === share - 1 ? turns - (share - 1) * Math.floor(turns / share) : Math.floor(turns / share);
+    for (const [index, { name, varve }] of engines.entries()) {
+      const say = (person: number, text: string) => answer(varve, `${run}-p${person}`, text);
+      took[index]?.push(...(await talk({ ...options, turns: some }, name, say)));
+    }
+  }
+  for (const { varve } of engines) await checkOrder(varve, run, conversations, turns);
+  return took;
+}
+
+/** The overhead of each engine, and of PostgreSQL as a multiple of the other's. */
+function compareEngines(
+  size: number,
+  direct: readonly number[],
+  engines: readonly EngineUnderBench[],
+  took: readonly (readonly number[])[],
+): BenchResult[] {
+  const shares = [0.5, 0.95];
+  const base = shares.map((share) => percentile(direct, share));
+  const overheads = took.map((times) => shares.map((share, index) => percentile(times, share) - (base[index] ?? 0)));
+  return shares.flatMap((share, index): BenchResult[] => {
+    const percent = `p${Math.round(share * 100)}`;
+    const least = overheads[0]?.[index] ?? 0;
+    return [
+      { name: `direct.${percent}`, size, value: round(base[index] ?? 0), unit: "ms" },
+      ...engines.map(({ name }, engine): BenchResult => {
+        const value = overheads[engine]?.[index] ?? 0;
+        const ratio = engine === 0 ? {} : { ratio: round(value / least) };
+        return { name: `overhead.${name}.${percent}`, size, value: round(value), unit: "ms", ...ratio };
+      }),
+    ];
+  });
 }
 
 /**
@@ -139,9 +215,9 @@ async function talk(
 }
 
 /** Whether all were answered, each after its question. */
-async function checkOrder(varve: Varve, conversations: number, turns: number): Promise<void> {
+async function checkOrder(varve: Varve, run: string, conversations: number, turns: number): Promise<void> {
   for (let person = 0; person < conversations; person += 1) {
-    const session = await varve.sessions.get(`agent:main:bench:direct:p${person}`);
+    const session = await varve.sessions.get(`agent:main:bench:direct:${run}-p${person}`);
     const { entries } = await varve.transcripts.read(session, { limit: 1_000 });
     const roles = entries.flatMap((entry) => (entry.type === "message" ? [entry.message.role] : []));
     const expected = Array.from({ length: turns }, () => ["user", "assistant"]).flat();

@@ -44,6 +44,7 @@ export const commandRights: Readonly<Record<string, readonly Right[]>> = {
   "db keygen": ["admin"],
   "db seal": ["admin"],
   "db grants": ["admin"],
+  "db distribute": ["admin"],
   "secrets list": ["admin"],
   "secrets show": ["admin"],
   "config list": ["admin"],

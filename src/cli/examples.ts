@@ -78,6 +78,7 @@ export const examples: Record<string, string[]> = {
   ],
   "secrets show": ["varve secrets show --last --home ./sealed"],
   "db grants": ["varve db grants varve_gateway"],
+  "db distribute": ["varve db distribute"],
   "config list": ["varve config list"],
   "config get": ["varve config get gateway.port"],
   "config set": ["varve config set session.dmScope per-peer"],

@@ -271,6 +271,10 @@ function addDatabaseCommands(program: Command): void {
     .description("Print the statements that let a role of PostgreSQL use the tables; changes nothing")
     .argument("<role>", "the role that the gateway connects as")
     .action(async (role, flags) => (await load()).grantsCommand(role, flags));
+  db.command("distribute")
+    .description("Print the statements that distribute the tables over the workers of a Citus cluster")
+    .option("--apply", "run them, for the tables that are not distributed yet; stop the gateways first")
+    .action(async (flags) => (await load()).distributeCommand(flags));
 }
 
 function addSecretCommands(program: Command): void {

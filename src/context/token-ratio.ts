@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Db, Store } from "../store/index.ts";
 
 /** A ratio outside these limits is a mistake, not a tokenizer. */
@@ -55,20 +56,23 @@ export async function recordTokens(
   const ratio = observedTokens / estimatedTokens;
   if (ratio < ratioMin || ratio > ratioMax) return;
   if (await isKnown(store, model, ratio)) return;
-  await store.transaction(async (tx) => {
-    await tx.lock(`tokens ${model}`);
-    const row = await tx.db.selectFrom("token_ratios").selectAll().where("model", "=", model).executeTakeFirst();
-    const keep = (row?.estimated ?? 0) > remembered ? 0.5 : 1;
-    const next = {
-      model,
-      estimated: Math.round((row?.estimated ?? 0) * keep + estimatedTokens),
-      reported: Math.round((row?.reported ?? 0) * keep + observedTokens),
-      updated_at: store.clock.now(),
-    };
-    await tx.db
-      .insertInto("token_ratios")
-      .values(next)
-      .onConflict((conflict) => conflict.column("model").doUpdateSet(next))
-      .execute();
-  });
+  const estimated = Math.round(estimatedTokens);
+  const reported = Math.round(observedTokens);
+  const updated_at = store.clock.now();
+  const kept = (column: "estimated" | "reported", added: number) => {
+    const sum = sql.ref<number>(`token_ratios.${column}`);
+    return sql<number>`case when token_ratios.estimated > ${sql.lit(remembered)} then ${sum} / 2 else ${sum} end + ${added}`;
+  };
+  const record = store.db
+    .insertInto("token_ratios")
+    .values({ model, estimated, reported, updated_at })
+    .onConflict((conflict) =>
+      conflict.column("model").doUpdateSet({
+        estimated: kept("estimated", estimated),
+        reported: kept("reported", reported),
+        updated_at,
+      }),
+    );
+  // The figures of a turn that are lost in a power failure change nothing.
+  await store.writeBatch([record], { sync: false });
 }

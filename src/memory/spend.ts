@@ -60,15 +60,10 @@ export async function recordUsage(
         .where("span", "=", span)
         .executeTakeFirst();
       const isOver = !row || now - row.started_at >= spans[span].ms || now < row.started_at;
-      const next = {
-        agent,
-        span,
-        started_at: isOver ? now : row.started_at,
-        used: (isOver ? 0 : row.used) + added,
-      };
+      const next = { started_at: isOver ? now : row.started_at, used: (isOver ? 0 : row.used) + added };
       await tx.db
         .insertInto("memory_spend")
-        .values(next)
+        .values({ agent, span, ...next })
         .onConflict((conflict) => conflict.columns(["agent", "span"]).doUpdateSet(next))
         .execute();
     }

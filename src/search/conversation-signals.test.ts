@@ -40,15 +40,19 @@ test("messages of the sitting with the best match gain, those of another sitting
     makeDoc(4, hour, "Another chat.", 2),
   ];
   const scores = rank(docs, [0.8, 0.2, 0.2, 0.2]);
-  expect(scores[1]).toBeCloseTo(0.2 + 0.5);
-  expect(scores[2]).toBeCloseTo(0.2);
-  expect(scores[3]).toBeCloseTo(0.2);
+  expect(scores[1]).toBeCloseTo((0.2 + 0.5 * 0.75) / 1.5);
+  expect(scores[2]).toBeCloseTo(0.2 / 1.5);
+  expect(scores[3]).toBeCloseTo(0.2 / 1.5);
 });
 
 test("a message after a matching question gains, one after a statement does not", () => {
   const asked = rank([makeDoc(1, 0, "Who fixed the pump?"), makeDoc(2, 1, "Ana."), makeDoc(3, 2, "Bye.")], [0.8, 0, 0]);
-  expect(asked[1]).toBeCloseTo(0.25);
+  expect(asked[1]).toBeCloseTo(0.25 / 1.25);
   expect(asked[2]).toBeCloseTo(0);
+});
+
+test("scores of one sitting without a question stay as they are", () => {
+  expect(rank([makeDoc(1, 0, "The pump leaks."), makeDoc(2, 1, "Bye.")], [0.8, 0.3])).toEqual([0.8, 0.3]);
 });
 
 test("equal scores stay equal", () => {

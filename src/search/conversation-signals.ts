@@ -1,3 +1,4 @@
+import { divideByLargest } from "./features.ts";
 import type { Candidate } from "./fuse.ts";
 import type { RankingSettings } from "./ranking.ts";
 import type { Pool } from "./retrieve.ts";
@@ -10,6 +11,8 @@ const questionCharacters = 300;
 /**
  * Adds what the other candidates say about each: people stay with a subject for a sitting, so a message of the sitting
  * with the best match is likelier to belong to the answer; and a message after a matching question likely answers it.
+ * A signal that is the same for all candidates is left out together with its weight, so that scores stay comparable with
+ * those of other searches. `whole` is the sum of the weights in the scores so far.
  */
 export function addConversationSignals(
   candidates: readonly Candidate[],
@@ -18,34 +21,25 @@ export function addConversationSignals(
   weights: Pick<RankingSettings["weights"], "sitting" | "answer">,
 ): void {
   if (candidates.length === 0) return;
-  const shares = scaleScores(candidates);
+  const shares = divideByLargest(candidates.map(({ score }) => score));
   const sittings = groupBySitting(candidates);
   const best = new Map<number, number>();
   for (const [index, sitting] of sittings.entries()) {
     best.set(sitting, Math.max(best.get(sitting) ?? 0, shares[index] as number));
   }
-  // Relative to the weakest sitting: where there is only one, scores and their ratios stay as they are.
   const weakest = Math.min(...best.values());
   const shareByPlace = new Map(candidates.map((candidate, index) => [candidate.index, shares[index] as number]));
   for (const [index, candidate] of candidates.entries()) {
     const before = pool.before[candidate.index] ?? -1;
-    const answered = asksQuestion(pool.docs[before]?.text) ? (shareByPlace.get(before) ?? 0) : 0;
-    const sitting = (best.get(sittings[index] as number) ?? 0) - weakest;
-    candidate.features.sitting = sitting;
-    candidate.features.answer = answered;
-    candidate.score += (weights.sitting * sitting + weights.answer * answered) / whole;
+    candidate.features.sitting = (best.get(sittings[index] as number) ?? 0) - weakest;
+    candidate.features.answer = asksQuestion(pool.docs[before]?.text) ? (shareByPlace.get(before) ?? 0) : 0;
   }
-}
-
-/** Scores scaled so that they span 0–1; all 1 when they are equal. */
-function scaleScores(candidates: readonly Candidate[]): number[] {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const { score } of candidates) {
-    low = Math.min(low, score);
-    high = Math.max(high, score);
+  const used = (["sitting", "answer"] as const).filter((name) => candidates.some(({ features }) => features[name]));
+  const added = used.reduce((sum, name) => sum + weights[name], whole);
+  for (const candidate of candidates) {
+    const signals = used.reduce((sum, name) => sum + weights[name] * (candidate.features[name] ?? 0), 0);
+    candidate.score = (candidate.score * whole + signals) / added;
   }
-  return candidates.map(({ score }) => (high === low ? 1 : (score - low) / (high - low)));
 }
 
 /** A number for each candidate, the same for messages of one sitting. Other documents have one of their own. */

@@ -139,7 +139,8 @@ export function scaleToUnit(values: readonly (number | undefined)[]): number[] {
 }
 
 /** Divides values by the largest. */
-export function divideByLargest(values: Float64Array): number[] {
-  const most = values.reduce((largest, value) => Math.max(largest, value), 0);
+export function divideByLargest(values: Float64Array | readonly number[]): number[] {
+  let most = 0;
+  for (const value of values) most = Math.max(most, value);
   return Array.from(values, (value) => (most === 0 ? 0 : value / most));
 }

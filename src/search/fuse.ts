@@ -39,8 +39,8 @@ export interface RankingHints {
 
 /**
  * Scores the candidates by the weighted sum of all features except those that are added later: late interaction and the
- * signals of the conversation. A missing feature is left out together with its weight. Returns the sum of all weights, by
- * which scores are divided.
+ * signals of the conversation. A missing feature is left out together with its weight. Returns the sum of the weights with
+ * late interaction, by which scores are divided.
  */
 export function fuseTuned(
   candidates: readonly Candidate[],
@@ -67,7 +67,7 @@ export function fuseTuned(
   push("speaker", pick(hints.speaker).map(Number));
   push("firstPerson", pick(hints.firstPerson).map(Number));
   if (hints.time) push("time", pick(hints.time));
-  const later = weights.sitting + weights.answer + (vector ? weights.late + weights.lateWindow : 0);
+  const later = vector ? weights.late + weights.lateWindow : 0;
   const whole = parts.reduce((sum, part) => sum + part.weight, later) || 1;
   for (const [index, candidate] of candidates.entries()) {
     candidate.score = parts.reduce((sum, part) => sum + part.weight * (part.values[index] ?? 0), 0) / whole;
@@ -89,7 +89,7 @@ export function addLateInteraction(
 ): void {
   const [ownShares, windowShares] = [scaleToUnit(own), scaleToUnit(window)];
   const lateWeight = weights.late + weights.lateWindow;
-  const otherWeight = whole - lateWeight - weights.sitting - weights.answer;
+  const otherWeight = whole - lateWeight;
   const factor = 1 + (ranking.instant.lateFactor * lateWeight) / (otherWeight || 1);
   for (const [index, candidate] of candidates.entries()) {
     if (own[index] === undefined) {

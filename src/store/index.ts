@@ -7,6 +7,7 @@ export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
 export { isPostgres, openStore } from "./open.ts";
 export type * from "./port.ts";
+export { listDistribution } from "./postgres/distribution.ts";
 export { listRoleGrants } from "./postgres/row-security.ts";
 export type {
   AccessTokenTable,

@@ -70,6 +70,8 @@ export interface Store {
   checkIntegrity(): Promise<string[]>;
   /** Checks whether the database itself keeps tenants apart. */
   checkTenancy(): Promise<TenancyCheck>;
+  /** Distributes the tables over the workers of a cluster; only on PostgreSQL. */
+  distribute?(): Promise<Distribution>;
   /**
    * Encrypts every text with the current key, also what was written before there was one or with an earlier key; or
    * decrypts everything. Only a store whose texts are encrypted has it.
@@ -179,6 +181,12 @@ export interface TenancyCheck {
   role?: string;
   /** What keeps row-level security from protecting the data; empty when it does, and for a database without it. */
   faults: string[];
+}
+
+/** Which tables were distributed now, and which were before. */
+export interface Distribution {
+  distributed: string[];
+  already: string[];
 }
 
 export interface TransactionOptions {
@@ -470,6 +478,11 @@ export interface OpenStoreOptions {
   replica?: string;
   /** How long a call waits for PostgreSQL to come back, after it has been reached once. */
   reconnectMs?: number;
+  /**
+   * Whether statements on PostgreSQL are named, so that the server plans each once for a connection. `auto`: unless there
+   * is a pooler between.
+   */
+  preparedStatements?: "auto" | "on" | "off";
   /** Where backups before a migration are written; next to the database when absent. */
   backupFolder?: string;
   /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */

@@ -11,11 +11,9 @@ import type { Store } from "../../src/store/index.ts";
 import { migrations } from "../../src/store/migrations/index.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { findPolicyFaults, openTables } from "../../src/store/postgres/row-security.ts";
-import { bindToPolicies, databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
+import { bindToPolicies, protectedKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
 
-const kinds = databaseKinds.filter((kind) => kind === "postgres");
-
-describe.each(kinds)("row-level security on %s", () => {
+describe.runIf(protectedKinds.length > 0)("row-level security on postgres", () => {
   let scratch: ScratchDatabase;
   let home: string;
   let bound: string;

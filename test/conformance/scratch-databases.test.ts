@@ -17,7 +17,7 @@ describe("the databases that tests run on", () => {
     const client = new Client({ connectionString: url });
     await client.connect();
     try {
-      await client.query("create extension vector");
+      await client.query("create extension if not exists vector");
       const { rows } = await client.query("select '[1,2]'::vector <-> '[1,5]'::vector as distance");
       expect(rows).toEqual([{ distance: 3 }]);
     } finally {

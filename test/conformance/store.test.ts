@@ -194,7 +194,12 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     });
     const rename = (from: string, to: string) =>
       attachStatement(
-        store.db.updateTable("conversations").set({ key: to }).where("id", "=", 9_000).where("key", "=", from),
+        store.db
+          .updateTable("conversations")
+          .set({ key: to })
+          .where("agent", "=", "once")
+          .where("id", "=", 9_000)
+          .where("key", "=", from),
         true,
       );
     const write = (id: string, also = rename("k", "l")) =>

@@ -114,7 +114,8 @@ describe.runIf(chromiumProgram)("actions of the console", () => {
     const before = (await session()).sessionId;
     await menu(page, "Reset");
     await expect.poll(async () => (await session()).sessionId).not.toBe(before);
-    await page.getByRole("status").getByRole("button", { name: "Undo" }).last().click();
+    // The rename can be undone too: the button of the reset is meant.
+    await page.locator(".toast", { hasText: "was archived" }).getByRole("button", { name: "Undo" }).click();
     await expect.poll(async () => (await session()).sessionId).toBe(before);
   });
 

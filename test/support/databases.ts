@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
+import type { Varve } from "../../src/index.ts";
 import { listRoleGrants } from "../../src/store/postgres/row-security.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -19,6 +20,11 @@ export interface ScratchDatabase {
 /** The kinds this run can test. PostgreSQL is absent only when `VARVE_TEST_SKIP=postgres` asked for it. */
 export const databaseKinds: readonly DatabaseKind[] =
   process.env.VARVE_TEST_POSTGRES_URL === undefined ? ["sqlite"] : ["sqlite", "postgres"];
+
+/** The kinds with row-level security: a cluster of Citus has none on the tables that are distributed. */
+export const protectedKinds: readonly DatabaseKind[] = databaseKinds.filter(
+  (kind) => kind === "postgres" && !process.env.VARVE_TEST_CITUS_WORKERS,
+);
 
 /** One fresh database of each kind. */
 export async function scratchDatabases(): Promise<ScratchDatabase[]> {
@@ -50,30 +56,68 @@ async function scratchPostgresDatabase(): Promise<ScratchDatabase> {
   // A busy machine may take long to accept a connection.
   url.searchParams.set("connect_timeout", "0");
   if (process.env.VARVE_TEST_POSTGRES_ROLE === "bound") await bindToPolicies(url);
+  const workers = (process.env.VARVE_TEST_CITUS_WORKERS ?? "").split(",").filter(Boolean);
+  if (workers.length > 0) await distribute(url, workers);
   return {
     name: "postgres",
     database: url.href,
-    drop: () => administer(server, `drop database if exists ${database} with (force)`),
+    async drop() {
+      await administer(server, `drop database if exists ${database} with (force)`);
+      for (const worker of workers) {
+        await administer(addressOf(worker, url, "postgres"), `drop database if exists ${database} with (force)`);
+      }
+    },
   };
+}
+
+/** The same database on every worker, joined to a cluster, with the tables distributed. */
+async function distribute(url: URL, workers: readonly string[]): Promise<void> {
+  const name = url.pathname.slice(1);
+  for (const worker of workers) {
+    await administer(addressOf(worker, url, "postgres"), `create database ${name}`);
+    await administer(addressOf(worker, url, name), "create extension citus");
+  }
+  await administer(
+    url.href,
+    "create extension citus",
+    `select citus_set_coordinator_host('${url.hostname}', ${url.port})`,
+  );
+  for (const worker of workers) {
+    const [host, port] = worker.split(":");
+    await administer(url.href, `select citus_add_node('${host}', ${port})`);
+  }
+  await openAsOwner(url, (varve) => varve.distributeDatabase());
+}
+
+function addressOf(worker: string, { username }: URL, database: string): string {
+  return `postgres://${username}@${worker}/${database}`;
 }
 
 /** Creates the tables as their owner, and lets the URL name a role that row-level security binds. */
 export async function bindToPolicies(url: URL): Promise<void> {
-  const { openVarve } = await import("../../src/index.ts");
-  const home = await mkdtemp(join(tmpdir(), "varve-home-"));
-  const owner = await openVarve({ home, database: url.href, background: false });
-  await owner.close();
-  await rm(home, { recursive: true, force: true });
+  await openAsOwner(url, async () => undefined);
   const role = `varve_bound_${randomBytes(4).toString("hex")}`;
   for (const statement of [`create role ${role} login`, ...listRoleGrants(role)]) await administer(url.href, statement);
   url.username = role;
 }
 
-async function administer(server: string, statement: string): Promise<void> {
+async function openAsOwner(url: URL, work: (varve: Varve) => Promise<unknown>): Promise<void> {
+  const { openVarve } = await import("../../src/index.ts");
+  const home = await mkdtemp(join(tmpdir(), "varve-home-"));
+  const owner = await openVarve({ home, database: url.href, background: false });
+  try {
+    await work(owner);
+  } finally {
+    await owner.close();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function administer(server: string, ...statements: string[]): Promise<void> {
   const client = new Client({ connectionString: server });
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { VarveError } from "../../domain/index.ts";
-import { type DatabaseCheck, listRoleGrants } from "../../index.ts";
+import { type DatabaseCheck, listDistribution, listRoleGrants } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
 import { number, outputFor, table } from "../output.ts";
 import { startProgress } from "../progress.ts";
@@ -135,4 +135,20 @@ export async function grantsCommand(role: string, flags: CommonOptions): Promise
   const statements = listRoleGrants(role);
   output.show(statements.map((statement) => `${statement};`).join("\n"));
   output.result({ role, statements });
+}
+
+export async function distributeCommand(flags: CommonOptions & { apply?: boolean }): Promise<void> {
+  if (!flags.apply) {
+    const output = outputFor(flags);
+    const statements = listDistribution();
+    output.show(statements.map((statement) => `${statement};`).join("\n"));
+    output.result({ statements });
+    return;
+  }
+  await withVarve(flags, async (varve, output) => {
+    const done = await varve.distributeDatabase();
+    const { distributed, already } = done;
+    output.show(`${number(distributed.length)} tables were distributed, ${number(already.length)} had been before.`);
+    output.result(done);
+  });
 }

@@ -51,6 +51,12 @@ export const storeSection = z.strictObject({
     .max(600_000)
     .default(5_000)
     .describe("How long a call waits for PostgreSQL to be reachable again, in milliseconds, before it fails."),
+  preparedStatements: z
+    .enum(["auto", "on", "off"])
+    .default("auto")
+    .describe(
+      "Whether PostgreSQL keeps statements prepared on each connection, which makes turns faster. pgbouncer in transaction mode needs it off, unless its max_prepared_statements is set. auto: on, but off when there is a pooler between.",
+    ),
 });
 
 export const importSection = z.strictObject({

@@ -138,7 +138,7 @@ export const searchSection = z.strictObject({
     .int()
     .min(1)
     .max(1_048_576)
-    .default(128)
+    .default(96)
     .describe(
       "How much memory a process uses for vectors of messages, in MiB; those that were not used for longest are evicted. PostgreSQL with pgvector compares vectors itself and needs none.",
     ),

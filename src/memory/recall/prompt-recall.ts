@@ -100,14 +100,10 @@ async function findRelevantPassages(
   }
   const answer = await searchWithin(search, query, request);
   if (answer.certainty < certaintyMin) return [];
-  const best = answer.results[0]?.score ?? 0;
-  const relevant = answer.results.filter(
-    (one) =>
-      one.score >= best * scoreShareMin &&
-      // An earlier message with the same question is no answer.
-      normalise(one.text) !== normalise(query) &&
-      !request.skip?.(one),
-  );
+  // An earlier message with the same question is no answer, and no measure for the others.
+  const others = answer.results.filter(({ text }) => normalise(text) !== normalise(query));
+  const best = others[0]?.score ?? 0;
+  const relevant = others.filter((one) => one.score >= best * scoreShareMin && !request.skip?.(one));
   return answer.confidence === "strong" ? relevant : relevant.slice(0, uncertainMax);
 }
 

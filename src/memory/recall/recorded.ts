@@ -19,12 +19,12 @@ const promptCharsMax = 2_000;
 
 /** Stores the recall of a prompt; a recall for the same entry is replaced. */
 export async function recordRecall(store: Store, recalled: RecordedRecall): Promise<void> {
-  const { memories, prompt, ...rest } = recalled;
+  const { agent, conversation, seq, memories, prompt, ...rest } = recalled;
   const row = { ...rest, prompt: toStoredPrompt(prompt), memories: JSON.stringify(memories) };
   await store.transaction(({ db }) =>
     db
       .insertInto("memory_recalls")
-      .values(row)
+      .values({ agent, conversation, seq, ...row })
       .onConflict((conflict) => conflict.columns(["agent", "conversation", "seq"]).doUpdateSet(row))
       .execute(),
   );

@@ -219,10 +219,11 @@ async function removeUnusedVectors(store: Store, agent: string): Promise<void> {
 }
 
 async function upsertFile(db: StoreTransaction["db"], file: FileRow): Promise<void> {
+  const { agent: _agent, path: _path, ...changed } = file;
   await db
     .insertInto("corpus_files")
     .values(file)
-    .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(file))
+    .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(changed))
     .execute();
 }
 

@@ -18,6 +18,8 @@ const exactMax = 6_000;
 const rescored = { min: 1_000, max: 4_000, share: 1 / 200 };
 /** The numbers of the last rows, by which a row that is read again is recognised. */
 const recentMax = 1_024;
+/** The capacity doubles up to this many rows; a large block grows in smaller steps, so that little of it is unused. */
+const doubledMax = 65_536;
 /** The centre of the space is the mean of the first vectors and then fixed, so that sign bits stay comparable. */
 const centredAt = 2_000;
 
@@ -83,10 +85,10 @@ export class VectorBlock {
     if (this.count > exactMax) this.vectors = undefined;
   }
 
-  /** Forgets the older half of the rows, and gives half of the memory back. */
+  /** Forgets the oldest quarter of the rows, and gives a fifth of the memory back. */
   dropOldest(): void {
-    const keep = Math.floor(this.count / 2);
-    const rows = Math.max(1024, this.seqs.length / 2);
+    const keep = Math.floor(0.75 * this.count);
+    const rows = Math.max(keep, Math.ceil(0.8 * this.seqs.length));
     const newest = <T extends Float64Array | Float32Array | Int8Array | Uint32Array>(old: T, next: T, width = 1): T => {
       next.set(old.subarray((this.count - keep) * width, this.count * width) as never);
       return next;
@@ -194,7 +196,8 @@ export class VectorBlock {
   }
 
   private grow(): void {
-    const size = this.seqs.length * 2;
+    const { length } = this.seqs;
+    const size = length < doubledMax ? 2 * length : Math.ceil(1.25 * length);
     const larger = <T extends Float64Array | Float32Array | Int8Array | Uint32Array>(old: T, next: T): T => {
       next.set(old as never);
       return next;

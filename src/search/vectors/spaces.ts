@@ -1,8 +1,16 @@
 import type { Store } from "../../store/index.ts";
 
+/** A space is never removed and keeps its id, so it is looked up once. */
+const knownSpaces = new WeakMap<Store["db"], Map<string, number>>();
+
 /** The id of a space in the database; undefined while nothing is embedded in it. */
 export async function findSpace(store: Store, name: string): Promise<number | undefined> {
+  const known = knownSpaces.get(store.db) ?? new Map<string, number>();
+  knownSpaces.set(store.db, known);
+  const id = known.get(name);
+  if (id !== undefined) return id;
   const row = await store.db.selectFrom("vector_spaces").select("id").where("name", "=", name).executeTakeFirst();
+  if (row) known.set(name, row.id);
   return row?.id;
 }
 

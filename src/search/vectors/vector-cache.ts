@@ -137,7 +137,7 @@ export class VectorCache {
     }
   }
 
-  /** Evicts other blocks, the least recently used first; a block that is too large by itself loses its oldest half. */
+  /** Evicts other blocks, the least recently used first; a block that is too large by itself loses its oldest rows. */
   private fit(current: CachedBlock): void {
     const { block } = current;
     if (block.bytes > fullShareMax * this.bytesMax) block.compact();
@@ -148,8 +148,9 @@ export class VectorCache {
       this.blocks.delete(name);
       bytes -= one.block.bytes;
     }
-    if (block.bytes <= this.bytesMax) return;
-    block.dropOldest();
-    current.isCut = true;
+    while (block.bytes > this.bytesMax && block.size > 1) {
+      block.dropOldest();
+      current.isCut = true;
+    }
   }
 }

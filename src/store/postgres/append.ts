@@ -11,7 +11,7 @@ import type { AppendBatch, AppendResult, FileRow } from "../port.ts";
 import type { Tx } from "../schema.ts";
 
 /** A tsvector holds at most 1 MiB, so longer text is indexed in pieces. */
-const wordsPieceLength = 200_000;
+export const wordsPieceLength = 200_000;
 
 /** Writes one batch inside the open transaction. The lock on the conversation's row serialises appends to it. */
 export async function appendInTransaction(tx: Tx, batch: AppendBatch): Promise<AppendResult> {

@@ -41,7 +41,7 @@ export function openConnections(options: OpenStoreOptions, defaultTarget?: Sessi
     idleTimeoutMillis: options.idleTimeoutMs ?? 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
-    types: { getTypeParser: parseNumbers(pg.types) } as pg.CustomTypesConfig,
+    types: numberTypes,
   });
   // The pool replaces a connection that breaks while idle; the next call reports a lasting failure.
   pool.on("error", () => undefined);
@@ -92,3 +92,6 @@ function parseNumbers(types: typeof pg.types): typeof pg.types.getTypeParser {
   return ((id: number, format: "text") =>
     id === int8 || id === numeric ? Number : types.getTypeParser(id, format)) as typeof pg.types.getTypeParser;
 }
+
+/** How the values of rows are parsed. */
+export const numberTypes = { getTypeParser: parseNumbers(pg.types) } as pg.CustomTypesConfig;

@@ -1,5 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import { redactPassword } from "./address.ts";
+import { isNameError } from "./statement-names.ts";
 
 const unreachable = new Set([
   "ECONNREFUSED",
@@ -62,7 +63,7 @@ export function toPostgresError(error: unknown, database: string): Error {
       },
     );
   }
-  if (code === "53300" || code === "40001" || code === "40P01" || code === "55P03") {
+  if (code === "53300" || code === "40001" || code === "40P01" || code === "55P03" || isNameError(error)) {
     return new VarveError("STORE_BUSY", `PostgreSQL at ${address} is busy: ${text}.`, { remedy: "Try again.", cause });
   }
   if (code === "23505") {

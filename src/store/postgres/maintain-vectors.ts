@@ -75,7 +75,7 @@ async function convertPage(db: Db, table: (typeof vectorTables)[number]): Promis
 /** The agents with the most vectors, each with its space. */
 async function listLarge(db: Db): Promise<Omit<LargeAgent, "dimensions">[]> {
   const { rows } = await sql<Omit<LargeAgent, "dimensions">>`select agent, space, entries as vectors
-    from search_states where entries >= ${indexedMin} order by entries desc limit ${indexesMax}`.execute(db);
+    from search_states where entries >= ${indexedMin} order by entries desc, agent limit ${indexesMax}`.execute(db);
   return rows;
 }
 

@@ -64,15 +64,14 @@ export async function countMemoryWords(
   words: readonly string[],
   countMax: number,
 ): Promise<{ counts: number[]; of: number }> {
-  const last = await sql<{ of: number | null }>`select max(num) as "of" from memories`.execute(db);
-  const of = Number(last.rows[0]?.of ?? 0);
-  if (words.length === 0) return { counts: [], of };
   const counts = words.map(
     (word) => sql`(select count(*)::int from (select 1 from memory_text t
       where t.words @@ phraseto_tsquery('varve', ${word}) limit ${countMax}) as found)`,
   );
-  const found = await sql<{ counts: number[] }>`select array[${sql.join(counts)}]::int[] as counts`.execute(db);
-  return { counts: found.rows[0]?.counts ?? [], of };
+  const counted = counts.length === 0 ? sql`'{}'` : sql`array[${sql.join(counts)}]`;
+  const { rows } = await sql<{ counts: number[]; of: number | null }>`select ${counted}::int[] as counts,
+    (select max(num) from memories) as "of"`.execute(db);
+  return { counts: rows[0]?.counts ?? [], of: Number(rows[0]?.of ?? 0) };
 }
 
 export async function indexMemory(tx: Tx, { scope, num, words }: MemoryWords): Promise<void> {

@@ -3,16 +3,39 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Compilable, Kysely, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
+import pg from "pg";
 import { newId, VarveError } from "../../domain/index.ts";
 import { dumpTables } from "../dump.ts";
 import { type Migration, migrate } from "../migrate.ts";
-import type { BatchResults, BatchRows, OpenStoreOptions, Store, StoreCall, StoreTransaction } from "../port.ts";
+import type {
+  AppendBatch,
+  AppendResult,
+  BatchResults,
+  BatchRows,
+  OpenStoreOptions,
+  Store,
+  StoreCall,
+  StoreTransaction,
+} from "../port.ts";
 import type { Schema, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { appendInTransaction, insertWords } from "./append.ts";
-import { type Connections, defaultPoolSize, openConnections } from "./connections.ts";
+import {
+  appendByFunction,
+  attachToFlight,
+  callAppend,
+  createAppendFunction,
+  hasAppendFunction,
+  isForGeneralAppend,
+  isPlainAppend,
+  toAppendResult,
+} from "./append-function.ts";
+import { combineExpressions, combineQueries, type Fragment, splitRows } from "./combine-statements.ts";
+import { type Connections, defaultPoolSize, numberTypes, openConnections } from "./connections.ts";
 import { describeServer } from "./describe-server.ts";
+import { distributeTables } from "./distribution.ts";
 import { toPostgresError } from "./errors.ts";
+import { countChanges, type StatementResult, sendFlight } from "./flight.ts";
 import { describeVectors } from "./maintain-vectors.ts";
 import {
   countMemoryWords,
@@ -24,6 +47,7 @@ import {
 } from "./memory-text.ts";
 import { onPrimary, Replica } from "./replica.ts";
 import { findPolicyFaults, isBoundByPolicies, nameTenant } from "./row-security.ts";
+import { isConnectedDirectly, StatementNames } from "./statement-names.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
 import { addVectorColumns, hasVectorColumns } from "./vector-schema.ts";
 import { createDatabaseVectors } from "./vectors.ts";
@@ -42,15 +66,14 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
   const { database } = options;
   const connections = openConnections(options);
   const replica = options.replica === undefined ? undefined : new Replica(options, options.replica);
-  const tenancy = { isEnforced: false };
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: createTappedPool(connections, replica, options, tenancy) }),
-  });
+  const server: ServerFacts = { isTenancyEnforced: false, isDistributed: false, names: new StatementNames() };
+  const tappedPool = createTappedPool(connections, replica, options, server);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: tappedPool }) });
 
-  const runTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  const retry = async <T>(work: () => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await onPrimary(() => db.transaction().execute(work));
+        return await onPrimary(work);
       } catch (error) {
         const known = toPostgresError(error, database);
         if (!(known instanceof VarveError) || !retryable.has(known.code) || attempt === attemptsMax) throw known;
@@ -59,9 +82,32 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     }
   };
 
+  const runTransaction = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => retry(() => db.transaction().execute(work));
+  const runFlight = async (call: StoreCall, flight: FlightRequest): Promise<FlightResult> => {
+    const connection = await tappedPool.connect();
+    try {
+      return await connection.runFlight(call, flight);
+    } finally {
+      connection.release();
+    }
+  };
+  /** The batch in one round trip; undefined when the general append has to decide. */
+  const appendPlainly = async (batch: AppendBatch): Promise<AppendResult | undefined> => {
+    if (!hasFunction || !isPlainAppend(batch)) return undefined;
+    const expressions = [...(batch.sync === false ? [withoutSync] : []), callAppend(batch, { raises: true })];
+    const statements = (batch.attached ?? []).map(attachToFlight);
+    try {
+      const { row } = await retry(() => runFlight("append", { expressions, statements }));
+      return toAppendResult(batch, row);
+    } catch (error) {
+      if (isForGeneralAppend(error)) return undefined;
+      throw error;
+    }
+  };
+
   const appendQueue = new KeyedQueue();
   let ended: Promise<void> | undefined;
-  let [isOwner, hasVectors] = [false, false];
+  let [isOwner, hasVectors, hasFunction] = [false, false, false];
   try {
     await withoutStatementLimit(() =>
       migrate(
@@ -89,17 +135,22 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
         migrations,
       ),
     );
-    tenancy.isEnforced = await isBoundByPolicies(db);
-    isOwner = !tenancy.isEnforced && (await ownsTables(db));
-    hasVectors =
-      (await hasVectorColumns(db)) ||
-      (isOwner &&
-        (await withoutStatementLimit(() =>
-          runTransaction(async (tx) => {
-            await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
-            return addVectorColumns(tx);
-          }),
-        )));
+    server.isTenancyEnforced = await isBoundByPolicies(db);
+    server.isDistributed = await hasCitus(db);
+    isOwner = !server.isTenancyEnforced && (await ownsTables(db));
+    const runAsMigration = (work: (tx: Tx) => Promise<boolean>) =>
+      withoutStatementLimit(() =>
+        runTransaction(async (tx) => {
+          await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx);
+          return work(tx);
+        }),
+      );
+    hasVectors = (await hasVectorColumns(db)) || (isOwner && (await runAsMigration(addVectorColumns)));
+    hasFunction = (await hasAppendFunction(db)) || (isOwner && (await runAsMigration(createAppendFunction)));
+    const { preparedStatements = "auto" } = options;
+    const isNaming =
+      preparedStatements === "auto" ? await isConnectedDirectly(connections) : preparedStatements === "on";
+    if (isNaming) server.names.enable();
     connections.isEstablished = true;
   } catch (error) {
     await Promise.all([connections.end(), replica?.end()]);
@@ -117,36 +168,35 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     transaction: (work, { sync = true } = {}) =>
       runTransaction(async (tx) => {
         if (!sync) await disableSync(tx);
-        return work({ ...createTransaction(tx, encode), clock: options.clock, random: options.random });
+        const own = createTransaction(tx, { encode, hasFunction });
+        return work({ ...own, clock: options.clock, random: options.random });
       }),
     append: (batch) =>
-      appendQueue.run(`${batch.agent}:${batch.conversation}`, () =>
-        runTransaction(async (tx) => {
-          if (batch.sync === false) await disableSync(tx);
-          return appendInTransaction(tx, batch);
-        }),
+      appendQueue.run(
+        `${batch.agent}:${batch.conversation}`,
+        async () =>
+          (await appendPlainly(batch)) ??
+          runTransaction(async (tx) => {
+            if (batch.sync === false) await disableSync(tx);
+            return appendInTransaction(tx, batch);
+          }),
       ),
     writeBatch: async <Queries extends readonly Compilable[]>(
       queries: Queries,
       { sync = true, lock }: { sync?: boolean; lock?: string } = {},
-    ) =>
-      runTransaction(async (tx) => {
-        if (!sync) await disableSync(tx);
-        if (lock !== undefined) await createTransaction(tx).lock(lock);
-        const written: { rows: unknown[]; changes: number }[] = [];
-        for (const query of queries) {
-          const { rows, numAffectedRows } = await tx.executeQuery(query.compile());
-          written.push({ rows, changes: Number(numAffectedRows ?? 0) });
-        }
-        return written as BatchResults<Queries>;
-      }),
-    readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) =>
-      // One connection for the whole batch, so that it does not exhaust the pool; the tenant is named once.
-      (tenancy.isEnforced ? db.transaction() : db.connection()).execute(async (connection) => {
-        const found: unknown[][] = [];
-        for (const query of queries) found.push((await connection.executeQuery(query.compile())).rows);
-        return found as BatchRows<Queries>;
-      }),
+    ) => {
+      const expressions = [...(sync ? [] : [withoutSync]), ...(lock === undefined ? [] : [lockFor(lock)])];
+      const statements = queries.map(toFragment);
+      const { results } = await retry(() => runFlight("write", { expressions, statements }));
+      return results.map((one) => ({ rows: one.rows, changes: countChanges(one) })) as BatchResults<Queries>;
+    },
+    readBatch: async <Queries extends readonly Compilable[]>(queries: Queries) => {
+      const statements = queries.map(toFragment);
+      const isOne = statements.length === 1;
+      const flight = { expressions: [], statements: isOne ? statements : [combineQueries(statements)] };
+      const [found = noRows] = (await runFlight("read", flight)).results;
+      return (isOne ? [found.rows] : splitRows(found, statements.length)) as BatchRows<Queries>;
+    },
     ...(vectors === undefined
       ? {}
       : { vectors: { ...vectors, maintain: (given) => withoutStatementLimit(() => vectors.maintain(given)) } }),
@@ -182,6 +232,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
       return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
     },
+    distribute: () => withoutStatementLimit(() => distributeTables(db)),
     async settleBulkLoad() {
       if (isOwner) await withoutStatementLimit(() => refreshStatistics(db));
     },
@@ -222,7 +273,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     scrub: () =>
       withoutStatementLimit(async () => {
         // Only the owner of the tables can rewrite them.
-        if (tenancy.isEnforced) return { complete: false };
+        if (server.isTenancyEnforced) return { complete: false };
         for (const table of scrubbedTables) await sql`vacuum full ${sql.table(table)}`.execute(db);
         return { complete: true };
       }),
@@ -250,17 +301,38 @@ async function ownsTables(db: Kysely<Schema>): Promise<boolean> {
   return rows[0]?.owned ?? false;
 }
 
+/** Whether tables may be distributed over several servers. */
+async function hasCitus(db: Kysely<Schema>): Promise<boolean> {
+  const { rows } = await sql<{ one: number }>`select 1 as one from pg_extension where extname = 'citus'`.execute(db);
+  return rows.length > 0;
+}
+
+function toFragment(query: Compilable): Fragment {
+  const { sql: text, parameters } = query.compile();
+  return { text, values: parameters };
+}
+
+const noRows: StatementResult = { command: null, rowCount: 0, rows: [] };
+const withoutSync: Fragment = { text: "set_config('synchronous_commit', 'off', true)", values: [] };
+
+function lockFor(name: string): Fragment {
+  return { text: "pg_advisory_xact_lock(hashtextextended($1, 0))", values: [name] };
+}
+
+const disableSyncText = "set local synchronous_commit = off";
+
 async function disableSync(tx: Tx): Promise<void> {
-  await sql`set local synchronous_commit = off`.execute(tx);
+  await sql.raw(disableSyncText).execute(tx);
 }
 
 function createTransaction(
   tx: Tx,
-  encode?: (vector: Uint8Array) => string,
+  { encode, hasFunction = false }: { encode?: (vector: Uint8Array) => string; hasFunction?: boolean } = {},
 ): Omit<StoreTransaction, "clock" | "random"> {
   return {
     db: tx,
-    append: (batch) => appendInTransaction(tx, batch),
+    append: async (batch) =>
+      (hasFunction ? await appendByFunction(tx, batch) : undefined) ?? appendInTransaction(tx, batch),
     insertMemory: (memory) => insertMemory(tx, memory, encode),
     async lock(name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
@@ -280,9 +352,29 @@ function createTransaction(
 /** The overloads of pg cannot be named from outside; this is the one in use. */
 type Query = (text: unknown, parameters?: readonly unknown[]) => Promise<unknown>;
 
-/** Whether the role of the connections is bound by row-level security, so that every transaction names its tenant. */
-interface Tenancy {
-  isEnforced: boolean;
+/** What is known about the server once the database is open. */
+interface ServerFacts {
+  /** Whether the role of the connections is bound by row-level security, so that every transaction names its tenant. */
+  isTenancyEnforced: boolean;
+  /** Whether statements may run on other servers, which know a transaction only when it was begun. */
+  isDistributed: boolean;
+  names: StatementNames;
+}
+
+/** Statements for one round trip and one transaction, after expressions that are evaluated in one statement. */
+interface FlightRequest {
+  expressions: readonly Fragment[];
+  statements: readonly Fragment[];
+}
+
+interface FlightResult {
+  /** The values of the expressions; undefined when there were none. */
+  row: unknown;
+  results: StatementResult[];
+}
+
+interface TappedConnection extends PostgresPoolClient {
+  runFlight(call: StoreCall, flight: FlightRequest): Promise<FlightResult>;
 }
 
 /** The pool for Kysely, with every call reported to the tap, every tenant named and every error translated. */
@@ -290,10 +382,10 @@ function createTappedPool(
   connections: Connections,
   replica: Replica | undefined,
   options: OpenStoreOptions,
-  tenancy: Tenancy,
+  server: ServerFacts,
 ) {
   return {
-    async connect(): Promise<PostgresPoolClient> {
+    async connect(): Promise<TappedConnection> {
       const client = (await replica?.checkOut()) ?? (await connections.checkOut());
       // A connection may break between two statements; the next statement reports it.
       let broken = false;
@@ -301,34 +393,77 @@ function createTappedPool(
         broken = true;
       };
       client.on("error", onError);
-      const send: Query = (text, parameters) => (client.query as unknown as Query)(text, parameters);
-      const tenant = tenancy.isEnforced ? nameTenant() : undefined;
+      const { names } = server;
+      const send: Query = (text, parameters) => {
+        const name = parameters && parameters.length > 0 ? names.find(String(text)) : undefined;
+        const query = client.query as unknown as Query;
+        return name === undefined
+          ? query.call(client, text, parameters)
+          : query.call(client, { text, values: parameters, name });
+      };
+      const tenant = server.isTenancyEnforced ? nameTenant() : undefined;
       let isInTransaction = false;
+      /** The start of a transaction, which is sent with its first statement. */
+      let beginning: { begin: Fragment; expressions: Fragment[] } | undefined;
+      const nameAll = (statements: readonly Fragment[]) =>
+        statements.map((one) => ({ ...one, name: names.find(one.text) }));
+      /** Sends statements as one transaction; a name that the server does not know is not used again. */
+      const sendStatements = async (statements: readonly Fragment[]): Promise<StatementResult[]> => {
+        try {
+          return await sendFlight(client, nameAll(statements), numberTypes);
+        } catch (error) {
+          if (server.isDistributed || !names.learnFrom(error)) throw error;
+          return sendFlight(client, nameAll(statements), numberTypes);
+        }
+      };
+      const runFlight = async (call: StoreCall, { expressions, statements }: FlightRequest): Promise<FlightResult> => {
+        const leading = [...(tenant === undefined ? [] : [tenant]), ...expressions];
+        const lead = leading.length === 0 ? [] : [combineExpressions(leading)];
+        const isBegun = server.isDistributed && call !== "read";
+        const [first, last] = isBegun ? [[begin], [commit]] : [[], []];
+        options.tap?.before?.(call);
+        try {
+          const results = await sendStatements([...first, ...lead, ...statements, ...last]);
+          options.tap?.after?.(call);
+          const own = results.slice(first.length, results.length - last.length);
+          return { row: lead.length > 0 ? own[0]?.rows[0] : undefined, results: own.slice(lead.length) };
+        } catch (error) {
+          // Without an answer of the server it is unknown what the connection is still busy with.
+          names.learnFrom(error);
+          if (!(error instanceof pg.DatabaseError)) broken = true;
+          else if (isBegun) {
+            await send("rollback").catch(() => {
+              broken = true;
+            });
+          }
+          throw toPostgresError(error, options.database);
+        }
+      };
       /** Outside of a transaction a statement gets one of its own, because the tenant is named for a transaction. */
       const sendForTenant = async (call: StoreCall, text: unknown, parameters?: readonly unknown[]) => {
-        if (tenant === undefined) return send(text, parameters);
         if (call === "begin") {
           isInTransaction = true;
-          const begun = await send(text, parameters);
-          await send(tenant.text, tenant.values);
-          return begun;
+          beginning = { begin: { text: String(text), values: [] }, expressions: tenant === undefined ? [] : [tenant] };
+          return noRows;
         }
         if (isInTransaction) {
           isInTransaction = call !== "commit" && call !== "rollback";
-          return send(text, parameters);
+          const unsent = beginning;
+          if (unsent === undefined) return send(text, parameters);
+          if (text === disableSyncText) {
+            unsent.expressions.push(withoutSync);
+            return noRows;
+          }
+          beginning = undefined;
+          if (!isInTransaction) return noRows;
+          const lead = unsent.expressions.length === 0 ? [] : [combineExpressions(unsent.expressions)];
+          const statement = { text: String(text), values: parameters ?? [] };
+          return (await sendFlight(client, nameAll([unsent.begin, ...lead, statement]), numberTypes)).at(-1);
         }
-        await send("begin");
-        try {
-          await send(tenant.text, tenant.values);
-          const result = await send(text, parameters);
-          await send("commit");
-          return result;
-        } catch (error) {
-          await send("rollback").catch(() => {
-            broken = true;
-          });
-          throw error;
-        }
+        // Some statements, such as `vacuum`, cannot be part of a flight; they have no parameters.
+        if (tenant === undefined && (parameters?.length ?? 0) === 0) return send(text);
+        const lead = tenant === undefined ? [] : [combineExpressions([tenant])];
+        return (await sendStatements([...lead, { text: String(text), values: parameters ?? [] }])).at(-1);
       };
       const query = async (text: unknown, parameters?: readonly unknown[]) => {
         const call = classifyCall(String(text));
@@ -338,6 +473,7 @@ function createTappedPool(
           options.tap?.after?.(call);
           return result;
         } catch (error) {
+          names.learnFrom(error);
           // It is unknown whether a transaction is still open, so the connection is not reused.
           if (call === "begin" || call === "commit" || call === "rollback") broken = true;
           throw toPostgresError(error, options.database);
@@ -347,12 +483,15 @@ function createTappedPool(
         client.release(broken);
         client.off("error", onError);
       };
-      return { query: query as PostgresPoolClient["query"], release };
+      return { query: query as PostgresPoolClient["query"], runFlight, release };
     },
     end: async () => undefined,
     options: {},
   };
 }
+
+const begin: Fragment = { text: "begin", values: [] };
+const commit: Fragment = { text: "commit", values: [] };
 
 function classifyCall(text: string): StoreCall {
   const verb = text.trimStart().slice(0, 8).toLowerCase();

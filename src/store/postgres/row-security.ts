@@ -17,13 +17,15 @@ export const openTables: ReadonlySet<string> = new Set([
 /** Tables that no request reads for itself, although they name agents. */
 const engineTables: ReadonlySet<string> = new Set(["tokens"]);
 
+export const policyName = "varve_tenant";
+
 /** Stands for every agent or scope. */
 const everything = "*";
 
-/** The statements that name the tenant, for the start of a transaction. */
+/** The expressions that name the tenant, for the start of a transaction. */
 export function nameTenant(access: Access = getAccess()): { text: string; values: string[] } {
   return {
-    text: "select set_config('varve.agent', $1, true), set_config('varve.scopes', $2, true)",
+    text: "set_config('varve.agent', $1, true), set_config('varve.scopes', $2, true)",
     values: [access.agents?.join(",") ?? everything, access.scopes?.join("\n") ?? everything],
   };
 }
@@ -68,10 +70,10 @@ export async function protectTables(tx: Tx): Promise<void> {
     if (condition === undefined) continue;
     const name = sql.table(table.name);
     await sql`alter table ${name} enable row level security`.execute(tx);
-    await sql`drop policy if exists varve_tenant on ${name}`.execute(tx);
-    await sql`create policy varve_tenant on ${name} using (${sql.raw(condition)}) with check (${sql.raw(condition)})`.execute(
-      tx,
-    );
+    const policy = sql.id(policyName);
+    await sql`drop policy if exists ${policy} on ${name}`.execute(tx);
+    const allowed = sql.raw(condition);
+    await sql`create policy ${policy} on ${name} using (${allowed}) with check (${allowed})`.execute(tx);
   }
 }
 

@@ -85,10 +85,11 @@ async function writeAtomically(
     }
     for (const { ref, headId } of batch.heads ?? []) await moveHeadTo(tx, ref, headId);
     const row = fileRow(result.imported + result.duplicates);
+    const { agent: _agent, path: _path, ...changed } = row;
     await tx.db
       .insertInto("import_files")
       .values(row)
-      .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(row))
+      .onConflict((conflict) => conflict.columns(["agent", "path"]).doUpdateSet(changed))
       .execute();
     // A line that was incomplete before and is complete now leaves the quarantine.
     if (batch.released && batch.released.length > 0) await releaseRecords(tx, agent, batch.released);
