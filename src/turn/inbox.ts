@@ -256,8 +256,8 @@ export async function isAwaited(store: Store, { agent, key }: TurnClaim): Promis
  * The statement that ends a turn, to be written with its reply. It changes no row when another process has taken the
  * turn over: then nothing may be written.
  */
-export function endOfTurn(db: Db | Tx, claim: TurnClaim, result: TurnResult, now: number) {
-  return heldRows(db, claim).set({
+export function endOfTurn(db: Db | Tx, claim: TurnClaim, result: TurnResult, now: number, input?: RecordedInput) {
+  const end = heldRows(db, claim).set({
     state: "done",
     payload: "",
     progress: null,
@@ -266,11 +266,32 @@ export function endOfTurn(db: Db | Tx, claim: TurnClaim, result: TurnResult, now
     result: JSON.stringify(result),
     updated_at: now,
   });
+  if (input === undefined) return end;
+  return end.where(({ exists, selectFrom }) =>
+    exists(
+      selectFrom("entries")
+        .select("entries.seq")
+        .where("entries.agent", "=", claim.agent)
+        .where("entries.conversation", "=", input.conversation)
+        .where("entries.id", "=", input.id),
+    ),
+  );
 }
 
-/** Ends a turn without a reply; false when another process has taken it over. */
-export async function endTurn(store: Store, claim: TurnClaim, result: TurnResult): Promise<boolean> {
-  const [ended] = await store.writeBatch([endOfTurn(store.db, claim, result, store.clock.now())]);
+/** The last entry of the input of a turn. With it, the statement changes no row when the entry is not in the log. */
+export interface RecordedInput {
+  conversation: number;
+  id: string;
+}
+
+/** Ends a turn without a reply; false when another process has taken it over, or the input is not in the log. */
+export async function endTurn(
+  store: Store,
+  claim: TurnClaim,
+  result: TurnResult,
+  input?: RecordedInput,
+): Promise<boolean> {
+  const [ended] = await store.writeBatch([endOfTurn(store.db, claim, result, store.clock.now(), input)]);
   return ended.changes > 0;
 }
 

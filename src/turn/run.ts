@@ -17,7 +17,7 @@ import { findCommand, getUsers, resetUsers, runCommand } from "./commands.ts";
 import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
 import { type Inbound, isFromPerson, toAddress, toMessage } from "./inbound.ts";
-import { endOfTurn, endTurn, recordProgress, type TurnClaim } from "./inbox.ts";
+import { endOfTurn, endTurn, type RecordedInput, recordProgress, type TurnClaim } from "./inbox.ts";
 import { readLevels } from "./levels.ts";
 import type { TurnFacts, TurnServices } from "./turn.ts";
 import {
@@ -201,25 +201,44 @@ function isHeartbeat({ claim }: Turn): boolean {
 
 async function commit(
   services: TurnServices,
-  { claim, session, prompt, recorded }: Turn,
+  turn: Turn,
   result: TurnResult,
   messages: Message[],
   facts: TurnFacts,
   { used, notices = [] }: { used?: { input: number; output: number; context?: number }; notices?: string[] } = {},
 ): Promise<void> {
+  const { claim, session, prompt, recorded } = turn;
   const { db, clock } = services.store;
-  const end = attachStatement(endOfTurn(db, claim, result, clock.now()), true);
   const title = createTitleUpdate(services.store, session, prompt);
   const count = used ? [attachStatement(tokensUpdate(db, clock.now(), session, used))] : [];
   const told = notices.length === 0 ? [] : [attachStatement(noticesDelete(db, session, notices))];
   try {
     const key = `turn ${claim.turn}`;
-    const attached = [end, ...count, ...told, ...title];
-    const { status } = await services.context.commitWith(session, key, messages, facts, { attached, recorded });
+    const write = (input: RecordedInput | undefined, repeated: EntryDraft[] = []) => {
+      const end = attachStatement(endOfTurn(db, claim, result, clock.now(), input), true);
+      const attached = [end, ...count, ...told, ...title];
+      return services.context.commitWith(session, key, messages, facts, { attached, recorded: repeated });
+    };
+    const input = findRecordedInput(turn);
+    const { status } = await write(input).catch((error: unknown) => {
+      // The server may have lost the input; if the turn was taken over instead, this is refused too.
+      if (input === undefined || !isRefused(error)) throw error;
+      return write(undefined, recorded);
+    });
     if (status === "duplicate") throw new VarveError("CONFLICT", `The turn ${key} was committed before.`);
   } catch (error) {
-    throw error instanceof VarveError && error.code === "REFUSED" ? new TurnLost() : error;
+    throw isRefused(error) ? new TurnLost() : error;
   }
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof VarveError && error.code === "REFUSED";
+}
+
+/** The last message of the input, where the server may have lost it. */
+function findRecordedInput({ recorded, session, messages }: Turn): RecordedInput | undefined {
+  const id = messages.at(-1)?.id;
+  return recorded === undefined || id === undefined ? undefined : { conversation: session.conversation, id };
 }
 
 /** Ends a turn without a model. */
@@ -230,14 +249,18 @@ async function endWith(
 ): Promise<TurnResult> {
   const result = toResult(turn, { notes: [], ...end });
   const { status, reply: text, error } = result;
-  const entries: EntryDraft[] = [...(turn.recorded ?? [])];
   if (status === "command" || status === "failed") {
     const data = { text: turn.prompt, reply: text, ...(error ? { error: { ...error } } : {}) };
     const customType = status === "command" ? "command" : "turn_failed";
-    entries.push({ type: "custom", customType, data, id: `${turn.claim.turn}:${status}` });
+    const entry: EntryDraft = { type: "custom", customType, data, id: `${turn.claim.turn}:${status}` };
+    await services.transcripts.write(turn.session, [entry]);
   }
-  await services.transcripts.write(turn.session, entries);
-  if (!(await endTurn(services.store, turn.claim, result))) throw new TurnLost();
+  const { store } = services;
+  const input = findRecordedInput(turn);
+  if (await endTurn(store, turn.claim, result, input)) return result;
+  // The server may have lost the input.
+  if (input !== undefined) await services.transcripts.write(turn.session, turn.recorded ?? []);
+  if (input === undefined || !(await endTurn(store, turn.claim, result))) throw new TurnLost();
   return result;
 }
 

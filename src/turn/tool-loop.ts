@@ -138,7 +138,7 @@ export async function toolLoop(
     const joined = (await runtime.steer()).map(({ row, inbound }) =>
       toMessage(inbound, inbound.text, { id: row.id, time: row.accepted_at }),
     );
-    await services.transcripts.write(session, [...(turn.recorded ?? []), ...[...steps, ...joined].map(toMessageDraft)]);
+    await services.transcripts.write(session, [...steps, ...joined].map(toMessageDraft));
     prompt = await extendPrompt(services, turn, plan, prompt, [...steps, ...joined], runtime);
   }
 }

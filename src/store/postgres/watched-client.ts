@@ -29,6 +29,17 @@ interface Watched {
 
 const readOnly = "25006";
 
+/** A query that the driver only passes messages to, such as a flight of statements. */
+interface Submittable {
+  submit: unknown;
+  callback(error: Error | null, results?: unknown): void;
+}
+
+function isSubmittable(query: unknown): query is Submittable {
+  const { submit, callback } = (query ?? {}) as Partial<Submittable>;
+  return typeof submit === "function" && typeof callback === "function";
+}
+
 /** Watches all connections of a pool. The timer runs only while statements are unanswered. */
 export class ConnectionWatch {
   readonly #selector: ServerSelector;
@@ -71,24 +82,29 @@ export class ConnectionWatch {
     client.on("error", () => this.#selector.suspect(generation));
     client.once("end", () => this.#clients.delete(client));
     const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
-    const watchedQuery = (...parameters: unknown[]): unknown => {
+    const begin = () => {
       const statement = { since: performance.now(), isLimited: unlimited.getStore() === undefined };
-      const onEnd = (error?: unknown) => {
-        watched.pending.delete(statement);
-        if ((error as { code?: string } | null | undefined)?.code === readOnly) this.#selector.abandon(generation);
-      };
-      const [flight] = parameters as [{ callback?(error: Error | null, results?: unknown): void }];
-      const settle = flight.callback;
-      if (settle !== undefined) {
-        flight.callback = (error, results) => {
-          onEnd(error);
-          settle(error, results);
-        };
-      }
       watched.pending.add(statement);
       this.#start();
+      return (error?: unknown) => {
+        watched.pending.delete(statement);
+        if ((error as { code?: string } | undefined)?.code === readOnly) this.#selector.abandon(generation);
+      };
+    };
+    const watchedQuery = (...parameters: unknown[]): unknown => {
+      const [first] = parameters;
+      const end = begin();
+      if (isSubmittable(first)) {
+        const settle = first.callback;
+        first.callback = (error, results) => {
+          end(error);
+          settle(error, results);
+        };
+        return query(...parameters);
+      }
       const result = query(...parameters);
-      if (result instanceof Promise) result.then(() => onEnd(), onEnd);
+      if (result instanceof Promise) result.then(() => end(), end);
+      else end();
       return result;
     };
     client.query = watchedQuery as typeof client.query;
