@@ -206,7 +206,7 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
       store.append({ ...ref, entries: [entry(id)], idempotencyKey: "turn", attached: [also] });
     const keyAndEntries = async () => {
       const rows = await store.readBatch([
-        store.db.selectFrom("conversations").select("key").where("id", "=", 9_000),
+        store.db.selectFrom("conversations").select("key").where("agent", "=", "once").where("id", "=", 9_000),
         store.db.selectFrom("entries").select("id").where("agent", "=", "once").where("conversation", "=", 9_000),
       ]);
       return { key: rows[0][0]?.key, entries: rows[1].map((row) => row.id) };

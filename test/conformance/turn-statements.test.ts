@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openVarve } from "../../src/index.ts";
 import { type ChatServer, modelSettings, startChatServer } from "../support/chat-server.ts";
-import { bindToPolicies, databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
+import { bindToPolicies, protectedKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
 import { startWireCounter } from "../support/wire-counter.ts";
 
 const statementsMax = 20;
@@ -22,7 +22,7 @@ const withoutLooks = (statements: readonly string[]) =>
     return !isLook(text) && !(namesTenant(text) && isLook(next));
   });
 
-describe.each(databaseKinds.filter((kind) => kind === "postgres"))("the statements of a turn on %s", () => {
+describe.runIf(protectedKinds.length > 0)("the statements of a turn on postgres", () => {
   let scratch: ScratchDatabase;
   let server: ChatServer;
   let bound: string;

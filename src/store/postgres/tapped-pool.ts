@@ -79,7 +79,9 @@ export function createTappedPool(
         try {
           return await sendFlight(client, nameAll(statements), numberTypes);
         } catch (error) {
-          if (server.isDistributed || !names.learnFrom(error)) throw error;
+          if (!names.learnFrom(error)) throw error;
+          // A transaction that was begun has to be ended before it can be begun again.
+          if (server.isDistributed) await send("rollback");
           return sendFlight(client, nameAll(statements), numberTypes);
         }
       };
