@@ -25,6 +25,10 @@ const forEveryTenant: readonly (readonly [path: string, reason: string])[] = [
   ["src/context/history/grants.ts", "expired grants of all agents are ended every ten minutes"],
   ["src/memory/erase-memories.ts", "an erased memory may have been shown to several agents"],
   ["src/search/corpus/sync.ts", "the files of every configured agent are compared with what is stored"],
+  ["src/search/embedding/embed-pending.ts", "the background looks for agents with something to embed"],
+  ["src/search/prune.ts", "vectors of an earlier model are removed for every agent"],
+  ["src/memory/extract/extraction-jobs.ts", "the background looks for conversations that were not read for memories"],
+  ["src/store/seal/", "every text is encrypted, decrypted or encrypted with another key"],
   ["src/search/search-service.ts", "the status counts the messages of all agents"],
 ];
 
