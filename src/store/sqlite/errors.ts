@@ -32,7 +32,7 @@ export function toSqliteError(error: unknown, file: string): Error {
       cause,
     });
   }
-  if (code?.startsWith("SQLITE_CANTOPEN")) {
+  if (code?.startsWith("SQLITE_CANTOPEN") || code === "ENOENT" || code === "ENOTDIR") {
     return new VarveError("STORE_UNREACHABLE", `The database ${file} cannot be opened: ${text}.`, {
       remedy: "Check that the folder exists and is writable, or choose another with VARVE_HOME or VARVE_DATABASE.",
       cause,

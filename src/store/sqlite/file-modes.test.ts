@@ -44,3 +44,10 @@ describe.skipIf(process.platform === "win32")("a new home", () => {
     }
   });
 });
+
+describe.runIf(process.platform === "linux")("a folder that cannot be created", () => {
+  it("is reported at once", async () => {
+    const home = "/proc/varve-home/inner";
+    await expect(openVarve({ home, background: false })).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+  });
+});

@@ -294,7 +294,7 @@ function prepareFile(file: string, readOnly: boolean): void {
   }
   try {
     requireWritable(file);
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createFolder(dirname(file));
     // SQLite gives its log and index files the mode of the database, so nobody else can read them at any time.
     if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
     if (existsSync(file) && statSync(file).isDirectory()) {
@@ -303,6 +303,23 @@ function prepareFile(file: string, readOnly: boolean): void {
   } catch (error) {
     throw toSqliteError(error, file);
   }
+}
+
+/**
+ * Creates the topmost missing folder by itself first: where the system refuses it with ENOENT, as in `/proc`, Node would
+ * try to create it and its parents for ever.
+ */
+function createFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  let top = folder;
+  while (!existsSync(dirname(top)) && dirname(top) !== top) top = dirname(top);
+  try {
+    mkdirSync(top, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
 /** SQLite and mkdir report only that they failed; checking access first tells that permissions are the cause. */
