@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Varve } from "../../src/index.ts";
 import { onEveryEngine } from "../support/engines.ts";
+import { writeLcmDatabase } from "../support/lcm-database.ts";
 import { FakeAgentStore, header, lines, message, stamp, write } from "../support/openclaw-home.ts";
 
 const hourMs = 3_600_000;
@@ -298,6 +299,23 @@ onEveryEngine(
       await expect(varve.import([join(home, "old-home")], { agent: "nobody" })).rejects.toMatchObject({
         code: "NOT_FOUND",
       });
+    });
+
+    test("a folder with the database of lossless-claw and nothing else is imported too", async () => {
+      const { varve, home } = get();
+      const folder = join(home, "only-lossless-claw");
+      mkdirSync(folder);
+      const messages = Array.from({ length: 16 }, (_, index) => ({
+        role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
+        content: `Line ${index} about the quince tree.`,
+      }));
+      writeLcmDatabase(join(folder, "lcm.db"), {
+        sessionId: "lcm-only",
+        key: "agent:main:telegram:direct:11",
+        messages,
+      });
+      expect(await varve.import([folder])).toMatchObject({ imported: 16, lcmFiles: [join(folder, "lcm.db")] });
+      expect(await contents(varve, "agent:main:telegram:direct:11")).toHaveLength(16);
     });
   },
   { config: { search: { embedder: "none" }, turn: { runner: "offline", debounceMs: 0 } } },

@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { VarveError } from "../../domain/index.ts";
 import { chatgpt } from "./chatgpt.ts";
 import { claudeAi } from "./claude-ai.ts";
@@ -64,7 +65,11 @@ export async function importPaths(
     );
     for (const { notes } of homes) report.notes.push(...notes);
     report.lanceFolders.push(...homes.flatMap(({ lanceFolders }) => lanceFolders));
-    report.lcmFiles.push(...paths.filter(isLcm), ...homes.flatMap(({ lcmFiles }) => lcmFiles));
+    const inHomes = homes.flatMap(({ lcmFiles }) => lcmFiles);
+    // A folder with nothing of OpenClaw but this database is no home.
+    const isWanted = options.source === "auto" || options.source === "openclaw";
+    const inFolders = isWanted ? paths.map((path) => join(path, lcmStoreName)).filter((file) => existsSync(file)) : [];
+    report.lcmFiles.push(...new Set([...paths.filter(isLcm), ...inHomes, ...inFolders]));
     await importFound(target, found, options, report);
     // After OpenClaw's own transcripts, so that messages which are in both are stored once.
     for (const file of report.lcmFiles) {
