@@ -111,8 +111,11 @@ export async function createAppendFunction(tx: Tx): Promise<boolean> {
     select has_schema_privilege(current_schema(), 'create') as allowed`.execute(tx);
   if (!rows[0]?.allowed) return false;
   const parameters = argumentNames.map((name, index) => `${name} ${argumentTypes[index]}`).join(", ");
+  // Another process may have created it while this one waited for the lock, which the check may not see yet.
   await sql
-    .raw(`create function ${functionName}(${parameters}) returns bigint[] language plpgsql as $body$${body}$body$`)
+    .raw(
+      `create or replace function ${functionName}(${parameters}) returns bigint[] language plpgsql as $body$${body}$body$`,
+    )
     .execute(tx);
   return true;
 }
