@@ -22,10 +22,13 @@ export const faults: readonly Fault[] = [
 export class FaultTap implements StoreTap {
   private calls = 0;
   private armed: { fault: Fault; at: number } | undefined;
+  /** Whether a call was made to fail since it was armed. One that the database itself refuses does not happen. */
+  hasFailed = false;
 
   /** Counts from here on, and fails the `at`-th call. */
   arm(fault: Fault, at: number): void {
     this.calls = 0;
+    this.hasFailed = false;
     this.armed = { fault, at };
   }
 
@@ -52,6 +55,7 @@ export class FaultTap implements StoreTap {
     if (!this.armed || this.armed.fault.when !== when) return;
     const { fault, at } = this.armed;
     if (this.calls === at || (fault.lasting && this.calls > at)) {
+      this.hasFailed = true;
       throw new VarveError(fault.code, `The test made call ${this.calls} fail.`, { details: { injected: true } });
     }
   }
