@@ -172,10 +172,17 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   };
 
   /** Embeds pending texts if they are few, so that recent messages are found by meaning; otherwise returns a note. */
-  const embedRecent = async (agent: string, isInstant: boolean): Promise<{ failed?: string; pending?: string }> => {
+  const embedRecent = async (
+    agent: string,
+    isInstant: boolean,
+    msMax = instantMsMax,
+  ): Promise<{ failed?: string; pending?: string }> => {
     if (!embedder) return {};
-    if (context.instant) await index({ agent, tier: "instant", msMax: instantMsMax });
-    if (isInstant) return {};
+    const added = context.instant ? await index({ agent, tier: "instant", msMax }) : undefined;
+    if (isInstant) {
+      const pending = "some messages have no instant vector yet and match by words only; run `varve index` to add them";
+      return added?.status === "stopped" ? { pending } : {};
+    }
     const [messages, chunks] = [
       await countPendingMessages(store, agent, await context.vectorCache?.id()),
       await countPendingChunks(context, agent),
@@ -261,7 +268,8 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await runAsEngine(() => corpus.refresh(request.signal)) : undefined;
       const isInstant = request.tier === "instant";
-      const { failed, pending } = wantsVectors && !request.noNetwork ? await embedRecent(agent, isInstant) : {};
+      const { failed, pending } =
+        wantsVectors && !request.noNetwork ? await embedRecent(agent, isInstant, request.vectorWaitMs) : {};
       const selected = wantsVectors ? await selectActiveSpace(context, agent) : { context };
       const active = { ...selected, context: await applyLearned(selected.context) };
       // Memories belong to no conversation: a search within one includes them only when `kinds` names them.

@@ -39,7 +39,7 @@ export interface FindOptions {
   profile?: Profile;
   /** Only this tier of vectors; `instant` loads no model. Both when absent. */
   tier?: EmbeddingTier;
-  /** How long to wait for vectors that are read into memory; what was not read by then is named in `degraded`. */
+  /** How long to add instant vectors, and to wait for vectors that are read into memory; `degraded` names what was left out. */
   vectorWaitMs?: number;
   /** Which retrievers to use; both when absent. */
   retrievers?: Retriever[];

@@ -38,6 +38,15 @@ onEveryEngine(
       expect((await get().varve.search.coverage()).instantVectors).toBeGreaterThanOrEqual(5);
     });
 
+    test("a search without time to add instant vectors says which messages match by words only", async () => {
+      await fill("hurried", 5);
+      const request = { agent: "hurried", kinds: ["message" as const], tier: "instant" as const };
+      const hurried = await get().varve.search.find("noisy puppy", { ...request, vectorWaitMs: 0 });
+      expect(hurried.degraded.join()).toContain("some messages have no instant vector yet");
+      const patient = await get().varve.search.find("noisy puppy", request);
+      expect([patient.results[0]?.id, patient.degraded]).toEqual(["m2", []]);
+    });
+
     test("the model embeds the newest messages first; the rest is found by instant vectors", async () => {
       await fill("half", 50);
       await embedPage(get().varve, "half");

@@ -5,8 +5,8 @@ import { number } from "../output.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import type { SearchQuestion } from "./search-question.ts";
 
-/** A command that loads no model is meant to be fast: of a long history it compares what is read within this time. */
-const coldWaitMs = 150;
+/** A command that loads no model is meant to be fast: of a long history it compares what it can add and read in this time. */
+const coldWaitMs = 60;
 
 /** Searches in this process. The model is loaded only where the question does not ask for instant vectors. */
 export function searchWithEngine(question: SearchQuestion, flags: CommonOptions): Promise<SearchAnswer> {
