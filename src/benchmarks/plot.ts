@@ -18,7 +18,7 @@ export interface PlotOptions {
 
 export type PlotScale = "linear" | "log";
 
-const margin = { top: 44, right: 200, bottom: 52, left: 68 };
+const margin = { top: 44, right: 250, bottom: 52, left: 68 };
 const ticksWanted = 6;
 const legendLineHeight = 18;
 /** Distinguishable in light and dark, and with most colour blindness. */
@@ -27,7 +27,7 @@ const dashes = ["", "6 3", "2 3", "8 3 2 3"];
 
 /** Draws lines as an SVG document. The same input gives the same text. */
 export function plotLines(series: readonly PlotSeries[], options: PlotOptions): string {
-  const { width = 860, height = Math.max(440, margin.top + margin.bottom + legendLineHeight * series.length) } =
+  const { width = 910, height = Math.max(440, margin.top + margin.bottom + legendLineHeight * series.length) } =
     options;
   const drawable = series.map(({ name, points }) => ({
     name,
