@@ -3,7 +3,7 @@
  * its tenant. `npm test` records the statements and runs this; by hand:
  * `VARVE_TEST_STATEMENTS=.cache/statements npx vitest run --project conformance && node scripts/check-tenants.ts`.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { distributedTables, tenantColumn } from "../src/store/postgres/distribution.ts";
 import { findTenantFaults, loadParser } from "./statement-tenants.ts";
@@ -33,7 +33,7 @@ const forEveryTenant: readonly (readonly [path: string, reason: string])[] = [
 ];
 
 function readStatements(folder: string): Statement[] {
-  const lines = readdirSync(folder)
+  const lines = (existsSync(folder) ? readdirSync(folder) : [])
     .filter((name) => name.endsWith(".jsonl"))
     .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n").filter(Boolean));
   const statements = lines

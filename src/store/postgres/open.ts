@@ -240,7 +240,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
       const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(db);
       return { role: rows[0]?.role ?? "", faults: await findPolicyFaults(db) };
     },
-    distribute: () => distributeTables(db),
+    distribute: () => withoutStatementLimit(() => distributeTables(db)),
     async settleBulkLoad() {
       if (isOwner) await withoutStatementLimit(() => refreshStatistics(db));
     },
