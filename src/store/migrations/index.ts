@@ -17,6 +17,7 @@ import { audit } from "./015-audit.ts";
 import { rowSecurity } from "./016-row-security.ts";
 import { growth } from "./017-growth.ts";
 import { embeddingGaps } from "./018-embedding-gaps.ts";
+import { wordIndexMerges } from "./019-word-index-merges.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   rowSecurity,
   growth,
   embeddingGaps,
+  wordIndexMerges,
 ];
