@@ -76,6 +76,17 @@ onEveryEngine(
       expect(await get().varve.search.index({ agent: "whole" })).toMatchObject({ embedded: 0, instant: 0 });
     });
 
+    test("older messages that the model embeds after a search are found by the next one", async () => {
+      await fill("backfilled", 300);
+      const request = { agent: "backfilled", kinds: ["message" as const], retrievers: ["vector" as const] };
+      const findTier = async () =>
+        (await get().varve.search.find("the dog barked", request)).results.find(({ id }) => id === "m2")?.tier;
+      await embedPage(get().varve, "backfilled");
+      expect(await findTier()).toBe("instant");
+      await get().varve.search.index({ agent: "backfilled" });
+      expect(await findTier()).toBe("model");
+    });
+
     test("a search with only the instant tier does not call the model", async () => {
       await fill("only", 5);
       await get().varve.search.index({ agent: "only" });

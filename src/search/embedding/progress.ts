@@ -61,19 +61,36 @@ export function listMissing({ entrySeq, gaps }: EmbeddingProgress): SeqRange[] {
 
 /** What is missing in one space and has a vector in another. */
 export function listCoveredByOther(own: EmbeddingProgress, other: EmbeddingProgress): SeqRange[] {
-  let ranges = listMissing(own).map(({ after, upTo }) => ({ after, upTo: Math.min(upTo, other.entrySeq) }));
-  for (const gap of other.gaps) ranges = ranges.flatMap((range) => subtract(range, gap));
-  return ranges.filter(({ after, upTo }) => upTo > after);
+  const beyond = { after: other.entrySeq, upTo: Number.MAX_SAFE_INTEGER };
+  return subtractRanges(listMissing(own), [...other.gaps, beyond]);
 }
 
 export function isInRanges(ranges: readonly SeqRange[], seq: number): boolean {
   return ranges.some(({ after, upTo }) => seq > after && seq <= upTo);
 }
 
+/** What of some ranges is in none of the others, in the order of the first. */
+export function subtractRanges(ranges: readonly SeqRange[], others: readonly SeqRange[]): SeqRange[] {
+  let left = [...ranges];
+  for (const other of others) left = left.flatMap((range) => subtract(range, other));
+  return left;
+}
+
+/** The same numbers in as few ranges as possible, in ascending order. */
+export function mergeRanges(ranges: readonly SeqRange[]): SeqRange[] {
+  const merged: SeqRange[] = [];
+  for (const range of [...ranges].sort((a, b) => a.after - b.after)) {
+    const last = merged.at(-1);
+    if (last && range.after <= last.upTo) last.upTo = Math.max(last.upTo, range.upTo);
+    else merged.push({ ...range });
+  }
+  return merged;
+}
+
 function subtract(range: SeqRange, gap: SeqRange): SeqRange[] {
-  if (gap.upTo <= range.after || gap.after >= range.upTo) return [range];
+  if (gap.upTo <= range.after || gap.after >= range.upTo || gap.upTo <= gap.after) return [range];
   return [
     { after: range.after, upTo: Math.min(range.upTo, gap.after) },
     { after: Math.max(range.after, gap.upTo), upTo: range.upTo },
-  ];
+  ].filter(({ after, upTo }) => upTo > after);
 }

@@ -27,7 +27,7 @@ const centredAt = 2_000;
 export type ReadVectors = (seqs: readonly number[]) => Promise<ReadonlyMap<number, Int8Array>>;
 
 /**
- * Vectors in memory, in insertion order. A search compares sign bits (48 bytes for 384 dimensions) and then the best
+ * Vectors in memory. A search compares sign bits (48 bytes for 384 dimensions) and then the best
  * thousand vectors exactly. A compact block holds the sign bits only, and reads those vectors. Deleted entries stay in the
  * block; callers drop hits whose rows no longer exist.
  */
@@ -85,21 +85,27 @@ export class VectorBlock {
     if (this.count > exactMax) this.vectors = undefined;
   }
 
-  /** Forgets the oldest quarter of the rows, and gives a fifth of the memory back. */
-  dropOldest(): void {
-    const keep = Math.floor(0.75 * this.count);
-    const rows = Math.max(keep, Math.ceil(0.8 * this.seqs.length));
-    const newest = <T extends Float64Array | Float32Array | Int8Array | Uint32Array>(old: T, next: T, width = 1): T => {
-      next.set(old.subarray((this.count - keep) * width, this.count * width) as never);
+  /** Forgets the oldest quarter of the rows, and gives a fifth of the memory back. Returns the number of the last of them. */
+  dropOldest(): number {
+    const dropped = Math.ceil(0.25 * this.count);
+    const last = this.seqs.slice(0, this.count).sort()[dropped - 1] as number;
+    const kept: number[] = [];
+    for (let place = 0; place < this.count; place += 1) if ((this.seqs[place] as number) > last) kept.push(place);
+    const rows = Math.max(kept.length, Math.ceil(0.8 * this.seqs.length));
+    const select = <T extends Float64Array | Float32Array | Int8Array | Uint32Array>(old: T, next: T, width = 1): T => {
+      for (const [to, from] of kept.entries()) {
+        for (let index = 0; index < width; index += 1) next[to * width + index] = old[from * width + index] as number;
+      }
       return next;
     };
-    this.seqs = newest(this.seqs, new Float64Array(rows));
-    this.conversations = newest(this.conversations, new Float64Array(rows));
-    this.times = newest(this.times, new Float64Array(rows));
-    this.norms = newest(this.norms, new Float32Array(rows));
-    if (this.vectors) this.vectors = newest(this.vectors, new Int8Array(rows * this.dimensions), this.dimensions);
-    this.bits = newest(this.bits, new Uint32Array(rows * this.words), this.words);
-    this.count = keep;
+    this.seqs = select(this.seqs, new Float64Array(rows));
+    this.conversations = select(this.conversations, new Float64Array(rows));
+    this.times = select(this.times, new Float64Array(rows));
+    this.norms = select(this.norms, new Float32Array(rows));
+    if (this.vectors) this.vectors = select(this.vectors, new Int8Array(rows * this.dimensions), this.dimensions);
+    this.bits = select(this.bits, new Uint32Array(rows * this.words), this.words);
+    this.count = kept.length;
+    return last;
   }
 
   /** The nearest rows that pass the filter. A compact block takes the vectors to compare from `read`. */

@@ -78,6 +78,30 @@ test("rows that are added later are found", async () => {
   expect(await nearest(cache, "agent1", 500)).toMatchObject({ seq: 500, size: 11 });
 });
 
+test("rows of a gap are found once they are written, and none is held twice", async () => {
+  const cache = new VectorCache(store, dimensions, 50 * blockBytes);
+  const embed = async (from: number, count: number, entrySeq: number, gaps: string) => {
+    await addRows("gaps", from, count);
+    await store.transaction(async ({ db }) => {
+      await db.deleteFrom("search_states").where("agent", "=", "gaps").execute();
+      const state = { agent: "gaps", space: 1, entry_seq: entrySeq, entries: 0, updated_at: 0, gaps };
+      await db.insertInto("search_states").values(state).execute();
+    });
+  };
+  await embed(33_000, 1_000, 33_999, "[[30000,32999]]");
+  expect(await nearest(cache, "gaps", 33_500)).toMatchObject({ seq: 33_500, size: 1_000 });
+  await embed(31_000, 2_000, 33_999, "[[30000,30999]]");
+  expect(await nearest(cache, "gaps", 31_500)).toMatchObject({ seq: 31_500, size: 3_000 });
+  // The newest are written before the progress names the gap below them.
+  await addRows("gaps", 35_000, 200);
+  expect(await nearest(cache, "gaps", 35_010)).toMatchObject({ seq: 35_010, size: 3_200 });
+  await embed(34_000, 1_000, 35_199, "[[30000,30999]]");
+  expect(await nearest(cache, "gaps", 34_010)).toMatchObject({ seq: 34_010, size: 4_200 });
+  await embed(30_001, 999, 35_199, "[]");
+  expect(await nearest(cache, "gaps", 30_001)).toMatchObject({ seq: 30_001, size: 5_199 });
+  expect(await nearest(cache, "gaps", 35_199)).toMatchObject({ seq: 35_199, size: 5_199 });
+});
+
 test("a large agent keeps sign bits when its vectors do not fit", async () => {
   const full = new VectorBlock(dimensions);
   for (let seq = 0; seq < 20_000; seq += 1) full.add({ seq, conversation: 1, time: 0, vector: vectorOf(seq) });

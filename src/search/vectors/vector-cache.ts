@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentOpen, runAsEngine } from "../../authorization/index.ts";
 import type { ConversationSpan, Store } from "../../store/index.ts";
+import {
+  type EmbeddingProgress,
+  mergeRanges,
+  readProgress,
+  type SeqRange,
+  subtractRanges,
+} from "../embedding/progress.ts";
 import { type ReadVectors, VectorBlock, type VectorHit, type VectorRow } from "./block.ts";
 import { toSignedBytes } from "./math.ts";
 
@@ -12,10 +19,14 @@ const fullShareMax = 0.5;
 
 interface CachedBlock {
   block: VectorBlock;
+  /** What was read. Messages are embedded newest first, so there may be gaps that are read later. */
+  loaded: SeqRange[];
   lastSeq: number;
+  /** Rows in the block that are read again, because others may be written before them. */
+  unsettled: ReadonlySet<number>;
   loading: Promise<void> | undefined;
-  /** Whether the oldest vectors were left out, because the block alone would not fit the cache. */
-  isCut: boolean;
+  /** Rows up to this one were left out, because the block alone would not fit the cache. */
+  cutUpTo: number | undefined;
 }
 
 export interface VectorBlocks {
@@ -88,8 +99,8 @@ export class VectorCache {
   }
 
   private describe(isWhole: boolean, size: number, cached: readonly CachedBlock[]): string | undefined {
-    if (!isWhole) return `vectors are still loading: only the first ${size} were searched`;
-    if (!cached.some((one) => one.isCut)) return undefined;
+    if (!isWhole) return `vectors are still loading: only the newest ${size} were searched`;
+    if (!cached.some((one) => one.cutUpTo !== undefined)) return undefined;
     return `only the newest ${size} messages were compared by meaning, which is what fits the memory for vectors: raise search.vectorCacheMiB, or use PostgreSQL with pgvector`;
   }
 
@@ -97,9 +108,11 @@ export class VectorCache {
     const name = `${agent}\n${space}\n${conversation ?? "*"}`;
     const cached = this.blocks.get(name) ?? {
       block: new VectorBlock(this.dimensions),
+      loaded: [],
       lastSeq: 0,
+      unsettled: new Set<number>(),
       loading: undefined,
-      isCut: false,
+      cutUpTo: undefined,
     };
     this.blocks.delete(name);
     this.blocks.set(name, cached);
@@ -110,30 +123,35 @@ export class VectorCache {
     return cached;
   }
 
+  /** Reads what has a vector by now and was not read before, the newest first. */
   private async readRows(
     cached: CachedBlock,
     agent: string,
     space: number,
     conversation: number | undefined,
   ): Promise<void> {
-    for (let from = cached.lastSeq - lateRows; ; ) {
-      let query = this.store.db
-        .selectFrom("entry_vectors")
-        .select(["seq", "conversation", "time", "vector"])
-        .where("agent", "=", agent)
-        .where("space", "=", space)
-        .where("seq", ">", from)
-        .orderBy("seq")
-        .limit(pageRows);
-      if (conversation !== undefined) query = query.where("conversation", "=", conversation);
-      const rows = await query.execute();
-      for (const row of rows) cached.block.add({ ...row, vector: toSignedBytes(row.vector) });
-      this.fit(cached);
-      const last = rows.at(-1)?.seq;
-      if (last === undefined) return;
-      from = last;
-      cached.lastSeq = Math.max(cached.lastSeq, last);
-      if (rows.length < pageRows) return;
+    const progress = await readProgress(this.store, agent, space);
+    for (const { after, upTo } of listUnread(cached, progress)) {
+      for (let last = upTo; last > after && last > (cached.cutUpTo ?? -1); ) {
+        let query = this.store.db
+          .selectFrom("entry_vectors")
+          .select(["seq", "conversation", "time", "vector"])
+          .where("agent", "=", agent)
+          .where("space", "=", space)
+          .where("seq", ">", after)
+          .where("seq", "<=", last)
+          .orderBy("seq", "desc")
+          .limit(pageRows);
+        if (conversation !== undefined) query = query.where("conversation", "=", conversation);
+        const rows = await query.execute();
+        for (const row of rows) {
+          if (!cached.unsettled.has(row.seq)) cached.block.add({ ...row, vector: toSignedBytes(row.vector) });
+        }
+        const first = rows.length < pageRows ? after + 1 : (rows.at(-1)?.seq ?? last);
+        noteLoaded(cached, rows, { after: first - 1, upTo: last }, progress);
+        this.fit(cached);
+        last = first - 1;
+      }
     }
   }
 
@@ -149,8 +167,28 @@ export class VectorCache {
       bytes -= one.block.bytes;
     }
     while (block.bytes > this.bytesMax && block.size > 1) {
-      block.dropOldest();
-      current.isCut = true;
+      current.cutUpTo = block.dropOldest();
     }
   }
+}
+
+/** What has a vector and was not read, the newest first; the last rows again. */
+function listUnread(cached: CachedBlock, progress: EmbeddingProgress): SeqRange[] {
+  const all = { after: cached.cutUpTo ?? -1, upTo: Number.MAX_SAFE_INTEGER };
+  const settled = cached.loaded.map(({ after, upTo }) => ({ after, upTo: Math.min(upTo, cached.lastSeq - lateRows) }));
+  return subtractRanges([all], [...progress.gaps, ...settled]).sort((a, b) => b.upTo - a.upTo);
+}
+
+/** The progress was read before the rows: what is beyond it may have gaps that it does not name. */
+function noteLoaded(
+  cached: CachedBlock,
+  rows: readonly { seq: number }[],
+  { after, upTo }: SeqRange,
+  { entrySeq }: EmbeddingProgress,
+): void {
+  cached.lastSeq = Math.max(cached.lastSeq, rows[0]?.seq ?? 0);
+  const settled = Math.min(entrySeq, cached.lastSeq - lateRows);
+  const known = [...cached.unsettled, ...rows.map((row) => row.seq)];
+  cached.unsettled = new Set(known.filter((seq) => seq > settled));
+  if (entrySeq > after) cached.loaded = mergeRanges([...cached.loaded, { after, upTo: Math.min(upTo, entrySeq) }]);
 }
