@@ -55,12 +55,16 @@ export async function retrieveByVectors(
   const scope: MessageQuery = { agent, spans, since, before, limit, waitMs };
   const messages = kinds.includes("message");
   const weigh = (embedded: EmbeddedQuery) => weighQuery(embedded, parsed.terms, weights);
-  const model =
-    options.tier === "instant"
-      ? { hits: [] }
-      : await searchModel(context, parsed.text, weigh, scope, messages, options.signal);
   const { instant } = context;
-  const fast = instant && (await searchInstant(context, instant, parsed.text, weigh, scope, messages, model));
+  const [model, missing] =
+    options.tier === "instant"
+      ? [{ hits: [] }, undefined]
+      : await Promise.all([
+          searchModel(context, parsed.text, weigh, scope, messages, options.signal),
+          instant && messages ? findMissing(context, agent) : undefined,
+        ]);
+  const ranges = model.query ? missing : undefined;
+  const fast = instant && (await searchInstant(instant, parsed.text, weigh, { ...scope, ranges }, messages));
   const hits = [
     ...model.hits,
     ...(fast?.hits ?? []).map((hit) => ({ seq: hit.seq, cosine: calibrateInstant(hit.cosine) })),
@@ -103,21 +107,18 @@ async function searchModel(
   }
 }
 
-/** Searches the messages that the model has not embedded; all of them when it was not searched. */
+/** Searches the messages in the ranges that the model has not embedded; all of them without ranges. */
 async function searchInstant(
-  context: SearchContext,
   { embedder, vectors }: InstantIndex,
   text: string,
   weigh: (embedded: EmbeddedQuery) => QueryVector,
   scope: MessageQuery,
   messages: boolean,
-  model: TierHits,
 ): Promise<TierHits> {
   const embedded = await embedder.embedQuery(text);
   const query = weigh(embedded);
-  const ranges = model.query && (await findMissing(context, scope.agent));
-  if (!messages || ranges?.length === 0) return { hits: [], query, embedded };
-  const { hits, note } = await vectors.nearest(query.vector, { ...scope, ranges });
+  if (!messages || scope.ranges?.length === 0) return { hits: [], query, embedded };
+  const { hits, note } = await vectors.nearest(query.vector, scope);
   return { hits, query, embedded, note };
 }
 

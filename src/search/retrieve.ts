@@ -76,7 +76,15 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   const centres = [...new Set([...lexical.seqs, ...(vector?.seqs ?? [])])];
   const placed = await store.neighbours(options.agent, centres, chooseBreadth(options).context);
   mark("surroundings");
-  const entries = await context.documents.read(options.agent, placed);
+  const [entries, vectors] = await Promise.all([
+    context.documents.read(options.agent, placed),
+    vector?.modelQuery &&
+      context.vectorCache?.read(
+        options.agent,
+        spans,
+        placed.map((entry) => entry.seq),
+      ),
+  ]);
   mark("read");
   const embedder = vector?.instantQuery && context.instant?.embedder;
   if (embedder) await addInstantVectors(cached.docs, embedder);
@@ -87,13 +95,6 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     [...entries, ...selected.flatMap(({ key }) => byKey.get(key)?.doc ?? [])],
     options.boundarySeq,
   );
-  const vectors = vector?.modelQuery
-    ? await context.vectorCache?.read(
-        options.agent,
-        pool.docs.flatMap((doc) => doc.seq ?? []),
-      )
-    : undefined;
-  mark("vectors");
   return {
     parsed,
     statistics,

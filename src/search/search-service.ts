@@ -183,10 +183,11 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       const pending = "some messages have no instant vector yet and match by words only; run `varve index` to add them";
       return added?.status === "stopped" ? { pending } : {};
     }
-    const [messages, chunks] = [
-      await countPendingMessages(store, agent, await context.vectorCache?.id()),
-      await countPendingChunks(context, agent),
-    ];
+    const space = await context.vectorCache?.id();
+    const [messages, chunks] = await Promise.all([
+      countPendingMessages(store, agent, space),
+      countPendingChunks(context, agent),
+    ]);
     if (messages + chunks === 0) return {};
     if (messages + chunks <= settings.freshMax) {
       try {

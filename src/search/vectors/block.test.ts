@@ -85,6 +85,20 @@ test("a compact block finds the same with vectors that are read, in less memory"
   expect(best).toMatchObject({ seq: 8_001 });
 });
 
+test("the vector of a row is found by its number, whatever the order in which rows came", () => {
+  const { vectors } = filled(200);
+  const block = new VectorBlock(dimensions);
+  const add = (seq: number) => block.add({ seq, conversation: 1, time: 0, vector: vectors[seq] as Int8Array });
+  for (let seq = 150; seq > 50; seq -= 1) add(seq);
+  const isRight = (seq: number) =>
+    block.vectorOf(seq)?.every((value, index) => Math.abs(value - (toUnit(vectors[seq])[index] as number)) < 1e-6);
+  expect(isRight(77)).toBe(true);
+  for (let seq = 151; seq < 200; seq += 1) add(seq);
+  add(20);
+  expect([20, 51, 150, 151, 199].filter(isRight)).toHaveLength(5);
+  expect([block.vectorOf(50), block.vectorOf(200)]).toEqual([undefined, undefined]);
+});
+
 test("the oldest quarter of the rows is dropped with a part of the memory", async () => {
   const { block, vectors } = filled(8_000);
   const bytes = block.bytes;

@@ -1,4 +1,4 @@
-import { computeByteNorm, dotBytes, popCount } from "./math.ts";
+import { computeByteNorm, dotBytes, popCount, scaleBytes } from "./math.ts";
 
 export interface VectorHit {
   seq: number;
@@ -20,6 +20,8 @@ const rescored = { min: 1_000, max: 4_000, share: 1 / 200 };
 const recentMax = 1_024;
 /** The capacity doubles up to this many rows; a large block grows in smaller steps, so that little of it is unused. */
 const doubledMax = 65_536;
+/** A lookup passes through this many new rows before their order is computed again. */
+const unsortedMax = 64;
 /** The centre of the space is the mean of the first vectors and then fixed, so that sign bits stay comparable. */
 const centredAt = 2_000;
 
@@ -43,6 +45,8 @@ export class VectorBlock {
   private vectors: Int8Array | undefined;
   private bits: Uint32Array;
   private recent = new Set<number>();
+  /** The places of the first rows in the order of their numbers, for lookups. */
+  private sorted = new Uint32Array(0);
   private centre: Float32Array | undefined;
 
   constructor(dimensions: number) {
@@ -58,7 +62,7 @@ export class VectorBlock {
 
   /** The memory it takes. */
   get bytes(): number {
-    const perRow = 3 * 8 + 4 + 4 * this.words + (this.vectors ? this.dimensions : 0);
+    const perRow = 3 * 8 + 4 + 4 * this.words + (this.vectors ? this.dimensions + 4 : 0);
     return this.seqs.length * perRow;
   }
 
@@ -82,7 +86,17 @@ export class VectorBlock {
 
   /** Forgets the vectors of a large block and keeps their sign bits; a search then needs a reader. */
   compact(): void {
-    if (this.count > exactMax) this.vectors = undefined;
+    if (this.count <= exactMax) return;
+    this.vectors = undefined;
+    this.sorted = new Uint32Array(0);
+  }
+
+  /** The unit vector of a row; undefined when the block does not hold it. */
+  vectorOf(seq: number): Float32Array | undefined {
+    const { vectors, dimensions } = this;
+    const place = vectors && this.findPlace(seq);
+    if (place === undefined) return undefined;
+    return scaleBytes(vectors as Int8Array, place * dimensions, dimensions, 1 / (this.norms[place] as number));
   }
 
   /** Forgets the oldest quarter of the rows, and gives a fifth of the memory back. Returns the number of the last of them. */
@@ -105,6 +119,7 @@ export class VectorBlock {
     if (this.vectors) this.vectors = select(this.vectors, new Int8Array(rows * this.dimensions), this.dimensions);
     this.bits = select(this.bits, new Uint32Array(rows * this.words), this.words);
     this.count = kept.length;
+    this.sorted = new Uint32Array(0);
     return last;
   }
 
@@ -131,6 +146,28 @@ export class VectorBlock {
     hits.sort((a, b) => b.cosine - a.cosine || a.seq - b.seq);
     // A row that was written again is in the block twice.
     return hits.filter((hit, index) => hit.seq !== hits[index - 1]?.seq).slice(0, limit);
+  }
+
+  private findPlace(seq: number): number | undefined {
+    if (this.count - this.sorted.length > unsortedMax) this.sortPlaces();
+    const { seqs, sorted } = this;
+    for (let place = sorted.length; place < this.count; place += 1) if (seqs[place] === seq) return place;
+    let [low, high] = [0, sorted.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const place = sorted[middle] as number;
+      const found = seqs[place] as number;
+      if (found === seq) return place;
+      if (found < seq) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+
+  private sortPlaces(): void {
+    const { seqs } = this;
+    const places = Uint32Array.from({ length: this.count }, (_, place) => place);
+    this.sorted = places.sort((a, b) => (seqs[a] as number) - (seqs[b] as number));
   }
 
   private listPlaces(allowed: (place: number) => boolean): number[] {

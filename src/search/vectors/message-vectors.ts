@@ -83,17 +83,26 @@ export class MessageVectors {
     return { hits, ...(blocks.note === undefined ? {} : { note: blocks.note }) };
   }
 
-  /** The unit vectors of messages; those without one are absent. */
-  async read(agent: string, seqs: readonly number[]): Promise<ReadonlyMap<number, Float32Array>> {
+  /** The unit vectors of messages that a search with these spans found; those without one are absent. */
+  async read(
+    agent: string,
+    spans: readonly ConversationSpan[] | undefined,
+    seqs: readonly number[],
+  ): Promise<ReadonlyMap<number, Float32Array>> {
     const space = await this.id();
-    if (space === undefined) return new Map();
-    const bytes = await this.readBytes(agent, space, seqs);
-    return new Map(
-      [...bytes].map(([seq, vector]) => {
-        const norm = computeByteNorm(vector, 0, vector.length) || 1;
-        return [seq, scaleBytes(vector, 0, vector.length, 1 / norm)];
-      }),
-    );
+    const found = new Map<number, Float32Array>();
+    if (space === undefined) return found;
+    const lookUp = this.cache.createLookup(agent, space, spans);
+    for (const seq of seqs) {
+      const vector = lookUp(seq);
+      if (vector) found.set(seq, vector);
+    }
+    const others = seqs.filter((seq) => !found.has(seq));
+    for (const [seq, vector] of await this.readBytes(agent, space, others)) {
+      const norm = computeByteNorm(vector, 0, vector.length) || 1;
+      found.set(seq, scaleBytes(vector, 0, vector.length, 1 / norm));
+    }
+    return found;
   }
 
   /** Whether a summary, file or chunk has a vector: a corpus can be searched before there are messages. */

@@ -74,8 +74,7 @@ export class VectorCache {
     waitMs: number,
   ): Promise<VectorBlocks> {
     if (!isAgentOpen(agent)) return { size: 0, nearest: async () => [] };
-    const scopes = spans ? [...new Set(spans.map((span) => span.conversation))] : [undefined];
-    const cached = scopes.map((conversation) => this.load(agent, space, conversation));
+    const cached = listScopes(spans).map((conversation) => this.load(agent, space, conversation));
     const all = Promise.all(cached.map((one) => one.loading)).then(() => true);
     const timer = new AbortController();
     const isWhole = await Promise.race([
@@ -98,6 +97,22 @@ export class VectorCache {
     };
   }
 
+  /** The unit vector of a message from the blocks of a search; undefined when they do not hold it. */
+  createLookup(
+    agent: string,
+    space: number,
+    spans: readonly ConversationSpan[] | undefined,
+  ): (seq: number) => Float32Array | undefined {
+    const blocks = listScopes(spans).flatMap((scope) => this.blocks.get(nameBlock(agent, space, scope))?.block ?? []);
+    return (seq) => {
+      for (const block of blocks) {
+        const vector = block.vectorOf(seq);
+        if (vector) return vector;
+      }
+      return undefined;
+    };
+  }
+
   private describe(isWhole: boolean, size: number, cached: readonly CachedBlock[]): string | undefined {
     if (!isWhole) return `vectors are still loading: only the newest ${size} were searched`;
     if (!cached.some((one) => one.cutUpTo !== undefined)) return undefined;
@@ -105,7 +120,7 @@ export class VectorCache {
   }
 
   private load(agent: string, space: number, conversation: number | undefined): CachedBlock {
-    const name = `${agent}\n${space}\n${conversation ?? "*"}`;
+    const name = nameBlock(agent, space, conversation);
     const cached = this.blocks.get(name) ?? {
       block: new VectorBlock(this.dimensions),
       loaded: [],
@@ -170,6 +185,15 @@ export class VectorCache {
       current.cutUpTo = block.dropOldest();
     }
   }
+}
+
+/** The conversations of the spans, or undefined for all of the agent. */
+function listScopes(spans: readonly ConversationSpan[] | undefined): (number | undefined)[] {
+  return spans ? [...new Set(spans.map((span) => span.conversation))] : [undefined];
+}
+
+function nameBlock(agent: string, space: number, conversation: number | undefined): string {
+  return `${agent}\n${space}\n${conversation ?? "*"}`;
 }
 
 /** What has a vector and was not read, the newest first; the last rows again. */
