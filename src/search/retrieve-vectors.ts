@@ -1,8 +1,8 @@
 import type { EmbeddedQuery, InstantEmbedder } from "../models/index.ts";
 import type { ConversationSpan } from "../store/index.ts";
 import type { CachedDoc } from "./documents.ts";
-import { selectMessagesAfter } from "./embedding/pending-texts.ts";
 import { listMissing, readProgress, type SeqRange } from "./embedding/progress.ts";
+import { choosePath, selectMessagesIn } from "./embedding/select-messages.ts";
 import { type QueryVector, weighQuery } from "./query-weights.ts";
 import { ranking } from "./ranking.ts";
 import type { InstantIndex, SearchContext } from "./search-context.ts";
@@ -125,7 +125,9 @@ async function searchInstant(
 /** The ranges of messages that the model has not embedded. */
 async function findMissing({ store, vectorCache }: SearchContext, agent: string): Promise<SeqRange[]> {
   const progress = await readProgress(store, agent, await vectorCache?.id());
-  const newer = await selectMessagesAfter(store, agent, progress.entrySeq).select("seq").limit(1).executeTakeFirst();
+  const path = await choosePath(store, agent, progress.entrySeq);
+  const range = { after: progress.entrySeq, upTo: Number.MAX_SAFE_INTEGER };
+  const newer = await selectMessagesIn(store, agent, range, path).select("seq").limit(1).executeTakeFirst();
   return newer ? listMissing(progress) : [...progress.gaps];
 }
 

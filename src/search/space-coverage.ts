@@ -1,7 +1,7 @@
 import { isInstantSpaceName } from "../models/index.ts";
 import type { Store } from "../store/index.ts";
-import { selectMessagesIn } from "./embedding/pending-texts.ts";
 import { listCoveredByOther, noProgress, parseGaps, type SeqRange } from "./embedding/progress.ts";
+import { choosePath, selectMessagesIn } from "./embedding/select-messages.ts";
 
 export interface KnownSpace {
   id: number;
@@ -48,7 +48,8 @@ export async function findSpacesAhead(store: Store, agent: string, space: number
 /** Whether messages exist in some ranges: deleted ones need no vector. */
 async function hasMessages(store: Store, agent: string, ranges: readonly SeqRange[]): Promise<boolean> {
   for (const range of ranges) {
-    const found = await selectMessagesIn(store, agent, range).select("seq").limit(1).execute();
+    const path = await choosePath(store, agent, range.after);
+    const found = await selectMessagesIn(store, agent, range, path).select("seq").limit(1).execute();
     if (found.length > 0) return true;
   }
   return false;

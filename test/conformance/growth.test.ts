@@ -25,11 +25,20 @@ async function fill(varve: Varve, agent: string, start: number): Promise<void> {
   }
 }
 
+async function tell(varve: Varve, agent: string, texts: readonly string[]): Promise<void> {
+  const session = await varve.sessions.resolve({ key: `agent:${agent}:short` });
+  await varve.context.ingest(
+    session,
+    texts.map((content) => ({ role: "user" as const, content })),
+  );
+}
+
 function defineTests(get: () => EngineUnderTest): void {
   const start = Date.UTC(2025, 0, 1);
 
   it("ranks only the newest messages with a word that nearly all have, and says so", async () => {
     const { varve } = get();
+    await tell(varve, "cat", ["The ledger of cat is red.", "It rains.", "Cat keeps a ledger at home."]);
     for (const agent of ["ann", "bob"]) await fill(varve, agent, start);
     const found = await varve.search.find("ledger", { agent: "ann", limit: 20 });
     expect(found.results).toHaveLength(20);
@@ -42,6 +51,18 @@ function defineTests(get: () => EngineUnderTest): void {
       expect(cut).toMatch(/the words are too common: only the newest \d+ messages with them were ordered/);
       if (sort === "recency") expect(matches[0]?.snippet).toContain(`page ${messagesEach - 1}.`);
     }
+  });
+
+  it("finds the messages of a small agent among many newer ones of others with the same word", async () => {
+    const { varve } = get();
+    await fill(varve, "dan", start);
+    await tell(varve, "cat", ["Today the sun shines."]);
+    const found = await varve.search.find("ledger", { agent: "cat", limit: 20 });
+    const texts = found.results.map((result) => result.text).filter((text) => text.includes("ledger"));
+    expect(texts.sort()).toEqual(["Cat keeps a ledger at home.", "The ledger of cat is red."]);
+    const everywhere = { agent: "cat", allConversations: true, scope: "messages", mode: "full_text" } as const;
+    const { matches, cut } = await varve.context.grep({ ...everywhere, pattern: "ledger" });
+    expect([matches.length, cut]).toEqual([2, undefined]);
   });
 
   it("finds a rare word and an old message wherever they are, with nothing left out", async () => {

@@ -10,9 +10,9 @@ import {
   isInRanges,
   listMissing,
   readProgress,
-  type SeqRange,
   shortenNewestGap,
 } from "./progress.ts";
+import { choosePath, type MessagePath, selectMessagesIn } from "./select-messages.ts";
 
 /** A text to embed, and what its vector belongs to. */
 export interface PendingText {
@@ -58,10 +58,11 @@ export async function findPendingMessages(
     if (items.length > 0) return { items, asked };
     wanted.remove(agent, asked);
   }
-  const progress = addNewMessages(known, await findNewest(store, agent, known.entrySeq));
+  const path = await choosePath(store, agent, known.gaps.at(-1)?.after ?? known.entrySeq);
+  const progress = addNewMessages(known, await findNewest(store, agent, known.entrySeq, path));
   const gap = progress.gaps.at(-1);
   if (!gap) return undefined;
-  const rows = await selectMessagesIn(store, agent, gap)
+  const rows = await selectMessagesIn(store, agent, gap, path)
     .select(entryColumns)
     .orderBy("seq", "desc")
     .limit(limit)
@@ -123,8 +124,8 @@ async function readEntriesBySeq(store: Store, agent: string, seqs: readonly numb
 }
 
 /** The newest message after `seq`; `seq` when there is none. */
-async function findNewest(store: Store, agent: string, seq: number): Promise<number> {
-  const row = await selectMessagesAfter(store, agent, seq)
+async function findNewest(store: Store, agent: string, seq: number, path: MessagePath): Promise<number> {
+  const row = await selectMessagesIn(store, agent, { after: seq, upTo: Number.MAX_SAFE_INTEGER }, path)
     .select("seq")
     .orderBy("seq", "desc")
     .limit(1)
@@ -158,18 +159,6 @@ async function findLateEntries(store: Store, { agent, space, rows }: PageRequest
   return found.filter((row) => !isInRanges(known.gaps, row.seq));
 }
 
-export function selectMessagesAfter(store: Store, agent: string, seq: number) {
-  return store.db
-    .selectFrom("entries")
-    .where("seq", ">", seq)
-    .where("kind", "in", [...roles])
-    .where(isOfAgent(store, agent));
-}
-
-export function selectMessagesIn(store: Store, agent: string, { after, upTo }: SeqRange) {
-  return selectMessagesAfter(store, agent, after).where("seq", "<=", upTo);
-}
-
 /** How many messages have no vector in a space, counted up to a thousand. */
 export async function countPendingMessages(
   store: Store,
@@ -178,13 +167,15 @@ export async function countPendingMessages(
   max = countMax,
 ): Promise<number> {
   let count = 0;
-  for (const range of listMissing(await readProgress(store, agent, space)).reverse()) {
+  const missing = listMissing(await readProgress(store, agent, space));
+  const path = await choosePath(store, agent, missing[0]?.after ?? 0);
+  for (const range of missing.reverse()) {
     const left = max - count;
     if (left <= 0) break;
-    const rows = selectMessagesIn(store, agent, range).select("seq").limit(Math.min(left, countMax));
+    const rows = selectMessagesIn(store, agent, range, path).select("seq").limit(Math.min(left, countMax));
     if (left <= countMax) count += (await rows.execute()).length;
     else {
-      const row = await selectMessagesIn(store, agent, range)
+      const row = await selectMessagesIn(store, agent, range, path)
         .select((eb) => eb.fn.countAll<number>().as("count"))
         .executeTakeFirst();
       count += Number(row?.count ?? 0);

@@ -20,6 +20,10 @@ export async function matchText(db: Db, query: TextQuery): Promise<TextMatches> 
 
 /** How many of the newest matches are read, those of other agents included: the index does not know agents. */
 const scannedMax = 20_000;
+/** The same where most matches are of other agents: their rows are not read. */
+const foreignMax = 100_000;
+/** The rows of an agent with at most this many entries are listed, to tell them from those of others. */
+const listedMax = 50_000;
 
 interface NewestMatch {
   seq: number;
@@ -28,8 +32,8 @@ interface NewestMatch {
 }
 
 /**
- * Ranks only the newest matches of the agent, when there are more than `rankedMax`; undefined when there are not, and all
- * can be ranked. BM25 is of no use here: to weigh a word, FTS5 reads its whole list of entries, which grows with the log.
+ * Ranks only the newest matches of the agent, when there are more than `rankedMax`; undefined when all can be ranked by
+ * BM25. It is of no use for common words: to weigh a word, FTS5 reads its whole list of entries, which grows with the log.
  */
 async function rankNewest(
   db: Db,
@@ -37,48 +41,85 @@ async function rankNewest(
   expression: string,
   rankedMax: number,
 ): Promise<TextMatches | undefined> {
-  const newest = sql`select rowid as seq from entry_text as t where t.words match ${expression}
-    ${rowRangeFilter(query)} order by rowid desc limit ${scannedMax}`;
-  const found = await sql<NewestMatch>`select e.seq, e.time, e.tokens from (${newest}) as t
-    cross join entries e on e.seq = t.seq where e.agent = ${query.agent} ${conversationFilter(query)} ${timeFilter(query)}
+  const { agent } = query;
+  const { low, high, isForeign } = await readExtent(db, query);
+  const limit = isForeign ? foreignMax : scannedMax;
+  const newest = sql`select rowid as seq from entry_text where words match ${expression}
+    and ${isInRange(low, high)} order by rowid desc limit ${limit}`;
+  const own = isForeign ? sql`where t.seq in (select seq from entries where agent = ${agent})` : sql``;
+  const { rows } =
+    await sql<NewestMatch>`select e.seq, e.time, e.tokens from (select t.seq from (${newest}) as t ${own}) as t
+    cross join entries e on e.seq = t.seq where e.agent = ${agent} ${conversationFilter(query)} ${timeFilter(query)}
     limit ${rankedMax}`.execute(db);
-  const { rows } = found;
-  if (rows.length < rankedMax) {
-    const matched = await sql<{ count: number }>`select count(*) as count from (${newest})`.execute(db);
-    const isWhole = (matched.rows[0]?.count ?? 0) < scannedMax;
-    // With a limit of time the newest matches may say nothing about the wanted ones.
-    if (isWhole || query.since !== undefined || query.before !== undefined) return undefined;
+  const isWhole = rows.length < rankedMax && (await countUpTo(db, newest, limit)) < limit;
+  if (isWhole) {
+    const all = sql`select rowid from entry_text where words match ${expression} limit ${scannedMax}`;
+    if ((await countUpTo(db, all, scannedMax)) < scannedMax) return undefined;
   }
+  // With a limit of time the newest matches may say nothing about the wanted ones.
+  else if (rows.length < rankedMax && (query.since ?? query.before) !== undefined) return undefined;
   const hits =
     query.order === "recency"
       ? rows.sort((a, b) => b.time - a.time || b.seq - a.seq).map(({ seq }) => ({ seq, score: 0 }))
       : await scoreByWords(db, query, rows);
-  return { hits: hits.slice(0, query.limit), newestRanked: rows.length };
+  return { hits: hits.slice(0, query.limit), ...(isWhole ? {} : { newestRanked: rows.length }) };
+}
+
+interface Extent {
+  /** The range of rows of the agent, or of the wanted conversations. */
+  low: number;
+  high: number;
+  /** Whether the agent is small and the range has more entries of others. */
+  isForeign: boolean;
+}
+
+async function readExtent(db: Db, query: TextQuery): Promise<Extent> {
+  const { agent } = query;
+  const parts = listSpans(query).map((part) => sql`${part.conversation}`);
+  const which = parts.length === 0 ? sql`` : sql`and conversation in (${sql.join(parts)})`;
+  const found = await sql<{ low: number | null; high: number | null; entries: number | null }>`
+    select min(first_seq) as low, max(last_seq) as high,
+      (select sum(entry_count) from conversations where agent = ${agent}) as entries
+    from transcripts where agent = ${agent} ${which}`.execute(db);
+  const { low, high, entries } = found.rows[0] ?? { low: null, high: null, entries: null };
+  const range = { low: low ?? 0, high: high ?? -1 };
+  const own = entries ?? 0;
+  return { ...range, isForeign: own <= listedMax && own < 0.5 * (range.high - range.low + 1) };
+}
+
+/** Numbers are bound as floating-point numbers, and FTS5 ignores a limit that is not an integer. */
+function isInRange(low: number, high: number): RawBuilder<boolean> {
+  return sql<boolean>`rowid between cast(${low} as integer) and cast(${high} as integer)`;
+}
+
+async function countUpTo(db: Db, rows: RawBuilder<unknown>, limit: number): Promise<number> {
+  const found = await sql<{ count: number }>`select count(*) as count from (${rows})`.execute(db);
+  return found.rows[0]?.count ?? limit;
 }
 
 /** Scores entries by the weights of the words they contain, like PostgreSQL; of equals a shorter entry is better. */
 async function scoreByWords(db: Db, query: TextQuery, rows: readonly NewestMatch[]): Promise<TextMatch[]> {
   const [first, last] = [rows.at(-1)?.seq ?? 0, rows[0]?.seq ?? 0];
-  const words = query.words.map((word, index) => ({ word, weight: query.weights?.[index] ?? 1 }));
   // A single word, or all of several words, are in every match.
-  const isEqual = words.length < 2 || !query.any;
-  const parts = words.map(
-    ({ word, weight }) => sql`case when j.value in (select rowid from entry_text where words match ${quote(word)}
-      and rowid between ${first} and ${last}) then ${weight} else 0 end`,
+  const isEqual = query.words.length < 2 || !query.any;
+  // The plus sign keeps SQLite from one lookup in the index for each entry.
+  const parts = query.words.map(
+    (word, index) => sql`select rowid as seq, ${query.weights?.[index] ?? 1} as weight from entry_text
+      where words match ${quote(word)} and ${isInRange(first, last)} and +rowid in listed`,
   );
-  const seqs = JSON.stringify(rows.map((row) => row.seq));
-  const weighed = isEqual
-    ? rows.map(() => ({ weight: 1 }))
-    : (
-        await sql<{
-          weight: number;
-        }>`select ${sql.join(parts, sql` + `)} as weight from json_each(${seqs}) as j`.execute(db)
-      ).rows;
+  const weights = new Map<number, number>();
+  if (!isEqual) {
+    const seqs = JSON.stringify(rows.map((row) => row.seq));
+    const found = await sql<{ seq: number; weight: number }>`
+      with listed as materialized (select value from json_each(${seqs}))
+      select seq, sum(weight) as weight from (${sql.join(parts, sql` union all `)}) group by seq`.execute(db);
+    for (const { seq, weight } of found.rows) weights.set(seq, weight);
+  }
   const average = rows.reduce((sum, row) => sum + row.tokens, 0) / Math.max(1, rows.length);
   return rows
-    .map(({ seq, tokens }, index) => {
+    .map(({ seq, tokens }) => {
       const length = 0.75 + 0.25 * (tokens / Math.max(1, average));
-      return { seq, score: (weighed[index]?.weight ?? 0) / length };
+      return { seq, score: (isEqual ? 1 : (weights.get(seq) ?? 0)) / length };
     })
     .sort((a, b) => b.score - a.score || b.seq - a.seq);
 }
@@ -88,7 +129,7 @@ function timeFilter({ since, before }: TextQuery): RawBuilder<unknown> {
     ${before === undefined ? sql`` : sql`and e.time < ${before}`}`;
 }
 
-/** The row numbers of a conversation lie in a range; stating it keeps FTS5 from ranking other conversations. */
+/** The row numbers of an agent or a conversation lie in a range; stating it keeps FTS5 from ranking others. */
 function spanFilter(query: TextQuery): RawBuilder<unknown> {
   return sql`${rowRangeFilter(query)} ${conversationFilter(query)}`;
 }
@@ -104,11 +145,11 @@ function listSpans({ conversations, spans }: TextQuery): readonly ConversationSp
 
 function rowRangeFilter(query: TextQuery): RawBuilder<unknown> {
   const parts = listSpans(query);
-  if (parts.length === 0) return sql``;
   const { agent } = query;
   const ids = sql.join(parts.map((part) => sql`${part.conversation}`));
+  const which = parts.length === 0 ? sql`` : sql`and conversation in (${ids})`;
   const bound = (pick: string, column: string) =>
-    sql`(select ${sql.raw(pick)}(${sql.raw(column)}) from transcripts where agent = ${agent} and conversation in (${ids}))`;
+    sql`(select ${sql.raw(pick)}(${sql.raw(column)}) from transcripts where agent = ${agent} ${which})`;
   return sql`and t.rowid between ${bound("min", "first_seq")} and ${bound("max", "last_seq")}`;
 }
 
@@ -158,7 +199,7 @@ export async function countText(db: Db, query: CountQuery): Promise<{ counts: nu
   if (words.length === 0) return { counts: [], of: high - low + 1 };
   const counts = words.map(
     (word) => sql`(select json_array(count(*), min(rowid)) from (select rowid from entry_text
-      where words match ${quote(word)} and rowid between ${low} and ${high} order by rowid desc limit ${countedMax}))`,
+      where words match ${quote(word)} and ${isInRange(low, high)} order by rowid desc limit ${countedMax}))`,
   );
   const found = await sql<{ counts: string }>`select json_array(${sql.join(counts)}) as counts`.execute(db);
   const counted = JSON.parse(found.rows[0]?.counts ?? "[]") as [number, number | null][];
