@@ -13,7 +13,12 @@ export const storeSection = z.strictObject({
     .max(16)
     .default(1)
     .describe("How many threads read a SQLite file in addition to its one writer."),
-  cacheMiB: z.int().min(1).max(65_536).default(64).describe("The page cache of each SQLite connection, in MiB."),
+  cacheMiB: z
+    .int()
+    .min(1)
+    .max(65_536)
+    .default(64)
+    .describe("The page cache of the SQLite connection that writes, in MiB; those that read have a quarter of it."),
   poolSize: z.int().min(1).max(1000).default(10).describe("The maximum number of connections to PostgreSQL."),
   preparedStatements: z
     .enum(["auto", "on", "off"])

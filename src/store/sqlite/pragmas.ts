@@ -22,7 +22,8 @@ export function configureWriter(db: Database, cacheMiB: number, busyTimeoutMs: n
 export function configureReader(db: Database, cacheMiB: number, busyTimeoutMs: number): void {
   db.pragma(`busy_timeout = ${busyTimeoutMs}`);
   db.pragma("query_only = ON");
-  db.pragma(`cache_size = ${-cacheMiB * 1024}`);
+  // Smaller than that of the writer: pages of a mapped file are not in it, and the system caches the others.
+  db.pragma(`cache_size = ${-Math.ceil(cacheMiB / 4) * 1024}`);
   db.pragma("temp_store = MEMORY");
   // Memory mapping saves a copy from the system's page cache; it uses address space, not memory.
   db.pragma(`mmap_size = ${1024 * 1024 * 1024}`);
