@@ -25,23 +25,20 @@ export async function* scanMessages(
 ): AsyncGenerator<ScannedMessage[]> {
   const waiting: Promise<ScannedMessage[]>[] = [];
   let from = 0;
-  while (from < seqs.length || waiting.length > 0) {
-    while (from < seqs.length && waiting.length < pagesAhead) {
-      waiting.push(readTexts(store, agent, seqs.slice(from, from + messagesAtOnce)));
-      from += messagesAtOnce;
-    }
-    const page = waiting.shift();
-    if (page) yield await awaitPage(page, waiting);
-  }
-}
-
-/** When a page fails, waits for the others so that their errors are handled too. */
-async function awaitPage<T>(page: Promise<T>, others: Promise<T>[]): Promise<T> {
   try {
-    return await page;
-  } catch (error) {
-    await Promise.allSettled(others);
-    throw error;
+    while (from < seqs.length || waiting.length > 0) {
+      while (from < seqs.length && waiting.length < pagesAhead) {
+        const page = readTexts(store, agent, seqs.slice(from, from + messagesAtOnce));
+        // It may fail before its turn to be awaited, or when the caller wants no more.
+        page.catch(() => undefined);
+        waiting.push(page);
+        from += messagesAtOnce;
+      }
+      const page = waiting.shift();
+      if (page) yield await page;
+    }
+  } finally {
+    await Promise.allSettled(waiting);
   }
 }
 
