@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openVarve, type Session, type Varve } from "../../../index.ts";
+import { holdTimeouts } from "./held-timeouts.test-util.ts";
 import type { MatchRequest } from "./match-protocol.ts";
 import { MatchThread } from "./match-thread.ts";
 
@@ -43,17 +44,6 @@ function watchRequests(before: (op: MatchRequest["op"]) => void): void {
     before(request.op);
     return answer;
   });
-}
-
-/** Deadlines that are over when the test says so. */
-function holdTimeouts(): { expireAll(): void } {
-  const held: AbortController[] = [];
-  vi.spyOn(AbortSignal, "timeout").mockImplementation(() => {
-    const controller = new AbortController();
-    held.push(controller);
-    return controller.signal;
-  });
-  return { expireAll: () => held.forEach((one) => void one.abort()) };
 }
 
 describe("threads that read messages", () => {
