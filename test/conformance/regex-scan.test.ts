@@ -7,7 +7,7 @@ import { openStore } from "../../src/store/index.ts";
 import { scratchDatabase } from "../support/databases.ts";
 import { onEveryEngine } from "../support/engines.ts";
 
-const count = 2_600;
+const count = 5_200;
 /** Without a literal, so that no index excludes a message. */
 const code = "[A-Z]{2}\\d{4}";
 const largeFileTokenThreshold = 300;
@@ -15,12 +15,12 @@ const startTime = Date.UTC(2026, 0, 1);
 const padding = "several plain words in a row ".repeat(120);
 const citations = (found: { matches: { citation: string }[] }) => found.matches.map(({ citation }) => citation);
 
-/** Messages of which every 100th has a code, and every 300th has it in content that is extracted into a file. */
+/** Messages of which every 200th has a code, and every 600th has it in content that is extracted into a file. */
 async function fill(varve: Varve, key: string): Promise<Session> {
   const session = await varve.sessions.resolve({ key });
   const messages = Array.from({ length: count }, (_, index) => {
-    const words = index % 100 === 0 ? `the code is QX${1000 + index / 100}` : `message ${index}`;
-    const content = index % 300 === 0 ? `${padding}\n${words}` : words;
+    const words = index % 200 === 0 ? `the code is QX${1000 + index / 200}` : `message ${index}`;
+    const content = index % 600 === 0 ? `${padding}\n${words}` : words;
     return { id: `m${index}`, role: "user" as const, content, time: startTime + index };
   });
   for (let at = 0; at < count; at += 500) await varve.context.ingest(session, messages.slice(at, at + 500));
@@ -48,7 +48,7 @@ onEveryEngine(
     const prepare = async (varve: Varve) => {
       const session = await fill(varve, "agent:main:regex:direct:long");
       const seqs = await readSeqs(get().database);
-      const ids = Array.from({ length: count / 100 }, (_, index) => `m${index * 100}`).reverse();
+      const ids = Array.from({ length: count / 200 }, (_, index) => `m${index * 200}`).reverse();
       return { session, newestFirst: ids.map((id) => `msg#${seqs.get(id)}`) };
     };
 
@@ -68,15 +68,15 @@ onEveryEngine(
       const { session, newestFirst } = await fillOnce();
       const found = await varve.context.grep({ session, pattern: code, scope: "messages", limit });
       expect(citations(found)).toEqual(newestFirst.slice(0, limit));
-      // Up to the first match after the limit: the newest code is in the 100th message from the end.
-      expect(found.searched.messages).toBe(100 * (limit + 1));
+      // Up to the first match after the limit: the newest code is in the 200th message from the end.
+      expect(found.searched.messages).toBe(200 * (limit + 1));
       expect(found.cut).toMatch(`more matches than the limit of ${limit}`);
     });
 
     test("reports nothing left out when the limit is exactly the number of matches", async () => {
       const { varve } = get();
       const { session, newestFirst } = await fillOnce();
-      const found = await varve.context.grep({ session, pattern: code, scope: "messages", limit: count / 100 });
+      const found = await varve.context.grep({ session, pattern: code, scope: "messages", limit: count / 200 });
       expect(citations(found)).toEqual(newestFirst);
       expect(found.searched.messages).toBe(count);
       expect(found.cut).toBeUndefined();
@@ -124,7 +124,7 @@ onEveryEngine(
       try {
         const session = await fill(varve, "agent:main:regex:direct:sealed");
         const found = await varve.context.grep({ session, pattern: code, scope: "messages" });
-        expect(found.matches).toHaveLength(count / 100);
+        expect(found.matches).toHaveLength(count / 200);
         expect(found.searched.messages).toBe(count);
       } finally {
         await varve.close();

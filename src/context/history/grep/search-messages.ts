@@ -11,7 +11,7 @@ export interface SearchedMessages {
 }
 
 /** Fewer messages than this are read through the store: a new thread needs longer to load the code that decodes them. */
-const threadReadsMin = 1_000;
+const threadReadsMin = 5_000;
 
 /** Searches every message, except those that the index excludes by the needle. */
 export async function* searchMessages(store: Store, hunt: PatternGrep): AsyncGenerator<SearchedMessages> {

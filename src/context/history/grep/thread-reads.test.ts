@@ -19,7 +19,7 @@ beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "varve-thread-reads-"));
   varve = await openVarve({ home, background: false, config: { context: { largeFileTokenThreshold: 1_000_000 } } });
   session = await varve.sessions.resolve({ key: "agent:main:main" });
-  const messages = Array.from({ length: 1_500 }, (_, index) => ({
+  const messages = Array.from({ length: 5_500 }, (_, index) => ({
     id: `m${index}`,
     role: "user" as const,
     content: index === 20 ? "the code is QX2222" : index === 10 ? large : `message ${index}`,
@@ -52,7 +52,7 @@ describe("threads that read messages", () => {
     watchRequests((op) => ops.add(op));
     const found = await search();
     expect(found.matches.map(({ snippet }) => snippet.slice(-6))).toEqual(["QX2222", "QX1111"]);
-    expect(found.searched.messages).toBe(1_500);
+    expect(found.searched.messages).toBe(5_500);
     expect([...ops]).toEqual(expect.arrayContaining(["open", "load", "messages", "texts", "close"]));
   });
 
