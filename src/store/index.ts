@@ -5,7 +5,7 @@ export { dropLease, type Lease, listStaleLeases, takeLease } from "./leases.ts";
 export type { MemorySourceTable, MemoryTable } from "./memory-schema.ts";
 export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
-export { isPostgres, openStore } from "./open.ts";
+export { isPostgres, openEntryReader, openStore } from "./open.ts";
 export type * from "./port.ts";
 export { listDistribution } from "./postgres/distribution.ts";
 export { listRoleGrants } from "./postgres/row-security.ts";

@@ -1,6 +1,6 @@
 import type { Migration } from "./migrate.ts";
 import { migrations as ownMigrations } from "./migrations/index.ts";
-import type { OpenStoreOptions, Store } from "./port.ts";
+import type { EntryFileAddress, EntryFilter, EntryReader, OpenStoreOptions, Store } from "./port.ts";
 import { openSealed } from "./seal/open-sealed.ts";
 
 export function isPostgres(database: string): boolean {
@@ -29,4 +29,10 @@ async function openEngine(options: OpenStoreOptions, migrations: readonly Migrat
   }
   const { openSqlite } = await import("./sqlite/open.ts");
   return openSqlite(options, migrations);
+}
+
+/** Opens the file of a store in the calling thread, for reading entries. See `Store.entryFile`. */
+export async function openEntryReader(address: EntryFileAddress, filter: EntryFilter): Promise<EntryReader> {
+  const { SqliteEntryReader } = await import("./sqlite/entry-reader.ts");
+  return new SqliteEntryReader(address, filter);
 }

@@ -23,6 +23,8 @@ export interface Store {
   readonly sealedWith?: string;
   /** How credentials are taken out of what is stored; absent when they stay. */
   readonly capture?: SecretCapture;
+  /** Entries that other threads can read by themselves; absent on PostgreSQL, and when texts are encrypted. */
+  readonly entryFile?: EntryFile;
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   append(batch: AppendBatch): Promise<AppendResult>;
   /**
@@ -95,6 +97,39 @@ export interface Store {
   size(): Promise<{ bytes: number }>;
   close(): Promise<void>;
 }
+
+/** The file with the entries, for threads that read many of them: no row is copied from thread to thread. */
+export interface EntryFile {
+  /** What a thread needs for `openEntryReader`; it can be sent to the thread. */
+  readonly address: EntryFileAddress;
+  /**
+   * Runs work whose threads open the file. Closing the store aborts the signal and waits for the work, because an open
+   * connection would keep the write-ahead log.
+   */
+  use<T>(work: (closing: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+export interface EntryFileAddress {
+  file: string;
+  busyTimeoutMs: number;
+}
+
+/** Which entries an `EntryReader` returns, and how much of them. */
+export interface EntryFilter {
+  agent: string;
+  kinds: readonly string[];
+  /** A longer payload is returned as null, so that the memory of a read is bounded. */
+  payloadBytesMax: number;
+}
+
+/** Reads entries in the thread that opened it. Each read sees everything that was committed before it. */
+export interface EntryReader {
+  /** The entries with these sequence numbers, in the order of the numbers. */
+  read(seqs: readonly number[]): FiledEntry[];
+  close(): void;
+}
+
+export type FiledEntry = [seq: number, conversation: number, time: number, kind: string, payload: string | null];
 
 /** Vectors that the database compares itself, by cosine. */
 export interface DatabaseVectors {

@@ -158,6 +158,12 @@ export function decodeBody(kind: string, payload: string): EntryBody {
   return parseBody(kind, replaceByHeads(parsePayload({ seq: 0, payload })));
 }
 
+/** Decodes a row without reading files; undefined when some of its content was extracted into files. */
+export function decodeWholeBody(row: Pick<StoredEntry, "seq" | "kind" | "payload">): EntryBody | undefined {
+  const payload = parsePayload(row);
+  return listExtracted(payload).length === 0 ? parseBody(row.kind, payload) : undefined;
+}
+
 function parsePayload(row: Pick<StoredEntry, "seq" | "payload">): JsonObject {
   try {
     return JSON.parse(row.payload) as JsonObject;

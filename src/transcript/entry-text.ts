@@ -1,11 +1,11 @@
-import { type EntryBody, getParts, type JsonValue, type Part } from "../domain/index.ts";
+import type { EntryBody, JsonValue, Part } from "../domain/index.ts";
 
 /** The searchable text of an entry: messages, tool calls and results, summaries and labels. */
 export function getEntryText(body: EntryBody): string {
   switch (body.type) {
     case "message":
     case "custom_message":
-      return getPartsText(body.message.content === "" ? [] : getParts(body.message));
+      return typeof body.message.content === "string" ? body.message.content : getPartsText(body.message.content);
     case "compaction":
     case "branch_summary":
       return body.summary;

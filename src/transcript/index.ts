@@ -54,6 +54,8 @@ export {
   type StoredFile,
   saveModelSummary,
 } from "./large-content/files.ts";
+export { listCandidates, type ScanOptions } from "./message-candidates.ts";
+export { type LoadedMessage, MessageLoader } from "./message-loader.ts";
 export {
   findParentSegment,
   headQuery,

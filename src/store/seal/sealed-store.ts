@@ -45,6 +45,8 @@ export function sealStore(store: Store, sealer: Sealer, key: SealingKey, mode?: 
     capture,
     seal: sealer.seal,
     sealedWith: sealer.keyId,
+    // Other threads have no key.
+    entryFile: undefined,
     transaction: (work, options) => store.transaction((tx) => work(wrapTransaction(tx)), options),
     append: (batch) => store.append(sealBatch(batch, sealer)),
     async readBatch<Queries extends readonly Compilable[]>(queries: Queries) {

@@ -23,6 +23,7 @@ import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
 import { backupInto, Connection } from "./connection.ts";
 import { createKysely, type Execute } from "./dialect.ts";
+import { SharedEntryFile } from "./entry-file.ts";
 import { toSqliteError } from "./errors.ts";
 import { countMemoryWords, indexMemory, matchMemories, removeMemoryText } from "./memory-text.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
@@ -156,9 +157,11 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     throw toSqliteError(error, file);
   }
 
+  const entryFile = new SharedEntryFile({ file, busyTimeoutMs });
   return {
     engine: "sqlite",
     db: readDb,
+    entryFile,
     clock: options.clock,
     random: options.random,
     seal: (text) => text,
@@ -254,6 +257,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     },
     async close() {
       closed = true;
+      await entryFile.close();
       await gate;
       await Promise.all(readers.map((connection) => connection?.close()));
       await writer?.close();

@@ -1,99 +1,24 @@
 import type { Entry } from "../../../domain/index.ts";
 import type { Store } from "../../../store/index.ts";
-import {
-  getEntryText,
-  readEntries,
-  readFileContents,
-  type ScannedMessage,
-  scanMessages,
-} from "../../../transcript/index.ts";
-import type { CompiledGrep, Found, GrepMatch } from "./grep-types.ts";
+import { getEntryText, readEntries, readFileContents } from "../../../transcript/index.ts";
+import type { CompiledGrep, Found, GrepMatch, PatternGrep } from "./grep-types.ts";
 import { placeOfWords, snippetAround } from "./grep-types.ts";
-import type { TextMatch } from "./match-protocol.ts";
+import { searchMessages } from "./search-messages.ts";
 
-/** By a regular expression: reads every message, except those that the index excludes by the needle. */
-export async function grepMessages(store: Store, hunt: CompiledGrep, found: Found): Promise<void> {
-  for await (const { page, places } of matchPages(scanMessages(store, hunt), hunt)) {
-    for (const { index, from, to } of places) {
-      const message = page[index];
-      if (message === undefined) continue;
+/** By a regular expression, in the messages themselves. */
+export async function grepMessages(store: Store, hunt: PatternGrep, found: Found): Promise<void> {
+  for await (const { count, matches } of searchMessages(store, hunt)) {
+    for (const { index, seq, conversation, time, kind, snippet } of matches) {
       if (found.matches.length === hunt.limit) {
         found.searched += index + 1;
         found.more = true;
         return;
       }
-      const { seq, conversation, time, kind, text } = message;
-      const snippet = snippetAround(text, from, to);
-      found.matches.push({
-        kind: "message",
-        citation: `msg#${seq}`,
-        conversation,
-        time,
-        role: kind,
-        snippet,
-        score: 1,
-      });
+      const citation = `msg#${seq}`;
+      found.matches.push({ kind: "message", citation, conversation, time, role: kind, snippet, score: 1 });
     }
-    found.searched += page.length;
+    found.searched += count;
   }
-}
-
-/** Pages are joined up to about this many characters: each round trip to a thread has a cost. */
-const groupCharacters = 500_000;
-
-interface MatchedPage {
-  page: ScannedMessage[];
-  places: TextMatch[];
-}
-
-/** The pages with their matches, in order. While one is matched, the next ones are read and matched too. */
-async function* matchPages(
-  pages: AsyncIterable<ScannedMessage[]>,
-  { matcher, limit, signal }: CompiledGrep,
-): AsyncGenerator<MatchedPage> {
-  const running: Promise<MatchedPage>[] = [];
-  const match = async (page: ScannedMessage[]): Promise<MatchedPage> => {
-    const texts = page.map(({ text }) => text);
-    return { page, places: await matcher.findTexts(texts, limit + 1) };
-  };
-  try {
-    for await (const page of joinPages(pages)) {
-      signal?.throwIfAborted();
-      const matched = match(page);
-      // It may fail before its turn to be awaited.
-      matched.catch(() => undefined);
-      running.push(matched);
-      if (running.length > matcher.parallel) yield await takeFirst(running);
-    }
-    while (running.length > 0) yield await takeFirst(running);
-  } finally {
-    // The search ends early: at its limit, or with an error. What still runs fails with the same error.
-    await Promise.allSettled(running);
-  }
-}
-
-async function takeFirst<T>(running: Promise<T>[]): Promise<T> {
-  const [first] = running;
-  const value = await (first as Promise<T>);
-  running.shift();
-  return value;
-}
-
-/** The first page alone, because it often fills the limit; then larger and larger groups. */
-async function* joinPages(pages: AsyncIterable<ScannedMessage[]>): AsyncGenerator<ScannedMessage[]> {
-  let group: ScannedMessage[] = [];
-  let characters = 0;
-  let enough = 0;
-  for await (const page of pages) {
-    group = group.length === 0 ? page : [...group, ...page];
-    characters += page.reduce((sum, { text }) => sum + text.length, 0);
-    if (characters < enough) continue;
-    yield group;
-    enough = Math.min(groupCharacters, 2 * characters);
-    group = [];
-    characters = 0;
-  }
-  if (group.length > 0) yield group;
 }
 
 /** Of words in more messages than an engine ranks at once, this many of the newest are ordered. */

@@ -1,5 +1,5 @@
 import type { Visibility } from "../../../authorization/index.ts";
-import type { Matcher } from "./matcher.ts";
+import type { Matcher, PatternMatcher } from "./matcher.ts";
 
 export type GrepMode = "regex" | "full_text";
 export type GrepScope = "messages" | "summaries" | "files" | "both";
@@ -46,6 +46,11 @@ export interface GrepResult {
 export interface CompiledGrep extends GrepOptions {
   words: string[];
   matcher: Matcher;
+}
+
+/** A request for a regular expression. */
+export interface PatternGrep extends CompiledGrep {
+  matcher: PatternMatcher;
   needle?: string;
 }
 

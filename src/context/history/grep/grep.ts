@@ -2,7 +2,17 @@ import { VarveError } from "../../../domain/index.ts";
 import { queryWords, type Store } from "../../../store/index.ts";
 import { findLines, findTexts } from "./find-places.ts";
 import { grepFiles, grepMessages, grepSummaries, matchMessages } from "./grep-sources.ts";
-import type { CompiledGrep, Found, GrepMatch, GrepOptions, GrepResult, GrepScope, GrepSort } from "./grep-types.ts";
+import type {
+  CompiledGrep,
+  Found,
+  GrepMatch,
+  GrepOptions,
+  GrepResult,
+  GrepScope,
+  GrepSort,
+  PatternGrep,
+} from "./grep-types.ts";
+import type { EntrySource } from "./match-protocol.ts";
 import type { Matcher } from "./matcher.ts";
 import { findPatternNeedle } from "./pattern-needle.ts";
 import type { PatternSearches } from "./pattern-searches.ts";
@@ -59,12 +69,20 @@ async function findPatternIn(
   options: GrepOptions,
   { messages, summaries, files }: AllFound,
 ): Promise<void> {
-  const needle = findPatternNeedle(options.pattern);
-  await searches.run(options.pattern, options, async (matcher) => {
-    const hunt: CompiledGrep = { ...options, words: [], matcher, needle };
-    if (wants(options, "messages")) await grepMessages(store, hunt, messages);
-    if (wants(options, "summaries")) await grepSummaries(store, hunt, summaries);
-    if (wants(options, "files")) await grepFiles(store, hunt, files);
+  const { pattern, agent, caller } = options;
+  const needle = findPatternNeedle(pattern);
+  const { entryFile } = store;
+  const run = (signal: AbortSignal | undefined, source?: EntrySource): Promise<void> =>
+    searches.run(pattern, { caller, signal, source }, async (matcher) => {
+      const hunt: PatternGrep = { ...options, signal, words: [], matcher, needle };
+      if (wants(options, "messages")) await grepMessages(store, hunt, messages);
+      if (wants(options, "summaries")) await grepSummaries(store, hunt, summaries);
+      if (wants(options, "files")) await grepFiles(store, hunt, files);
+    });
+  if (!entryFile) return run(options.signal);
+  await entryFile.use((closing) => {
+    const signal = options.signal ? AbortSignal.any([options.signal, closing]) : closing;
+    return run(signal, { address: entryFile.address, agent });
   });
 }
 

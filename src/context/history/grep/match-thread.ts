@@ -36,10 +36,13 @@ export class MatchThread {
     });
   }
 
-  /** Ends the thread, in the middle of a match if need be; the running call is rejected with the error. */
-  end(error: Error): void {
+  /**
+   * Ends the thread, in the middle of a match if need be; the running call is rejected with the error at once. The thread
+   * is gone, with the files it had open, when the promise resolves.
+   */
+  async end(error: Error): Promise<void> {
     this.#end(error);
-    this.#worker.terminate().catch(() => undefined);
+    await this.#worker.terminate();
   }
 
   #settle(reply: MatchReply): void {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { holdTimeouts } from "./held-timeouts.test-util.ts";
 import { PatternSearches } from "./pattern-searches.ts";
 import { SearchTimeout } from "./thread-matcher.ts";
 
@@ -6,17 +7,6 @@ import { SearchTimeout } from "./thread-matcher.ts";
 const slow = "(?i)(a|b|c|d|e)*(.{0,500}x){2}$";
 const long = "abcde fgh ".repeat(240_000);
 const settings = { timeoutMs: 600_000, running: 2, runningPerCaller: 1, waitingPerCaller: 10 };
-
-/** Deadlines that are over when the test says so. */
-function holdTimeouts(): { expire(): void } {
-  const held: AbortController[] = [];
-  vi.spyOn(AbortSignal, "timeout").mockImplementation(() => {
-    const controller = new AbortController();
-    held.push(controller);
-    return controller.signal;
-  });
-  return { expire: () => held.at(-1)?.abort() };
-}
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -52,7 +42,7 @@ describe("a search by a pattern", () => {
     const searches = new PatternSearches(settings);
     const running = searches.run(slow, { caller: "a" }, (matcher) => {
       const found = matcher.findTexts([long], 1);
-      setImmediate(() => deadline.expire());
+      setImmediate(() => deadline.expireLast());
       return found;
     });
     await expect(running).rejects.toBeInstanceOf(SearchTimeout);
@@ -92,7 +82,7 @@ describe("a search by a pattern", () => {
     let running: Promise<unknown>[] = [];
     const all = searches.run(slow, { caller: "a" }, async (matcher) => {
       running = [long, long, long].map((text) => matcher.findTexts([text], 1));
-      setImmediate(() => deadline.expire());
+      setImmediate(() => deadline.expireLast());
       return Promise.all(running);
     });
     await expect(all).rejects.toBeInstanceOf(SearchTimeout);

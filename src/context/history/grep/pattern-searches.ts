@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
 import { FairQueue, VarveError } from "../../../domain/index.ts";
+import type { EntrySource } from "./match-protocol.ts";
 import { MatchThread } from "./match-thread.ts";
-import type { Matcher } from "./matcher.ts";
+import type { PatternMatcher } from "./matcher.ts";
 import { ThreadMatcher } from "./thread-matcher.ts";
 
 export interface PatternSearchSettings {
@@ -12,6 +13,13 @@ export interface PatternSearchSettings {
   threads?: number;
   runningPerCaller: number;
   waitingPerCaller: number;
+}
+
+export interface PatternSearchOptions {
+  caller: string;
+  signal?: AbortSignal;
+  /** The entries that threads read by themselves; absent where only the store can. */
+  source?: EntrySource;
 }
 
 /** A thread without work is ended after this time. */
@@ -37,12 +45,12 @@ export class PatternSearches {
   /** Compiles the pattern and runs a search with it, when it is the caller's turn. */
   run<T>(
     pattern: string,
-    { caller, signal }: { caller: string; signal?: AbortSignal },
-    search: (matcher: Matcher) => Promise<T>,
+    { caller, signal, source }: PatternSearchOptions,
+    search: (matcher: PatternMatcher) => Promise<T>,
   ): Promise<T> {
     return this.#queue.run(caller, signal, async () => {
       const { timeoutMs } = this.#settings;
-      const options = { pattern, timeoutMs, signal, parallel: this.#threads };
+      const options = { pattern, timeoutMs, signal, source, parallel: this.#threads };
       const matcher = new ThreadMatcher(options, (isFirst) =>
         isFirst || this.#used < this.#threads ? this.#takeThread() : undefined,
       );
@@ -69,7 +77,7 @@ export class PatternSearches {
     if (thread.isEnded) return;
     const timer = setTimeout(() => {
       this.#idle.splice(this.#idle.indexOf(entry), 1);
-      thread.end(new VarveError("ABORTED", "The thread had no work."));
+      void thread.end(new VarveError("ABORTED", "The thread had no work."));
     }, idleMs);
     timer.unref();
     const entry = { thread, timer };

@@ -1,7 +1,15 @@
 import { VarveError } from "../../../domain/index.ts";
-import type { LineMatch, MatchAnswer, MatchRequest, TextMatch } from "./match-protocol.ts";
+import type {
+  EntrySource,
+  LineMatch,
+  LoadReport,
+  MatchAnswer,
+  MatchRequest,
+  MessageMatch,
+  TextMatch,
+} from "./match-protocol.ts";
 import type { MatchThread } from "./match-thread.ts";
-import type { Matcher } from "./matcher.ts";
+import type { FoundMessages, PatternMatcher } from "./matcher.ts";
 
 /** Thrown when the texts of a search were matched for too long. */
 export class SearchTimeout extends VarveError {
@@ -12,23 +20,29 @@ export class SearchTimeout extends VarveError {
   }
 }
 
-/** Texts are sent to a thread in pieces of about this many characters. */
+/** Texts are sent to a thread, and loaded by it, in pieces of about this many characters. */
 const batchCharacters = 2_000_000;
 
 export interface ThreadMatcherOptions {
   pattern: string;
   timeoutMs: number;
   parallel: number;
+  /** The entries that the threads read by themselves; absent where only the store can. */
+  source?: EntrySource;
+  /** Its reason is the error of the search if it is one of Varve's. */
   signal?: AbortSignal;
 }
 
 /** Matches the texts of one search in one or more threads, each with one text batch at a time. */
-export class ThreadMatcher implements Matcher {
+export class ThreadMatcher implements PatternMatcher {
   readonly parallel: number;
+  readonly canRead: boolean;
   readonly #options: ThreadMatcherOptions;
   readonly #takeThread: (isFirst: boolean) => MatchThread | undefined;
   readonly #threads: MatchThread[] = [];
   readonly #free: MatchThread[] = [];
+  /** The threads that have the file of the entries open. */
+  readonly #opened = new Set<MatchThread>();
   readonly #waiting: ((thread: MatchThread) => void)[] = [];
   readonly #calls = new Set<Promise<unknown>>();
   /** The time in which at least one thread matched, without the current one. */
@@ -41,6 +55,7 @@ export class ThreadMatcher implements Matcher {
     this.#options = options;
     this.#takeThread = takeThread;
     this.parallel = options.parallel;
+    this.canRead = options.source !== undefined;
   }
 
   /** Compiles the pattern, or throws why it cannot be used. */
@@ -48,9 +63,10 @@ export class ThreadMatcher implements Matcher {
     this.#release(await this.#acquire());
   }
 
-  /** Waits for the calls that still run. Returns the threads. */
+  /** Waits for the calls that still run, and until no thread has the file open. Returns the threads. */
   async finish(): Promise<MatchThread[]> {
     while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
+    await Promise.all([...this.#opened].map(closeFile));
     return this.#threads;
   }
 
@@ -69,10 +85,41 @@ export class ThreadMatcher implements Matcher {
     return (await this.#match({ op: "lines", text, max })) as LineMatch[];
   }
 
-  async #match(request: MatchRequest): Promise<MatchAnswer> {
+  findMessages(seqs: readonly number[], max: number, isWanted: () => boolean): Promise<FoundMessages> {
+    return this.#useThread(async (thread) => {
+      await this.#openFile(thread);
+      const found: FoundMessages = { count: 0, matches: [], unread: [] };
+      for (let from = 0; from < seqs.length && found.matches.length < max && isWanted(); ) {
+        const rest = from === 0 ? seqs : seqs.slice(from);
+        const load: MatchRequest = { op: "load", seqs: rest, charactersMax: batchCharacters };
+        const { read, count, unread } = (await this.#call(thread, load)) as LoadReport;
+        const match: MatchRequest = { op: "messages", max: max - found.matches.length };
+        const matches = (await this.#callTimed(thread, match)) as MessageMatch[];
+        for (const one of matches) found.matches.push({ ...one, index: one.index + found.count });
+        for (const one of unread) found.unread.push({ ...one, index: one.index + found.count });
+        found.count += count;
+        from += read;
+      }
+      return found;
+    });
+  }
+
+  async #openFile(thread: MatchThread): Promise<void> {
+    const { source } = this.#options;
+    if (source === undefined) throw new VarveError("INTERNAL", "The threads of this search cannot read entries.");
+    if (this.#opened.has(thread)) return;
+    this.#opened.add(thread);
+    await this.#call(thread, { op: "open", source });
+  }
+
+  #match(request: MatchRequest): Promise<MatchAnswer> {
+    return this.#useThread((thread) => this.#callTimed(thread, request));
+  }
+
+  async #useThread<T>(work: (thread: MatchThread) => Promise<T>): Promise<T> {
     const call = this.#acquire().then(async (thread) => {
       try {
-        return await this.#call(thread, request);
+        return await work(thread);
       } finally {
         this.#release(thread);
       }
@@ -93,7 +140,7 @@ export class ThreadMatcher implements Matcher {
     this.#threads.push(thread);
     // Loading the thread is not part of the time of a search.
     await thread.call({ op: "start" });
-    await this.#call(thread, { op: "compile", pattern: this.#options.pattern });
+    await this.#callTimed(thread, { op: "compile", pattern: this.#options.pattern });
     return thread;
   }
 
@@ -104,30 +151,52 @@ export class ThreadMatcher implements Matcher {
     else this.#free.push(thread);
   }
 
-  /** Ends the threads when the time of the search is used up, or when its caller aborts it. */
-  async #call(thread: MatchThread, request: MatchRequest): Promise<MatchAnswer> {
-    const { signal, timeoutMs } = this.#options;
-    signal?.throwIfAborted();
+  /** Ends the threads when the time of the search is used up. */
+  async #callTimed(thread: MatchThread, request: MatchRequest): Promise<MatchAnswer> {
+    const { timeoutMs } = this.#options;
     if (this.#running === 0) this.#runningSince = performance.now();
     this.#running += 1;
     const usedMs = this.#usedMs + performance.now() - this.#runningSince;
     const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs - usedMs)));
     const onTimeout = (): void => this.#end(new SearchTimeout(timeoutMs));
-    const onAbort = (): void => this.#end(new VarveError("ABORTED", "The search was cancelled."));
     timeout.addEventListener("abort", onTimeout, { once: true });
-    signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      return await thread.call(request);
+      return await this.#call(thread, request);
     } finally {
       this.#running -= 1;
       if (this.#running === 0) this.#usedMs += performance.now() - this.#runningSince;
       timeout.removeEventListener("abort", onTimeout);
+    }
+  }
+
+  /** Ends the threads when the caller aborts the search. */
+  async #call(thread: MatchThread, request: MatchRequest): Promise<MatchAnswer> {
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    const onAbort = (): void => this.#end(toAbortError(signal?.reason));
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await thread.call(request);
+    } finally {
       signal?.removeEventListener("abort", onAbort);
     }
   }
 
   #end(error: Error): void {
-    for (const thread of this.#threads) thread.end(error);
+    for (const thread of this.#threads) void thread.end(error);
+  }
+}
+
+function toAbortError(reason: unknown): VarveError {
+  return reason instanceof VarveError ? reason : new VarveError("ABORTED", "The search was cancelled.");
+}
+
+/** A thread that does not close its file is ended, which closes it. */
+async function closeFile(thread: MatchThread): Promise<void> {
+  try {
+    await thread.call({ op: "close" });
+  } catch (error) {
+    await thread.end(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
