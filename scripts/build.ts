@@ -28,6 +28,8 @@ execFileSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p",
  */
 const settingsChunk =
   /dist[\\/]config[\\/]|node_modules[\\/]yaml[\\/]|node_modules[\\/]zod[\\/](?!.*(?:locales[\\/](?!en)|index\.js|external\.js))/;
+/** The words of languages: their patterns cannot be written in ASCII, which would cost a second byte for the whole engine. */
+const languagesChunk = /dist[\\/]memory[\\/]language[\\/]/;
 const bundle = await rolldown({
   cwd: root,
   input: {
@@ -64,9 +66,18 @@ const bundle = await rolldown({
 await bundle.write({
   dir: `${root}/dist/program`,
   format: "esm",
+  // The engine keeps the text of loaded files: a byte per character when it is ASCII, otherwise two.
+  charset: "ascii",
+  comments: { jsdoc: false },
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "settings", test: settingsChunk }] },
+  codeSplitting: {
+    includeDependenciesRecursively: false,
+    groups: [
+      { name: "settings", test: settingsChunk },
+      { name: "languages", test: languagesChunk },
+    ],
+  },
 });
 await bundle.close();
 execFileSync(process.execPath, [`${root}/console/build.ts`], { cwd: root, stdio: "inherit" });
