@@ -27,7 +27,7 @@ export function followIdleMemory(release: () => void = releaseMemory): IdleMemor
   };
 }
 
-/** Takes about 50 ms. Does nothing without `--expose-gc`, which `bin/varve.js` sets for a gateway. */
+/** Takes 50 to 100 ms. Does nothing without `--expose-gc`, which `bin/varve.js` sets for a gateway. */
 function releaseMemory(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }

@@ -12,8 +12,8 @@ export interface LazyListener {
 export type LoadListener = () => Promise<RequestListener>;
 
 /**
- * Loads the app with the first request: its routes, their schemas and the classes of `fetch` take 40 MB, which a gateway
- * that has only jobs to do does not need.
+ * Loads the app with the first request: its routes, their schemas and the classes of `fetch` take much memory, which a
+ * gateway that has only jobs to do does not need.
  */
 export function createLazyListener(load: LoadListener, log: (record: GatewayLogRecord) => void): LazyListener {
   let loaded: RequestListener | undefined;

@@ -54,7 +54,7 @@ export type Slot = Attribute | PersonSlot | "favourite";
 
 export type SentencePattern = Pick<RegExp, "exec">;
 
-/** A pattern that is compiled when it is first used. Compiling those of all languages would be a tenth of a command's start. */
+/** A pattern that is compiled when it is first used. Compiling those of all languages would delay every command. */
 export function delayPattern(source: string, flags: string): SentencePattern {
   let compiled: RegExp | undefined;
   return {
