@@ -14,6 +14,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * with 16 MB it does the same work in 100 MB less. Node takes this limit only when it starts.
  */
 const youngLimit = "--max-semi-space-size=16";
+/** Lets the gateway return memory to the system when it is idle; see src/cli/idle-memory.ts. */
+const collector = "--expose-gc";
 const isUnlimitedGateway =
   process.argv[2] === "start" &&
   process.execve !== undefined &&
@@ -24,7 +26,7 @@ if (recent && isUnlimitedGateway) {
   // Replaces this process: same id, same files, no second process.
   process.execve(
     process.execPath,
-    [process.execPath, youngLimit, ...process.execArgv, ...process.argv.slice(1)],
+    [process.execPath, youngLimit, collector, ...process.execArgv, ...process.argv.slice(1)],
     process.env,
   );
 }

@@ -25,9 +25,12 @@ execFileSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p",
 /**
  * What reads the settings: their room, YAML, and zod without its translations, which only the gateway needs. Left to
  * itself, the bundler parts zod from the settings and leaves its own helpers with them, so that each waits for the other.
+ * The time zone is for everything that prints a time.
  */
 const settingsChunk =
-  /dist[\\/]config[\\/]|node_modules[\\/]yaml[\\/]|node_modules[\\/]zod[\\/](?!.*(?:locales[\\/](?!en)|index\.js|external\.js))/;
+  /dist[\\/]config[\\/](?!local-time-zone)|node_modules[\\/]yaml[\\/]|node_modules[\\/]zod[\\/](?!.*(?:locales[\\/](?!en)|index\.js|external\.js))/;
+/** The words of languages: their patterns cannot be written in ASCII, which would cost a second byte for the whole engine. */
+const languagesChunk = /dist[\\/]memory[\\/]language[\\/]/;
 const bundle = await rolldown({
   cwd: root,
   input: {
@@ -64,9 +67,18 @@ const bundle = await rolldown({
 await bundle.write({
   dir: `${root}/dist/program`,
   format: "esm",
+  // The engine keeps the text of loaded files: a byte per character when it is ASCII, otherwise two.
+  charset: "ascii",
+  comments: { jsdoc: false },
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "settings", test: settingsChunk }] },
+  codeSplitting: {
+    includeDependenciesRecursively: false,
+    groups: [
+      { name: "settings", test: settingsChunk },
+      { name: "languages", test: languagesChunk },
+    ],
+  },
 });
 await bundle.close();
 execFileSync(process.execPath, [`${root}/console/build.ts`], { cwd: root, stdio: "inherit" });

@@ -1,3 +1,4 @@
+import { findLocalTimeZone } from "../config/index.ts";
 import { escapeJson, formatStamp, showControls, toVarveError } from "../domain/index.ts";
 
 /** Prints a command's output. With `--json`, standard output holds one JSON document and messages go to standard error. */
@@ -76,10 +77,11 @@ export function bytes(count: number): string {
 }
 
 export function number(count: number): string {
-  return count.toLocaleString("en-US");
+  // Like `toLocaleString("en-US")`, whose data takes longer to load than a command that prints a count.
+  return Number.isInteger(count) ? String(count).replace(/\B(?=(?:\d{3})+$)/g, ",") : count.toLocaleString("en-US");
 }
 
 /** A time with its zone, that of the machine unless another one is named. */
-export function when(time: number, timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+export function when(time: number, timeZone = findLocalTimeZone()): string {
   return formatStamp(time, timeZone);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ConfigFault, ConfigSource } from "./faults.ts";
-import { configSchema } from "./schema.ts";
+import { configSchema, parseOnce } from "./schema.ts";
 import { findContainingSetting, findNearestName, findSchema, settings, unwrap } from "./settings.ts";
 
 const shownMax = 80;
@@ -10,7 +10,7 @@ export function explainFaults(
   values: unknown,
   findSource: (path: readonly PropertyKey[]) => ConfigSource,
 ): ConfigFault[] {
-  const { error } = configSchema.safeParse(values);
+  const { error } = configSchema.safeParse(values, parseOnce);
   return (error?.issues ?? []).flatMap((issue) => {
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((name) => {

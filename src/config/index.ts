@@ -15,6 +15,7 @@ export {
   loadConfig,
   resolveHome,
 } from "./load.ts";
+export { findLocalTimeZone } from "./local-time-zone.ts";
 export type { Config, ConfigInput } from "./schema.ts";
 export { findSetting, type Setting, settings } from "./settings.ts";
 export { writeAtomically } from "./write-atomically.ts";

@@ -6,7 +6,7 @@ import { type ConfigFault, type ConfigSource, configError, printFault, printSour
 import { parseFileLayer, readConfigFile } from "./file-layer.ts";
 import { type ConfigLayer, createOptionLayer, setValue } from "./layer.ts";
 import { applyMoves } from "./moved-settings.ts";
-import { type Config, type ConfigInput, configSchema } from "./schema.ts";
+import { type Config, type ConfigInput, configSchema, parseOnce } from "./schema.ts";
 import { settings } from "./settings.ts";
 
 export interface LoadOptions {
@@ -42,7 +42,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     sources.set(key, layer?.findSource(path) ?? { kind: "default" });
     if (layer !== undefined) setValue(values, path, getValue(layer.values, path));
   }
-  const config = configSchema.parse(values);
+  const config = configSchema.parse(values, parseOnce);
   const database = resolveDatabase(config.database, home, sources.get("database")?.kind);
   const search = resolveFolders(config.search, home);
   const resolved = { ...config, database, search };

@@ -39,6 +39,9 @@ export const configSchema = z.strictObject({
   advanced: advancedSection.prefault({}),
 });
 
+/** Settings are parsed once in a process: generating code for them first, as zod does, takes longer than it saves. */
+export const parseOnce = { jitless: true } as const;
+
 export type Config = z.output<typeof configSchema>;
 /** The input form, with everything optional. */
 export type ConfigInput = z.input<typeof configSchema>;

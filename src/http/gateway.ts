@@ -1,20 +1,20 @@
-import { getRequestListener } from "@hono/node-server";
 import { allRights } from "../authorization/index.ts";
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../domain/index.ts";
 import type { Varve } from "../index.ts";
 import { type GatewayAddress, isLoopback } from "./addresses.ts";
-import { createApp } from "./app.ts";
 import { createBodyReader } from "./body-reader.ts";
 import type { GatewayContext, GatewayLogRecord } from "./context.ts";
 import { defaultDeadlines, type GatewayDeadlines } from "./deadlines.ts";
 import { createEventBus } from "./events.ts";
 import { removeGatewayFile, writeGatewayFile } from "./gateway-file.ts";
+import { proofSecretPath } from "./gateway-proof.ts";
 import { type Listeners, openListeners } from "./listeners.ts";
 import { openLoginFile } from "./login-file.ts";
 import { createLogins } from "./logins.ts";
 import { createMetrics } from "./metrics.ts";
 import { createObservations } from "./observations.ts";
 import { createRateLimiter } from "./rate-limit.ts";
+import { createLazyListener, loadAppListener } from "./request-listener.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { createTokenRegistry } from "./token-registry.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
@@ -107,12 +107,9 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     const { reply: _, ...data } = { reply: undefined, ...event.data };
     gateway.log({ event: event.type, key: event.key, ...data });
   });
-  const app = createApp(gateway);
-  const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
-    errorHandler: answerUnreadable,
-    // The server drops bodies that are not read; see server.ts.
-    autoCleanupIncoming: false,
-  });
+  // Clients read it before their first request.
+  readOrCreateToken(proofSecretPath(varve.settings.home), random);
+  const { listener, settle } = createLazyListener(loadAppListener(gateway), log);
   const listeners = await openListeners({
     ...{ listener, settings, home: varve.settings.home, host: bindHost, port, random, log },
     tlsCheckMs: gateway.deadlines.tlsCheckMs,
@@ -139,6 +136,7 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
         unsubscribe();
         gateway.bus.close();
         gateway.metrics.close();
+        await settle();
         gateway.closers.push(gateway.tokens.close);
         await Promise.all([listeners.close(gateway.deadlines.drainMs), ...gateway.closers.map((close) => close())]);
       })();
@@ -187,13 +185,4 @@ async function refusePublicAddress(listeners: Listeners, tokenFile: string | und
   if (tokenFile === undefined || isLoopback(address)) return;
   await listeners.close(0);
   throw createPublicBindError(address);
-}
-
-/** Answers what is not a valid request: a missing or malformed Host header or target. */
-function answerUnreadable(error: unknown): Response {
-  const fault = new VarveError("BAD_REQUEST", "The request's URL or Host header is malformed.", {
-    remedy: "Send a valid URL and the Host header of this gateway.",
-    cause: error,
-  });
-  return Response.json(fault.toJSON(), { status: fault.httpStatus, headers: { Connection: "close" } });
 }

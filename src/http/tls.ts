@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { createSecureContext } from "node:tls";
 import { VarveError } from "../domain/index.ts";
 
 /** A certificate with its chain, and its private key, both as PEM. */
@@ -30,7 +29,8 @@ export function readTlsFiles({ certFile, keyFile }: TlsFiles): TlsPair {
   const pair = { cert: readPem(certFile, "gateway.tls.cert"), key: readPem(keyFile, "gateway.tls.key") };
   refuseReadableKey(keyFile);
   try {
-    createSecureContext(pair);
+    // Loaded on demand: most gateways have no certificate.
+    process.getBuiltinModule("node:tls").createSecureContext(pair);
   } catch (error) {
     throw new VarveError(
       "BAD_CONFIG",

@@ -1,5 +1,4 @@
 import { resolve, sep } from "node:path";
-import { watch } from "chokidar";
 import type { Config } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
 import { findOpenclawHome, type ImportReport } from "../transcript/index.ts";
@@ -23,6 +22,7 @@ export async function watchTranscripts(
   request: WatchRequest,
 ): Promise<void> {
   const { signal, onReady, onImport, onError, ...rest } = request;
+  const { watch } = await import("chokidar");
   if (signal.aborted) return;
   const watcher = watch(paths, {
     ignoreInitial: true,

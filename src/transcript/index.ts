@@ -19,7 +19,8 @@ export { listPlaceholders } from "./capture-secrets.ts";
 export { checkLog, type Finding, fixCounters } from "./check-log.ts";
 export { type ContentForm, decodeBody, indexWordsForRows } from "./codec.ts";
 export { getEntryText, getPartsText } from "./entry-text.ts";
-export { type ExportFormat, exportConversation, exportFormats } from "./export/export-conversation.ts";
+export { exportConversation } from "./export/export-conversation.ts";
+export { type ExportFormat, exportFormats } from "./export/export-formats.ts";
 export type { HygieneChange, HygieneProvider, HygieneRule } from "./hygiene/changes.ts";
 export { type CleanedMessages, type CleanOptions, cleanForProvider } from "./hygiene/clean.ts";
 export {

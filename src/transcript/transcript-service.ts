@@ -22,7 +22,8 @@ import {
 } from "./branch.ts";
 import type { ContentForm } from "./codec.ts";
 import { changeStates, listStates, readStates, type StateChange } from "./conversation-state.ts";
-import { type ExportFormat, exportConversation } from "./export/export-conversation.ts";
+import { exportConversation } from "./export/export-conversation.ts";
+import type { ExportFormat } from "./export/export-formats.ts";
 import { findTime } from "./find-time.ts";
 import { describeFileHandler, describeFileKind } from "./large-content/describe-file.ts";
 import { isInherited, readActivePath, readBranchPath } from "./path.ts";

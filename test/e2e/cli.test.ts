@@ -189,6 +189,8 @@ describe("what goes wrong is said with a remedy and the right exit code", () => 
     const { default: Database } = await import("better-sqlite3");
     const db = new Database(join(home, "varve.db"));
     db.exec("update meta set value = '99' where name = 'schema_version'");
+    // Without it, no older program may use the database.
+    db.exec("delete from meta where name = 'schema_compatible'");
     db.close();
     expectError(await varve(["status"]), 4, "version 99");
   });

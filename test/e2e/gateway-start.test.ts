@@ -55,6 +55,14 @@ it("guards a loopback address with a token file that only its owner may read, an
   await expect(startGateway(varve, { port: 0 })).rejects.toMatchObject({ code: "BAD_FILE" });
 });
 
+it("has the secret by which clients recognise it before its first request", async () => {
+  const varve = await engine();
+  const gateway = await startGateway(varve, { port: 0 });
+  const file = join(varve.settings.home, "gateway-secret");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await gateway.close();
+});
+
 it("does not listen where others can reach it without tokens", async () => {
   const varve = await engine();
   for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.com", "", "127.0.0.1.example"]) {

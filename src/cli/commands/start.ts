@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { startGateway } from "../../http/index.ts";
+import { type GatewayLogRecord, startGateway } from "../../http/index.ts";
 import type { Varve } from "../../index.ts";
 import { type CommonOptions, withVarve } from "../context.ts";
+import { followIdleMemory } from "../idle-memory.ts";
 import { openLog } from "../log.ts";
 
 export interface StartFlags extends CommonOptions {
@@ -14,7 +15,12 @@ export interface StartFlags extends CommonOptions {
 export async function startCommand(flags: StartFlags): Promise<void> {
   await withVarve(flags, async (varve, output) => {
     const log = openLog(varve.settings);
-    const gateway = await startGateway(varve, { host: flags.host, port: flags.port, log: log.write });
+    const memory = followIdleMemory();
+    const note = (record: GatewayLogRecord): void => {
+      memory.touch();
+      log.write(record);
+    };
+    const gateway = await startGateway(varve, { host: flags.host, port: flags.port, log: note });
     varve.jobs.start();
     varve.search.follow((error) => log.write({ event: "embedding failed", error: String(error) }));
     varve.memory.followMirror((error) => log.write({ event: "mirror failed", error: String(error) }));
@@ -37,6 +43,7 @@ export async function startCommand(flags: StartFlags): Promise<void> {
     await waitForStop();
     process.stderr.write("\nStopping…\n");
     stopRetention();
+    memory.stop();
     await gateway.close();
     await log.close();
   });

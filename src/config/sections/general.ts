@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { findLocalTimeZone } from "../local-time-zone.ts";
 import { maskDatabase, secrets } from "../secrets.ts";
 
 /** Settings outside any section. */
@@ -26,7 +27,7 @@ export const generalSettings = {
   timezone: z
     .string()
     .refine(isTimezone, "must be the name of a time zone, such as Europe/Berlin or UTC")
-    .default(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
+    .default(() => findLocalTimeZone())
     .describe("The time zone of daily resets and of times shown to people. Default: the time zone of the machine."),
   redact: z
     .strictObject({
@@ -47,6 +48,7 @@ export const generalSettings = {
 };
 
 function isTimezone(name: string): boolean {
+  if (name === "UTC") return true;
   try {
     return Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
   } catch {

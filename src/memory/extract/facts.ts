@@ -34,7 +34,7 @@ const aside = /[,;]|\s(?:but|because|since|so|which|when|while|'?cause|instead|w
 const key = (kind: string, about: string | undefined) => `${kind}:${normaliseKey((about ?? "").split(aside)[0] ?? "")}`;
 
 const is = `(?:is now|are now|is|are|was changed to|(?:has |have )?changed to|(?:has |have )?moved to|=)`;
-const tail = String.raw`(?<value>\S.*?)[.!。！]?$`;
+const tail = "(?<value>\\S.*?)[.!。！]?$";
 const english = (form: string) =>
   new RegExp(`^(?:(?:well|so|ok|okay|actually|by the way|btw|oh|and|but|also|fyi|correction)[,:]? )*${form}`, "iu");
 

@@ -1,9 +1,9 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead = "^(?:(?:对了|那个|更正|其实|顺便说一下|从现在起|从今天起)[，,：: ]?)*";
 const time = "(?:现在|目前|如今|已经|最近|刚刚|刚|上个月|上周|去年|今年|终于|都|就)*";
 const who = "(?<who>我们|我|他|她|我的?[\\p{Script=Han}]{1,4}|[\\p{Script=Han}]{2,4}|[A-Za-z]+)";
-const form = (rest: string) => new RegExp(`${lead}${time}${rest}了?[。！.!]*$`, "u");
+const form = (rest: string) => delayPattern(`${lead}${time}${rest}了?[。！.!]*$`, "u");
 
 export const chinese: Lexicon = {
   code: "zh",

@@ -1,11 +1,11 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead =
   "^(?:(?:well|so|ok|okay|oh|and|but|fyi|hey|correction|update|actually|today|now|recently|meanwhile)[,:]? )*";
 const who = String.raw`(?<who>i|we|he|she|they|(?:my|our|his|her|their|the) (?:[\p{L}'-]+ ){0,2}[\p{L}'-]+|[\p{Lu}][\p{L}'-]+(?: [\p{Lu}][\p{L}'-]+)?)`;
 const person = who.replace("|their|the)", "|their)");
 const soon = "(?: now| currently| just| recently| finally| both)*";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!]*$`, "iu");
 
 export const english: Lexicon = {
   code: "en",

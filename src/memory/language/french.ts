@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead =
   "^(?:(?:alors|et|mais|au fait|correction|en fait|désormais|maintenant|depuis peu|aujourd'hui|dorénavant|à présent)[,:]? )*";
 const who = String.raw`(?<who>je|j['’]|nous|on|il|elle|(?:mon|ma|mes|notre|son|sa|le|la|l['’]) ?(?:[\p{L}'’-]+ ){0,2}[\p{L}'’-]+|[\p{Lu}][\p{L}-]+(?: [\p{Lu}][\p{L}-]+)?)`;
 const soon = "(?: maintenant| désormais| actuellement| aujourd'hui| à présent| dorénavant| récemment| tous les deux)*";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!]*$`, "iu");
 
 export const french: Lexicon = {
   code: "fr",

@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead =
   "^(?:(?:also|und|aber|übrigens|korrektur|update|tatsächlich|inzwischen|mittlerweile|jetzt|nun|ab sofort|seit kurzem|seit gestern|seit heute)[,:]? )*";
 const who = String.raw`(?<who>ich|wir|er|sie|(?:mein|meine|unser|unsere|sein|seine|ihr|ihre|der|die|das) (?:[\p{L}'-]+ ){0,2}[\p{L}'-]+|[\p{Lu}][\p{L}'-]+(?: [\p{Lu}][\p{L}'-]+)?)`;
 const soon = "(?: jetzt| nun| inzwischen| mittlerweile| derzeit| aktuell| momentan| seit kurzem| gerade| beide)*";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!]*$`, "iu");
 
 export const german: Lexicon = {
   code: "de",

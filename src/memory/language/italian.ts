@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead =
   "^(?:(?:allora|e|ma|comunque|correzione|in realtà|adesso|ora|da poco|da ieri|da oggi|d'ora in poi|ormai)[,:]? )*";
 const who = String.raw`(?:(?<who>io|noi|lui|lei|(?:il mio|la mia|il nostro|la nostra|mio|mia|suo|sua|il|la|lo|l['’]) ?(?:[\p{L}'’-]+ ){0,2}[\p{L}'’-]+|[\p{Lu}][\p{L}-]+(?: [\p{Lu}][\p{L}-]+)?) )?`;
 const soon = "(?: adesso| ora| attualmente| ormai| oggi| recentemente| entrambi)*";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!]*$`, "iu");
 
 export const italian: Lexicon = {
   code: "it",

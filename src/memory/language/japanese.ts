@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead = "^(?:(?:ちなみに|実は|訂正|ところで|なお|最近|先月|去年|今|今は|現在|現在は|今では|もう)[、,:： ]?)*";
 const who = "(?:(?<who>[^はが、。]{1,15}?)(?:は|が)、?)?";
 const time = "(?:今は|今|現在は|現在|今では|最近|先月|先週|去年|ついに|もう)?、?";
 const end = "(?:です|だ|である|でした|ですよ|ます)?";
-const form = (rest: string) => new RegExp(`${lead}${rest}(?:よ|ね|んです|のです)?[。！.!]*$`, "u");
+const form = (rest: string) => delayPattern(`${lead}${rest}(?:よ|ね|んです|のです)?[。！.!]*$`, "u");
 
 export const japanese: Lexicon = {
   code: "ja",

@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead = "^(?:(?:참고로|사실|정정|그런데|그리고|이제|지금은|현재|현재는|요즘|최근에|지난달에|작년에)[,:]? ?)*";
 const time = "(?:이제 |이제는 |지금은 |지금 |현재 |현재는 |요즘 |최근에 |지난달에 |지난주에 |작년에 |드디어 )*";
 const who = "(?:(?<who>[^\\s,]+(?: [^\\s,]+)?)(?:은|는|이|가) )?";
 const is = "(?:입니다|이에요|예요|이다|이야|야|임|이었습니다)";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!。]*$`, "u");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!。]*$`, "u");
 
 export const korean: Lexicon = {
   code: "ko",

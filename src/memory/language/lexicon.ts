@@ -52,6 +52,19 @@ export type ValueKind = "number" | "name" | "email" | "code" | "date" | "any";
 export type PersonSlot = "residence" | "employer" | "occupation" | "name" | "age" | "birthday" | "origin" | "car";
 export type Slot = Attribute | PersonSlot | "favourite";
 
+export type SentencePattern = Pick<RegExp, "exec">;
+
+/** A pattern that is compiled when it is first used. Compiling those of all languages would delay every command. */
+export function delayPattern(source: string, flags: string): SentencePattern {
+  let compiled: RegExp | undefined;
+  return {
+    exec(text) {
+      compiled ??= new RegExp(source, flags);
+      return compiled.exec(text);
+    },
+  };
+}
+
 /**
  * What the comparison of facts knows about a language. Alternations are sources of regular expressions without
  * capturing groups; the groups of patterns are `who`, `about`, `value` and `old`.
@@ -89,9 +102,9 @@ export interface Lexicon {
   complements: string;
   attributes: Partial<Record<Attribute, string>>;
   /** A favourite, with the groups `about` and `value`. */
-  favourites: readonly RegExp[];
+  favourites: readonly SentencePattern[];
   /** Sentences that fill a slot, with the groups `value` and, when the subject is not the speaker, `who`. */
-  facts: readonly (readonly [Slot, RegExp])[];
+  facts: readonly (readonly [Slot, SentencePattern])[];
   /** Says that something holds in addition. */
   also: string;
   /** Says that something is different from before. */
@@ -99,7 +112,7 @@ export interface Lexicon {
   /** Says that something is over. */
   ended: string;
   /** Names the replaced value, with the group `old`. */
-  replaced: readonly RegExp[];
+  replaced: readonly SentencePattern[];
   /** Verbs whose objects add up: having, liking, knowing, allergies. */
   additive: string;
   /** Words after which a value has ended and a remark begins. */

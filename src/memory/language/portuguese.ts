@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead =
   "^(?:(?:então|e|mas|aliás|correção|na verdade|agora|atualmente|desde ontem|hoje em dia|a partir de agora|ultimamente)[,:]? )*";
 const who = String.raw`(?:(?<who>eu|nós|ele|ela|a gente|(?:o meu|a minha|meu|minha|nosso|nossa|seu|sua|o|a) (?:[\p{L}'-]+ ){0,2}[\p{L}'-]+|(?:o |a )?[\p{Lu}][\p{L}-]+(?: [\p{Lu}][\p{L}-]+)?) )?`;
 const soon = "(?: agora| atualmente| já| hoje em dia| recentemente| os dois)*";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!]*$`, "iu");
 
 export const portuguese: Lexicon = {
   code: "pt",

@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead =
   "^(?:(?:кстати|и|но|а|поправка|исправление|на самом деле|теперь|сейчас|недавно|с недавних пор|отныне|со вчерашнего дня)[,:]? )*";
 const who = String.raw`(?<who>я|мы|он|она|(?:мой|моя|моё|мои|наш|наша|наше|его|её) (?:[\p{L}-]+ ){0,1}[\p{L}-]+|[\p{Lu}][\p{L}-]+(?: [\p{Lu}][\p{L}-]+)?)`;
 const soon = "(?: теперь| сейчас| уже| недавно| в данный момент| ныне| оба)*";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!]*$`, "iu");
 
 export const russian: Lexicon = {
   code: "ru",

@@ -1,10 +1,10 @@
-import type { Lexicon } from "./lexicon.ts";
+import { delayPattern, type Lexicon } from "./lexicon.ts";
 
 const lead =
   "^(?:(?:bueno|y|pero|por cierto|corrección|en realidad|ahora|actualmente|desde ayer|desde hoy|hoy en día|a partir de ahora|últimamente)[,:]? )*";
 const who = String.raw`(?:(?<who>yo|nosotros|él|ella|(?:mi|mis|nuestro|nuestra|su|el|la) (?:[\p{L}'-]+ ){0,2}[\p{L}'-]+|[\p{Lu}][\p{L}-]+(?: [\p{Lu}][\p{L}-]+)?) )?`;
 const soon = "(?: ahora| actualmente| ya| hoy en día| recientemente| los dos)*";
-const form = (rest: string) => new RegExp(`${lead}${rest}[.!]*$`, "iu");
+const form = (rest: string) => delayPattern(`${lead}${rest}[.!]*$`, "iu");
 
 export const spanish: Lexicon = {
   code: "es",

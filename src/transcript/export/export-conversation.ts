@@ -2,12 +2,9 @@ import { type Entry, redactSecrets } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { readHead } from "../path.ts";
 import { findEntry, readTail, walkBranch, walkConversation } from "../read.ts";
-import { htmlEntry, htmlFooter, htmlHeader } from "./html.ts";
+import type { ExportFormat } from "./export-formats.ts";
 import { type ExportHeader, jsonlHeader, jsonlLine } from "./jsonl.ts";
 import { markdownEntry, markdownHeader } from "./markdown.ts";
-
-export const exportFormats = ["jsonl", "markdown", "html"] as const;
-export type ExportFormat = (typeof exportFormats)[number];
 
 /**
  * Streams a conversation as text. JSON lines contain everything, including inactive branches, and can be imported
@@ -25,13 +22,15 @@ export async function* exportConversation(
     for await (const page of walkAllEntries(store, ref)) yield page.map(jsonlLine).join("");
     return;
   }
-  yield format === "html" ? htmlHeader(header) : markdownHeader(header);
-  const write = format === "html" ? htmlEntry : markdownEntry;
+  // Loaded on demand: few commands need the renderer.
+  const html = format === "html" ? await import("./html.ts") : undefined;
+  yield html ? html.htmlHeader(header) : markdownHeader(header);
+  const write = html ? html.htmlEntry : markdownEntry;
   for await (const page of walkBranch(store, ref)) {
     const text = page.map(write).join("");
     yield redact ? redactSecrets(text) : text;
   }
-  if (format === "html") yield htmlFooter;
+  if (html) yield html.htmlFooter;
 }
 
 async function readHeadId(store: Store, ref: { agent: string; conversation: number }): Promise<string | undefined> {

@@ -200,16 +200,23 @@ const lists: Readonly<Record<keyof typeof cues, string>> = {
     我的 结婚 工作 朋友 家人 学校`,
 };
 
-const table = new Uint8Array(tableSize);
-for (const [name, words] of Object.entries(lists)) {
-  const bit = cues[name as keyof typeof cues];
-  scanWords(words, (slot) => {
-    table[slot] = (table[slot] ?? 0) | bit;
-  });
+/** Built on first use: most commands write no summary. */
+let table: Uint8Array | undefined;
+
+function buildCueTable(): Uint8Array {
+  const built = new Uint8Array(tableSize);
+  for (const [name, words] of Object.entries(lists)) {
+    const bit = cues[name as keyof typeof cues];
+    scanWords(words, (slot) => {
+      built[slot] = (built[slot] ?? 0) | bit;
+    });
+  }
+  return built;
 }
 
 /** The cues of a word, as bits. Words that share a slot of the table share their cues, which is rare enough. */
 export function getCues(slot: number): number {
+  table ??= buildCueTable();
   return table[slot] ?? 0;
 }
 

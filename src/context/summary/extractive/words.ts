@@ -7,19 +7,21 @@ export const shapes = { digit: 1, capital: 2, identifier: 4, ideographic: 8 } as
 export type VisitWord = (slot: number, shape: number, length: number) => void;
 
 const kinds = { none: 0, lower: 1, upper: 2, digit: 3, joiner: 4, other: 5, ideograph: 6 } as const;
-const characterKinds = new Uint8Array(0x1_0000);
-for (let code = 0; code < 0x1_0000; code += 1) characterKinds[code] = classify(code);
 
-function classify(code: number): number {
-  if (code >= 0x61 && code <= 0x7a) return kinds.lower;
-  if (code >= 0x41 && code <= 0x5a) return kinds.upper;
-  if (code >= 0x30 && code <= 0x39) return kinds.digit;
-  if (code === 0x5f) return kinds.joiner;
-  if (code < 0x80) return kinds.none;
-  if ((code >= 0x3041 && code <= 0x30fe) || (code >= 0x3400 && code <= 0x9fff)) return kinds.ideograph;
-  if (code >= 0xac00 && code <= 0xd7a3) return kinds.ideograph;
-  return code >= 0xc0 && code < 0x2000 ? kinds.other : kinds.none;
-}
+/** The kinds of characters by range; all others are `none`. Later lines override earlier ones. */
+const ranges: readonly (readonly [first: number, last: number, kind: number])[] = [
+  [0x61, 0x7a, kinds.lower],
+  [0x41, 0x5a, kinds.upper],
+  [0x30, 0x39, kinds.digit],
+  [0x5f, 0x5f, kinds.joiner],
+  [0xc0, 0x1fff, kinds.other],
+  [0x3041, 0x30fe, kinds.ideograph],
+  [0x3400, 0x9fff, kinds.ideograph],
+  [0xac00, 0xd7a3, kinds.ideograph],
+];
+
+const characterKinds = new Uint8Array(0x1_0000);
+for (const [first, last, kind] of ranges) characterKinds.fill(kind, first, last + 1);
 
 const seed = 0x811c_9dc5;
 const prime = 0x0100_0193;
