@@ -102,8 +102,10 @@ export async function find(context: SearchContext, query: string, options: FindO
     if (profile !== "classic" && tokens.length > 0) {
       const best = list.toSorted(compareByScore).slice(0, Math.max(ranking.lateInteraction.candidates, 1.5 * limit));
       const scores = await scoreLateInteraction(context, options.agent, found, tokens, best);
-      addLateInteraction(best, weightTotal, scores.own, scores.window, settings.weights);
-      late = new Map(best.map((candidate, index) => [candidate.doc.key, scores.window[index] ?? 0]));
+      const share = found.embedded ? 1 : ranking.instant.lateShare;
+      addLateInteraction(best, weightTotal, scores.own, scores.window, settings.weights, share);
+      // The confidence is fitted to the token states of the model.
+      if (found.embedded) late = new Map(best.map(({ doc }, index) => [doc.key, scores.window[index] ?? 0]));
     }
     if (profile !== "classic") addConversationSignals(list, found.pool, weightTotal, settings.weights);
     if (!context.reranker || options.noNetwork || list.length === 0) return list;
@@ -204,7 +206,7 @@ function computeScores(
   const model = query && computeVectorScores(pool, found.candidates, query.vector, found.vectorAt);
   const fast = found.instantEmbedded && weighQuery(found.instantEmbedded, parsed.terms, weights);
   const instant = fast && computeVectorScores(pool, found.candidates, fast.vector, found.instantAt);
-  return { lexical, vector: mergeTiers(model, instant, calibrateInstant), tokens: query?.tokens ?? [] };
+  return { lexical, vector: mergeTiers(model, instant, calibrateInstant), tokens: (query ?? fast)?.tokens ?? [] };
 }
 
 function computeSpeakerShare(found: Retrieval, term: string): number {

@@ -78,7 +78,7 @@ export function fuseTuned(
 
 /**
  * Adds the late-interaction scores to the best candidates; the others get none and rank lower. One that has no token
- * states, because the model has not embedded it, is scored by its other features alone.
+ * states, because the model has not embedded it, is scored by its other features alone. `share` reduces the weight.
  */
 export function addLateInteraction(
   candidates: readonly Candidate[],
@@ -86,6 +86,7 @@ export function addLateInteraction(
   own: (number | undefined)[],
   window: (number | undefined)[],
   weights: RankingSettings["weights"],
+  share = 1,
 ): void {
   const [ownShares, windowShares] = [scaleToUnit(own), scaleToUnit(window)];
   const lateWeight = weights.late + weights.lateWindow;
@@ -99,7 +100,7 @@ export function addLateInteraction(
     candidate.features.late = ownShares[index] ?? 0;
     candidate.features.lateWindow = windowShares[index] ?? 0;
     const late = weights.late * (ownShares[index] ?? 0) + weights.lateWindow * (windowShares[index] ?? 0);
-    candidate.score += late / whole;
+    candidate.score += (share * late) / whole;
   }
 }
 

@@ -50,6 +50,8 @@ export const ranking = {
     slope: 0.93,
     offset: -0.035,
     lateFactor: 1.2,
+    /** The share of the weight of late interaction where words are compared instead of the model's token states. */
+    lateShare: 0.5,
     /** Cosines by chance are higher than the model's. */ cosineMin: 0.33,
   },
   stages: {

@@ -4,6 +4,8 @@ import { ranking } from "../ranking.ts";
 import type { Retrieval } from "../retrieve.ts";
 import type { SearchContext } from "../search-context.ts";
 import { dot } from "../vectors/math.ts";
+import { computeLengthPenalty } from "./length-penalty.ts";
+import { WordComparer } from "./word-comparer.ts";
 
 /** Tokens below this share of the largest weight cannot change the order and are not compared. */
 const leastShare = 0.05;
@@ -41,8 +43,7 @@ export function computeTokenScores(
       if (cosine > (best[place] as number)) best[place] = cosine;
     }
   }
-  const { freeTokens, lengthPenalty } = ranking.lateInteraction;
-  const penalty = lengthPenalty * Math.max(0, Math.log((count + 1) / freeTokens));
+  const penalty = computeLengthPenalty(count);
   return best.map((value) => value - penalty);
 }
 
@@ -85,18 +86,21 @@ export async function scoreLateInteraction(
 ): Promise<{ own: (number | undefined)[]; window: (number | undefined)[] }> {
   const { pool, cached } = found;
   const tokens = selectHeavyTokens(query);
+  // Without the model, words are compared by their instant vectors.
+  const words = found.embedded || !context.instant ? undefined : new WordComparer(context.instant.embedder, tokens);
   const dimensions = context.embedder?.space.tokenDimensions ?? 0;
   const listDirectNeighbours = (index: number) =>
     [pool.before[index] ?? -1, pool.after[index] ?? -1].filter((place) => place >= 0);
   const places = new Set(best.flatMap(({ index }) => [index, ...listDirectNeighbours(index)]));
   const seqs = [...places].flatMap((place) => pool.docs[place]?.seq ?? []);
-  const states = (await context.vectorCache?.readTokenStates(agent, seqs)) ?? new Map<number, Int8Array>();
+  const states = words ? undefined : await context.vectorCache?.readTokenStates(agent, seqs);
   const nearest = new Map<number, Float32Array>();
   let turn = performance.now();
   for (const place of places) {
     const doc = pool.docs[place];
-    const own = doc?.seq === undefined ? cached.get(doc?.key ?? "")?.states : states.get(doc.seq);
-    if (own) nearest.set(place, computeTokenScores(tokens, own, dimensions));
+    const own = doc?.seq === undefined ? cached.get(doc?.key ?? "")?.states : states?.get(doc.seq);
+    if (words && doc) nearest.set(place, words.compare(doc.text, doc.speaker));
+    else if (own) nearest.set(place, computeTokenScores(tokens, own, dimensions));
     if (performance.now() - turn > sliceMs) {
       await new Promise((resolve) => setImmediate(resolve));
       turn = performance.now();

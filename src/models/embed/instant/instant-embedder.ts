@@ -48,9 +48,8 @@ export class InstantEmbedder implements Embedder {
     const { table, pieces } = this.open();
     const words: QueryWord[] = [];
     pieces.forEachWord(text, (word, tokens) => {
-      const state = new Float32Array(table.dimensions);
-      for (const token of tokens) addToken(state, table, token, 1);
-      words.push({ text: word, state, tokens: [] });
+      const state = sumTokens(table, tokens);
+      words.push({ text: word, state, tokens: tokens.length === 0 ? [] : [normalise(state)] });
       return words.length < textTokensMax;
     });
     return { vector: this.embedNow({ text }).vector, words };
@@ -86,12 +85,28 @@ export class InstantEmbedder implements Embedder {
     return { vector: normalise(sum), ...(cut ? { cut } : {}) };
   }
 
+  /** Calls `visit` with each word of a text and its tokens, in order, until it returns false. */
+  forEachWord(text: string, visit: (word: string, tokens: readonly number[]) => boolean): void {
+    this.open().pieces.forEachWord(text, visit);
+  }
+
+  /** The unit vector of a word by its tokens. */
+  embedWord(tokens: readonly number[]): Float32Array {
+    return normalise(sumTokens(this.open().table, tokens));
+  }
+
   private open(): { table: TokenTable; pieces: WordPieces } {
     this.table ??= loadTokenTable();
     this.pieces ??= new WordPieces(this.table.places);
     if (this.counts.length === 0) this.counts = new Uint32Array(this.table.scales.length);
     return { table: this.table, pieces: this.pieces };
   }
+}
+
+function sumTokens(table: TokenTable, tokens: readonly number[]): Float32Array {
+  const sum = new Float32Array(table.dimensions);
+  for (const token of tokens) addToken(sum, table, token, 1);
+  return sum;
 }
 
 function addToken(sum: Float32Array, { vectors, scales, dimensions }: TokenTable, token: number, times: number): void {
