@@ -78,7 +78,11 @@ export function bytes(count: number): string {
 
 export function number(count: number): string {
   // Like `toLocaleString("en-US")`, whose data takes longer to load than a command that prints a count.
-  return Number.isInteger(count) ? String(count).replace(/\B(?=(?:\d{3})+$)/g, ",") : count.toLocaleString("en-US");
+  if (!Number.isSafeInteger(count)) return count.toLocaleString("en-US");
+  const digits = String(Math.abs(count));
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return `${count < 0 ? "-" : ""}${groups.join(",")}`;
 }
 
 /** A time with its zone, that of the machine unless another one is named. */
