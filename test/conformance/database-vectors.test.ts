@@ -125,6 +125,14 @@ describe.each(kinds)("vectors in the database on %s", () => {
       const early = await store.vectors?.nearestEntries({ ...query, before: 30 });
       expect(early).toHaveLength(20);
       expect(early?.every(({ seq }) => seq < 30)).toBe(true);
+      // Instant vectors need no index where the model has embedded half of the messages.
+      await client.query("insert into vector_spaces (id, name, created_at) values (8, 'local/instant-0/32', 0)");
+      await client.query("insert into search_states values ('ann', 8, $1, $1, 0), ('cat', 8, $1, $1, 0)", [large]);
+      await client.query(`insert into entry_vectors (agent, space, seq, conversation, time, vector, embedding)
+        select who, 8, 1, 1, 1, vector, embedding from entry_vectors, (values ('ann'), ('cat')) as w (who)
+        where agent = 'ann' and space = 9 and seq = 1`);
+      expect(await store.vectors?.maintain()).toMatchObject({ indexed: ["cat"], unindexed: [] });
+      await client.query("delete from search_states where space = 8");
       // The index of an agent whose vectors are gone is dropped.
       await client.query("create index entry_vectors_near_9_0000 on entry_vectors (seq) where agent = 'gone'");
       expect(await store.vectors?.maintain()).toMatchObject({ indexed: [] });

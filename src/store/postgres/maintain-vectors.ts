@@ -72,10 +72,19 @@ async function convertPage(db: Db, table: (typeof vectorTables)[number]): Promis
   return rows.length;
 }
 
-/** The agents with the most vectors, each with its space. */
+/** The names of spaces with instant vectors start with this. */
+const instantPrefix = "local/instant-";
+
+/**
+ * The agents with the most vectors, each with its space. Instant vectors are searched only where the model has made none, so
+ * they need no index once it has embedded half of the messages.
+ */
 async function listLarge(db: Db): Promise<Omit<LargeAgent, "dimensions">[]> {
-  const { rows } = await sql<Omit<LargeAgent, "dimensions">>`select agent, space, entries as vectors
-    from search_states where entries >= ${indexedMin} order by entries desc, agent limit ${indexesMax}`.execute(db);
+  const { rows } = await sql<Omit<LargeAgent, "dimensions">>`select s.agent, s.space, s.entries as vectors
+    from search_states s left join vector_spaces v on v.id = s.space
+    where s.entries >= ${indexedMin} and not (starts_with(coalesce(v.name, ''), ${instantPrefix}) and exists (
+      select 1 from search_states o where o.agent = s.agent and o.space <> s.space and 2 * o.entries >= s.entries))
+    order by s.entries desc, s.agent limit ${indexesMax}`.execute(db);
   return rows;
 }
 
