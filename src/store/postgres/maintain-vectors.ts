@@ -16,7 +16,10 @@ const indexesMax = 64;
 const pageRows = 500;
 /** How the graph of an index is built: more edges and more care give better recall, and a slower build. */
 const graph = { m: 24, ef_construction: 128 };
-/** The memory that a build asks for, in MB: what it holds of a vector, and a limit for servers with little of it. */
+/**
+ * The memory that a build asks for, in MB: what it holds of a vector, and a limit. A build that does not fit takes many times
+ * as long from there on, so the limit is higher where the server has more `shared_buffers` or `maintenance_work_mem`.
+ */
 const buildMemory = { baseMb: 64, bytesPerVector: 2_000, maxMb: 1_024 };
 
 interface LargeAgent {
@@ -125,10 +128,13 @@ async function buildIndex(db: Db, { agent, space, vectors, dimensions }: LargeAg
     await sql`select 1 from pg_stat_progress_create_index where relid = 'entry_vectors'::regclass`.execute(db);
   if (running.rows.length > 0) return false;
   const { baseMb, bytesPerVector, maxMb } = buildMemory;
-  const memoryMb = Math.min(maxMb, Math.ceil(baseMb + (vectors * (bytesPerVector + 2 * dimensions)) / 2 ** 20));
+  const wantedMb = Math.ceil(baseMb + (vectors * (bytesPerVector + 2 * dimensions)) / 2 ** 20);
   return db.connection().execute(async (connection) => {
     if (remains) await sql`drop index concurrently if exists ${sql.ref(name)}`.execute(connection);
-    await sql`select set_config('maintenance_work_mem', ${`${memoryMb}MB`}, false)`.execute(connection);
+    await sql`select set_config('maintenance_work_mem', greatest(setting.own, least(${wantedMb}::bigint,
+        greatest(${maxMb}::bigint, setting.shared)))::text || 'MB', false)
+      from (select pg_size_bytes(current_setting('maintenance_work_mem')) / 1048576 as own,
+        pg_size_bytes(current_setting('shared_buffers')) / 1048576 as shared) as setting`.execute(connection);
     try {
       await sql`create index concurrently if not exists ${sql.ref(name)} on entry_vectors
         using hnsw ((embedding::halfvec(${sql.raw(String(dimensions))})) halfvec_cosine_ops)
