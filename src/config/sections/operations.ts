@@ -17,7 +17,7 @@ export const storeSection = z.strictObject({
     .int()
     .min(1)
     .max(65_536)
-    .default(64)
+    .default(32)
     .describe("The page cache of the SQLite connection that writes, in MiB; those that read have a quarter of it."),
   poolSize: z.int().min(1).max(1000).default(10).describe("The maximum number of connections to PostgreSQL."),
   preparedStatements: z

@@ -38,7 +38,7 @@ const applicationId = 0x56415256;
 export async function openSqlite(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
   const file = options.database;
   const busyTimeoutMs = options.busyTimeoutMs ?? 10_000;
-  const cacheMiB = options.cacheMiB ?? 64;
+  const cacheMiB = options.cacheMiB ?? 32;
   const isKnown = existsSync(file);
   prepareFile(file, options.readOnly ?? false);
 
