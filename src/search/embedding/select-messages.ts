@@ -30,7 +30,11 @@ export async function choosePath(store: Store, agent: string, after: number): Pr
 export function selectMessagesIn(store: Store, agent: string, { after, upTo }: SeqRange, path: MessagePath) {
   const messages = store.db.selectFrom("entries").where("kind", "in", [...roles]);
   if (path === "log") {
-    return messages.where("seq", ">", after).where("seq", "<=", upTo).where(isOfAgent(store, agent));
+    const inLog = messages.where("seq", ">", after).where("seq", "<=", upTo).where(isOfAgent(store, agent));
+    // Without the end of the agent's log, PostgreSQL may read what all other agents wrote since.
+    return store.engine === "sqlite"
+      ? inLog
+      : inLog.where(sql<boolean>`seq <= (select max(tip_seq) from branches where agent = ${agent})`);
   }
   // The index has the numbers of the entries. The unary plus keeps SQLite from reading the log.
   const own = sql<boolean>`seq in (select seq from entries where agent = ${agent} and +seq > ${after} and +seq <= ${upTo})`;
