@@ -41,6 +41,12 @@ describe("the layers of src", () => {
     expect(check({ "session/a.test.ts": 'import { x } from "../store/open.ts";\n' })[0]).toMatch(fault);
   });
 
+  test("let tests, and nothing else, use a helper for tests of another module", () => {
+    const text = 'import { x } from "../store/a.test-util.ts";\n';
+    expect(check({ "session/a.test.ts": text })).toEqual([]);
+    expect(check({ "session/a.ts": text })).toHaveLength(1);
+  });
+
   test("see dynamic imports and types written as imports", () => {
     const text = 'const a = await import("../turn/index.ts");\nlet b: import("../jobs/index.ts").Job;\n';
     expect(check({ "store/a.ts": text }).map((line) => line.slice(0, 35))).toEqual([

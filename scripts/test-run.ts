@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Counts, countVitest, noCounts } from "./test-counts.ts";
+import { addCounts, type Counts, countVitest, noCounts } from "./test-counts.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -12,14 +12,13 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 export type Check = readonly [program: string, ...args: string[]];
 
 export async function runChecks(checks: readonly Check[]): Promise<Counts> {
-  const counts = { ...noCounts };
+  let counts = noCounts;
   for (const check of checks) {
-    console.log(`$ ${check.join(" ")}`);
-    if ((await runProgram(check)) === 0) counts.passed += 1;
-    else {
-      counts.failed += 1;
-      console.error(`Failed: ${check.join(" ")}`);
-    }
+    const command = check.join(" ");
+    console.log(`$ ${command}`);
+    const isPassed = (await runProgram(check)) === 0;
+    if (!isPassed) console.error(`Failed: ${command}`);
+    counts = addCounts(counts, isPassed ? { ...noCounts, passed: 1 } : { ...noCounts, failed: 1, failures: [command] });
   }
   return counts;
 }

@@ -78,6 +78,7 @@ async function main(): Promise<number> {
   } finally {
     await stage.postgres?.stop();
   }
+  if (counts.failures.length > 0) console.log(`\nFailed:\n${counts.failures.map((one) => `- ${one}`).join("\n")}`);
   console.log(`\n${[...lines, ...leftOutInWords(selection, stage.missing)].join("\n")}`);
   console.log(summaryLine(counts));
   return counts.failed === 0 ? 0 : 1;

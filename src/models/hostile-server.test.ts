@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { holdTimeouts } from "../domain/held-timeouts.test-util.ts";
 import { createChain } from "./chain.ts";
 import { openModel } from "./configured.ts";
 import type { GenerateRequest } from "./generate.ts";
-import { holdTimeouts } from "./held-timeouts.test-util.ts";
 import type { ChainLimits } from "./model-state.ts";
 import { createInMemoryLedger } from "./model-state.ts";
 
@@ -174,7 +174,7 @@ describe("a server that misbehaves", () => {
     const { generate, requests, cut } = await stage("openai/m", [
       (response) => {
         act(response);
-        timeouts.expire();
+        timeouts.expireAll();
       },
     ]);
     await expect(generate(request)).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { holdTimeouts } from "../held-timeouts.test-util.ts";
+import { holdTimeouts } from "../../domain/held-timeouts.test-util.ts";
 import { type OauthSettings, requestOauthToken } from "./oauth-token.ts";
 import { tokenFilePath } from "./token-file.ts";
 
@@ -176,7 +176,7 @@ describe("when no token is available", () => {
 
   it("a silent server is not waited for, and a redirect is not followed", async () => {
     const timeouts = holdTimeouts();
-    instead = () => timeouts.expire();
+    instead = () => timeouts.expireAll();
     await fails({ code: "MODEL_FAILED", message: expect.stringContaining("within 200 ms") }, { timeoutMs: 200 });
     instead = (response) => response.writeHead(307, { location: "/elsewhere" }).end();
     await fails({ code: "MODEL_FAILED", message: expect.stringContaining("cannot be reached") });

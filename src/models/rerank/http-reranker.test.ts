@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ConfigInput, loadConfig } from "../../config/index.ts";
-import { holdTimeouts } from "../held-timeouts.test-util.ts";
+import { holdTimeouts } from "../../domain/held-timeouts.test-util.ts";
 import { openConfiguredReranker } from "./http-reranker.ts";
 import { parseScores } from "./rerank-apis.ts";
 
@@ -103,7 +103,7 @@ describe("a reranker over HTTP", () => {
 
   it("fails at its time limit, and pauses", async () => {
     const timeouts = holdTimeouts();
-    const { asked, baseUrl } = await serve(() => timeouts.expire());
+    const { asked, baseUrl } = await serve(() => timeouts.expireAll());
     const { reranker, clock } = open({ reranker: "tei", rerankerTimeoutMs: 100 }, "tei", baseUrl);
     await expect(reranker.rerank("q", ["a"])).rejects.toMatchObject({ code: "MODEL_TIMEOUT" });
     await expect(reranker.rerank("q", ["a"])).rejects.toThrow("tei gave no answer within 100 ms");

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { holdTimeouts } from "./held-timeouts.test-util.ts";
+import { holdTimeouts } from "../../../domain/held-timeouts.test-util.ts";
 import { PatternSearches } from "./pattern-searches.ts";
 import { SearchTimeout } from "./thread-matcher.ts";
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { holdTimeouts } from "../../../domain/held-timeouts.test-util.ts";
 import { openVarve, type Session, type Varve } from "../../../index.ts";
-import { holdTimeouts } from "./held-timeouts.test-util.ts";
 import type { MatchRequest } from "./match-protocol.ts";
 import { MatchThread } from "./match-thread.ts";
 
@@ -36,12 +36,12 @@ afterEach(async () => {
 const search = (signal?: AbortSignal) => varve.context.grep({ session, pattern, scope: "messages", signal });
 const hasLog = () => existsSync(join(home, "varve.db-wal"));
 
-/** Calls `before` with each request to a thread, just before it is sent. */
-function watchRequests(before: (op: MatchRequest["op"]) => void): void {
+/** Calls `after` with each request to a thread, when it was sent and before it is answered. */
+function watchRequests(after: (op: MatchRequest["op"], thread: MatchThread) => void): void {
   const { call } = MatchThread.prototype;
   vi.spyOn(MatchThread.prototype, "call").mockImplementation(function (this: MatchThread, request) {
     const answer = call.call(this, request);
-    before(request.op);
+    after(request.op, this);
     return answer;
   });
 }
@@ -58,12 +58,23 @@ describe("threads that read messages", () => {
 
   it("do not count reading as matching", async () => {
     const deadlines = holdTimeouts();
-    watchRequests((op) => {
-      if (op === "open" || op === "load" || op === "close") deadlines.expireAll();
+    // Of one thread: another may be matching at the same time.
+    const ended = new Map<MatchThread, (() => void)[]>();
+    let expired = 0;
+    watchRequests((op, thread) => {
+      if (op === "compile" || op === "messages" || op === "texts") {
+        ended.set(thread, [...(ended.get(thread) ?? []), deadlines.takeLast()]);
+      } else {
+        for (const expire of ended.get(thread) ?? []) {
+          expire();
+          if (op === "load") expired += 1;
+        }
+      }
     });
     const found = await search();
     expect(found.matches).toHaveLength(2);
     expect(found.cut).toBeUndefined();
+    expect(expired).toBeGreaterThan(0);
   });
 
   it("are ended when matching takes too long", async () => {
