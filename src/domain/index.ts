@@ -31,7 +31,7 @@ export type * from "./message.ts";
 export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
 export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedField } from "./message-blocks.ts";
 export { matchesPattern } from "./name-pattern.ts";
-export { escapeJson, neutralise, neutraliseName, showControls } from "./neutralise.ts";
+export { escapeJson, escapeTags, neutralise, neutraliseName, showControls } from "./neutralise.ts";
 export { getOwn } from "./own-property.ts";
 export { redactSecrets } from "./redact.ts";
 export { redactMessage } from "./redact-message.ts";

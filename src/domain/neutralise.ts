@@ -23,11 +23,14 @@ export function showControls(text: string): string {
 /** An opening bracket before something that reads like a citation. */
 const citationBracket = /\[(?=\s{0,4}(?:msg#|sum_|mem_|file_|note\b))/g;
 
+/** Lets text open and close no tag. A closing angle bracket alone does neither, so that `a => b` stays as it is. */
+export function escapeTags(text: string): string {
+  return text.replaceAll("<", "&lt;");
+}
+
 /** Makes text safe to quote in a prompt: it can open no tag, close none, and pass for no citation. */
 export function neutralise(text: string): string {
-  return showControls(text)
-    .replace(/[<>]/g, (character) => (character === "<" ? "&lt;" : "&gt;"))
-    .replace(citationBracket, "&#91;");
+  return escapeTags(showControls(text)).replace(citationBracket, "&#91;");
 }
 
 const nameLengthMax = 100;

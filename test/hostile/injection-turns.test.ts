@@ -85,7 +85,7 @@ describe.each(databaseKinds)("the injection corpus in turns on %s", (kind) => {
     expect(lines.filter((line) => line.startsWith("Owner:"))).toEqual([]);
     expect(lines.filter((line) => line.startsWith("[The message to reply to]"))).toHaveLength(1);
     const speakers = lines.filter((line) => /^Bob\d/.test(line));
-    for (const line of speakers) expect(line.split(": ")[0]).not.toMatch(/[<>]/);
+    for (const line of speakers) expect(line.split(": ")[0]).not.toContain("<");
   });
 
   test("texts and attachments are stored exactly, and the turn is answered", async () => {

@@ -1,3 +1,5 @@
+import { escapeTags } from "../../domain/index.ts";
+
 /** The largest text that Claude Code takes; the gateway sends less. */
 const contextCharactersMax = 10_000;
 
@@ -20,8 +22,9 @@ export function checkHookOutput(event: string, output: unknown): unknown {
   const parts = block.exec(additionalContext.replaceAll(controls, ""));
   if (!parts) throw createOutputError();
   const [, opening = "", content = "", closing = "", footer = ""] = parts;
-  const safe = content.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return { hookSpecificOutput: { hookEventName, additionalContext: opening + safe + closing + footer } };
+  return {
+    hookSpecificOutput: { hookEventName, additionalContext: opening + escapeTags(content) + closing + footer },
+  };
 }
 
 function toObject(value: unknown): Record<string, unknown> {

@@ -70,17 +70,18 @@ describe("a block of memories", () => {
 
   it("shows notes after memories, unchanged, with their citation", () => {
     const { text = "", shown } =
-      block([hit("The gate opens at 6.")], 500, [note("# Plan\n\n- sail on <Monday>\n")]) ?? {};
+      block([hit("The gate opens at 6.")], 500, [note("# Plan\n\n- sail on <Monday>\na -> b\n")]) ?? {};
     expect(text.split("\n").slice(2, -1)).toEqual([
       "[memory/plan.md#L3-L9 2026-02-03 note] # Plan",
       "",
-      "- sail on &lt;Monday&gt;",
+      "- sail on &lt;Monday>",
+      "a -> b",
     ]);
     expect(shown).toMatchObject([
       { kind: "memory" },
       { kind: "note", id: expect.stringMatching(/^memory\/plan\.md#L3-L9@[0-9a-f]{12}$/) },
     ]);
-    expect(parseRecallBlock(text)).toEqual(["The gate opens at 6.", "# Plan", "- sail on <Monday>"]);
+    expect(parseRecallBlock(text)).toEqual(["The gate opens at 6.", "# Plan", "- sail on <Monday>", "a -> b"]);
   });
 
   it("respects the token budget of notes and of the whole block", () => {

@@ -181,7 +181,7 @@ describe("at the start of a session", () => {
     const block = await start("session-2");
     expect(block).toContain("the last session in this folder");
     expect(block).toMatch(/\[session-1 last used 20[^\]]*\] 2 requests; 1 file changed \(keys\.md\)/);
-    expect(block).toMatch(/\[msg#\d+ open\] \[ \] Ask &lt;b&gt;Tomasz&lt;\/b&gt; for his key/);
+    expect(block).toMatch(/\[msg#\d+ open\] \[ \] Ask &lt;b>Tomasz&lt;\/b> for his key/);
     expect(block).toMatch(/\[msg#\d+ open\] question: Should I mail the list\?/);
     expect(block).toMatch(/\[msg#\d+ done\] created \/srv\/keys\.md/);
     expect(block.indexOf(" open]")).toBeLessThan(block.indexOf(" done]"));
