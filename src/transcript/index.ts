@@ -61,6 +61,7 @@ export {
   findParentSegment,
   headQuery,
   isInherited,
+  isUnbranched,
   listAncestors,
   listForkSpans,
   readActivePath,

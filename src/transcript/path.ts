@@ -20,12 +20,20 @@ export function headQuery(db: Db, ref: Omit<TranscriptRef, "transcript">) {
         .onRef("b.branch", "=", "c.head_branch"),
     )
     .select(["c.head_branch", "c.head_seq", "c.branch_count", "c.tokens", "c.message_count"])
-    .select(["b.parent_conversation", "b.parent_branch", "b.fork_seq"])
+    .select(["b.parent_conversation", "b.parent_branch", "b.fork_seq", "b.tip_seq"])
     .where("c.agent", "=", ref.agent)
     .where("c.id", "=", ref.conversation);
 }
 
 export type HeadRow = InferResult<ReturnType<typeof headQuery>>[number];
+
+/**
+ * Whether the counters of a conversation are those of the path to its head: it has one branch, was not forked from another
+ * conversation, and its head was not moved back.
+ */
+export function isUnbranched(place: HeadRow | undefined): place is HeadRow {
+  return place?.branch_count === 1 && place.parent_conversation === null && place.tip_seq === place.head_seq;
+}
 
 /** The path from the root to the head, oldest segment first. */
 export async function readActivePath(store: Store, ref: Omit<TranscriptRef, "transcript">): Promise<Segment[]> {

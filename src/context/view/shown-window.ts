@@ -1,4 +1,5 @@
 import type { Store } from "../../store/index.ts";
+import { isUnbranched } from "../../transcript/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import type { Frontier } from "../frontier.ts";
 import type { TraceItem } from "../items.ts";
@@ -115,7 +116,7 @@ async function countBefore(
 ): Promise<number> {
   const stored = groups.reduce((total, group) => total + group.storedTokens, 0);
   const place = snapshot?.place;
-  if (place?.branch_count === 1 && place.parent_conversation === null) return Math.max(0, place.tokens - stored);
+  if (isUnbranched(place)) return Math.max(0, place.tokens - stored);
   return isComplete ? 0 : Math.max(0, (await rawTokens(store, ref, frontier)) - stored);
 }
 
@@ -149,8 +150,7 @@ async function countRead(
   if (last === undefined) return undefined;
   if (first !== undefined && read.some(({ seq }) => seq <= after)) return toRun(inside.length, first, last);
   const place = snapshot?.place;
-  const isSimple = place?.branch_count === 1 && place.parent_conversation === null && begin === undefined;
-  if (!isSimple || after !== frontier.coveredSeq) return undefined;
+  if (!isUnbranched(place) || begin !== undefined || after !== frontier.coveredSeq) return undefined;
   const oldest = await findFirstMessage(store, ref, frontier.path, after);
   if (oldest === undefined) return undefined;
   const covered = frontier.summaries.reduce((sum, one) => sum + one.sourceMessageCount, 0);

@@ -1,6 +1,14 @@
 import type { Message } from "../../domain/index.ts";
 import { type BatchRows, type Db, prepareQuery, type Store } from "../../store/index.ts";
-import { headQuery, type Page, readTip, type Segment, tipQuery, transcriptsQuery } from "../../transcript/index.ts";
+import {
+  headQuery,
+  isUnbranched,
+  type Page,
+  readTip,
+  type Segment,
+  tipQuery,
+  transcriptsQuery,
+} from "../../transcript/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import { type StateRow, stateQuery } from "../frontier.ts";
 import { getEntryMessage } from "../window.ts";
@@ -49,12 +57,12 @@ export interface ConversationSnapshot {
 const readTokensMax = 4_000;
 const unseenMax = 40;
 
-/** Undefined for a conversation with more than one branch: its size cannot be told from the snapshot. */
+/** Undefined for a conversation with more than one branch, or whose head was moved back: its size cannot be told from the snapshot. */
 export function takeConversationSnapshot(
   { place, tail }: ViewSnapshot,
   seenSeq: number,
 ): ConversationSnapshot | undefined {
-  if (place?.branch_count !== 1 || place.parent_conversation !== null) return undefined;
+  if (!isUnbranched(place)) return undefined;
   const fresh = tail.entries.filter((entry) => entry.seq > seenSeq && entry.type === "message");
   const isCut = tail.before !== undefined && (tail.entries[0]?.seq ?? 0) > seenSeq;
   const isLong = isCut || fresh.length >= unseenMax || fresh.some((entry) => entry.tokens > readTokensMax);
