@@ -17,7 +17,8 @@ export interface ScratchPgbouncer {
 
 const pollMs = 50;
 
-export async function startScratchPgbouncer(serverPort: number): Promise<ScratchPgbouncer> {
+/** `poolSize`: how many connections to the server it has for a database. */
+export async function startScratchPgbouncer(serverPort: number, { poolSize = 20 } = {}): Promise<ScratchPgbouncer> {
   const program = provisionPgbouncer();
   const folder = createOwnedFolder();
   const port = await freePort();
@@ -35,7 +36,7 @@ unix_socket_dir =
 auth_type = trust
 auth_file = ${users}
 pool_mode = transaction
-default_pool_size = 20
+default_pool_size = ${poolSize}
 max_client_conn = 200
 server_login_retry = 1
 server_connect_timeout = 2

@@ -60,6 +60,8 @@ export interface Store {
   matchNearDuplicates(query: NearDuplicateQuery): Promise<MemoryTextMatch[]>;
   /** Counts the memories that contain each word, up to `countMax`; `of` is the total. */
   countMemoryWords(words: readonly string[], countMax: number): Promise<{ counts: number[]; of: number }>;
+  /** Reads vectors of messages in one piece: as rows they would take longer to pass between threads than to read. */
+  readVectors(query: VectorPageQuery): Promise<VectorPage>;
   /** Compares vectors inside the database; absent where the caller has to read and compare them. */
   readonly vectors?: DatabaseVectors;
   /** How the database stores vectors, and what would make searches by meaning faster. */
@@ -133,8 +135,11 @@ export type FiledEntry = [seq: number, conversation: number, time: number, kind:
 
 /** Vectors that the database compares itself, by cosine. */
 export interface DatabaseVectors {
-  /** The form of a vector in the column `embedding`, from its signed bytes. */
-  encode(vector: Uint8Array): string;
+  /**
+   * The form of a vector in the column `embedding`. It is more precise than signed bytes, so the vectors of messages are made
+   * of floats: among a million of them rounding decides which are nearest. Vectors of both kinds can be compared.
+   */
+  encode(vector: Float32Array | Int8Array): string;
   /** The entries nearest to a vector, best first; undefined while some vectors of the agent are stored as bytes only. */
   nearestEntries(query: NearestEntriesQuery): Promise<NearestEntry[] | undefined>;
   /** The same for memories; undefined while some of the space are stored as bytes only. */
@@ -491,6 +496,28 @@ export interface StoreTap {
 
 export type StoreCall = "begin" | "commit" | "rollback" | "read" | "write" | "append";
 
+/** Vectors of an agent's messages with the numbers after `after`, up to and including `upTo`, the newest first. */
+export interface VectorPageQuery {
+  agent: string;
+  space: number;
+  /** All conversations of the agent when absent. */
+  conversation?: number;
+  after: number;
+  upTo: number;
+  /** Vectors of another length are left out. */
+  dimensions: number;
+  limit: number;
+}
+
+/** The rows of a page, each at the same place of all lists. */
+export interface VectorPage {
+  seqs: Float64Array<ArrayBuffer>;
+  conversations: Float64Array<ArrayBuffer>;
+  times: Float64Array<ArrayBuffer>;
+  /** Signed bytes, one vector after the other. */
+  vectors: Int8Array<ArrayBuffer>;
+}
+
 export interface OpenStoreOptions {
   /** A file name or a `postgres://` URL, which may name several hosts. */
   database: string;
@@ -499,6 +526,8 @@ export interface OpenStoreOptions {
   /** How long a write waits for other processes before it fails with `STORE_BUSY`. */
   busyTimeoutMs?: number;
   readers?: number;
+  /** Whether the store is opened for one short operation: SQLite then reads and writes in one thread, which starts sooner. */
+  isShortLived?: boolean;
   cacheMiB?: number;
   poolSize?: number;
   /**

@@ -470,7 +470,10 @@ export interface EntryVectorTable {
   conversation: number;
   time: number;
   vector: Uint8Array;
-  /** The same numbers as pgvector's `halfvec`; only on PostgreSQL with pgvector, and null until it is converted. */
+  /**
+   * The same vector as pgvector's `halfvec`, not rounded to bytes unless it was converted from them; only on PostgreSQL with
+   * pgvector, and null until it is converted.
+   */
   embedding?: string | null;
 }
 

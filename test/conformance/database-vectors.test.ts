@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runWithAccess } from "../../src/authorization/index.ts";
 import { systemClock, systemRandom } from "../../src/domain/index.ts";
 import { openVarve, type Varve } from "../../src/index.ts";
+import type { Embedded, EmbeddedQuery, Embedder, EmbedText } from "../../src/models/index.ts";
 import { migrations, type Store } from "../../src/store/index.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { nameAgentIndex } from "../../src/store/postgres/vector-schema.ts";
@@ -81,12 +82,51 @@ describe.each(kinds)("vectors in the database on %s", () => {
       "select vector, embedding::text as embedding from entry_vectors union all select vector, embedding::text from memory_vectors",
     );
     expect(rows).toHaveLength(4);
-    for (const { vector, embedding } of rows) expect(JSON.parse(embedding)).toEqual([...new Int8Array(vector)]);
+    for (const { vector, embedding } of rows) {
+      const numbers = JSON.parse(embedding) as number[];
+      const scale = 127 / Math.max(...numbers.map(Math.abs));
+      expect(numbers.map((number) => Math.round(number * scale))).toEqual([...new Int8Array(vector)]);
+    }
     expect((await varve.checkDatabase()).vectors).toMatchObject({
       storage: "pgvector",
       isConverting: false,
       advice: [],
     });
+  });
+
+  it("of messages are not rounded to bytes, so that the nearest of many near ones is found", async () => {
+    const near = new NearEmbedder();
+    const engine = await openVarve({ home, database: ownerUrl, background: false, models: { embedder: near }, config });
+    try {
+      const session = await engine.sessions.resolve({ key: "agent:near:close" });
+      const ids = Object.keys(nearNumbers);
+      await engine.context.ingest(
+        session,
+        ids.map((content) => ({ id: content, role: "user" as const, content })),
+      );
+      await engine.search.index({ agent: "near" });
+    } finally {
+      await engine.close();
+    }
+    const { rows } = await client.query<{ seq: string; space: number; bytes: string; payload: string }>(
+      "select e.seq, v.space, v.vector::text as bytes, e.payload from entry_vectors v join entries e on e.agent = v.agent and e.seq = v.seq where v.agent = 'near'",
+    );
+    expect(rows).toHaveLength(3);
+    expect(new Set(rows.map(({ bytes }) => bytes)).size).toBe(1);
+    const store = await openStoreAt(ownerUrl);
+    try {
+      for (const [id, number] of Object.entries(nearNumbers)) {
+        const vector = Float32Array.of(1, number);
+        const query = { agent: "near", space: rows[0]?.space ?? 0, vector, limit: 1 };
+        const [found] = (await store.vectors?.nearestEntries(query)) ?? [];
+        const row = rows.find(({ seq }) => Number(seq) === found?.seq);
+        expect(row?.payload).toContain(id);
+      }
+    } finally {
+      await store.close();
+    }
+    await client.query("delete from entry_vectors where agent = 'near'");
+    await client.query("delete from search_states where agent = 'near'");
   });
 
   it("serve from their bytes until they are converted, with the same answers", async () => {
@@ -193,6 +233,32 @@ describe.each(kinds)("vectors in the database on %s", () => {
     }
   });
 });
+
+/** Texts whose vectors are alike once they are rounded to bytes. */
+const nearNumbers = { low: 0.5, middle: 0.502, high: 0.504 };
+
+/** Vectors of two numbers, of which the second depends on the text. */
+class NearEmbedder implements Embedder {
+  readonly space = { provider: "test", model: "near", dimensions: 2, tokenDimensions: 2 };
+
+  async embed(texts: EmbedText[]): Promise<Embedded[]> {
+    return texts.map(({ text }) => ({ vector: this.makeVector(text) }));
+  }
+
+  async embedQuery(text: string): Promise<EmbeddedQuery> {
+    return { vector: this.makeVector(text) };
+  }
+
+  async close(): Promise<void> {
+    // Nothing is open.
+  }
+
+  private makeVector(text: string): Float32Array {
+    const number = Object.entries(nearNumbers).find(([name]) => text.includes(name))?.[1] ?? 0;
+    const norm = Math.hypot(1, number);
+    return Float32Array.of(1 / norm, number / norm);
+  }
+}
 
 function nearest(store: Store, targets: readonly Float32Array[]): Promise<number[][]> {
   return Promise.all(

@@ -49,6 +49,29 @@ describe.each(databaseKinds)("the store on %s", (kind) => {
     expect(await takeLease(store, "gateway", "c", clock.now() + 1600, 1000)).toBeUndefined();
   });
 
+  test("vectors are read in pages, the newest first, without those of others or of another length", async () => {
+    const row = (seq: number, more: { agent?: string; conversation?: number; vector?: Uint8Array } = {}) => ({
+      ...{ agent: "stones", space: 1, seq, conversation: 1, time: 10 * seq, vector: Uint8Array.of(seq, 256 - seq) },
+      ...more,
+    });
+    const others = [row(4, { agent: "others" }), row(5, { vector: Uint8Array.of(1) }), row(6, { conversation: 2 })];
+    await store.transaction(async ({ db }) => {
+      await db
+        .insertInto("entry_vectors")
+        .values([row(1), row(2), row(3), ...others])
+        .execute();
+    });
+    const query = { agent: "stones", space: 1, dimensions: 2, after: 1, upTo: 100, limit: 2 };
+    const page = await store.readVectors(query);
+    expect([...page.seqs]).toEqual([6, 3]);
+    expect([...page.conversations]).toEqual([2, 1]);
+    expect([...page.times]).toEqual([60, 30]);
+    expect([...page.vectors]).toEqual([6, -6, 3, -3]);
+    expect([...(await store.readVectors({ ...query, upTo: 2 })).seqs]).toEqual([2]);
+    expect([...(await store.readVectors({ ...query, conversation: 1 })).seqs]).toEqual([3, 2]);
+    expect([...(await store.readVectors({ ...query, space: 2 })).vectors]).toEqual([]);
+  });
+
   test("jobs are done once, retried after a failure, taken over after a crash, and one a key", async () => {
     const job = (id: string, key: string) => ({
       agent: "main",

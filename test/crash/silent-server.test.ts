@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPostgresCluster } from "../../scripts/postgres-cluster.ts";
-import { freePort } from "../../scripts/scratch-postgres.ts";
+import { startScratchPgbouncer } from "../../scripts/scratch-pgbouncer.ts";
+import { freePort, startScratchPostgres } from "../../scripts/scratch-postgres.ts";
 import { systemClock, systemRandom } from "../../src/domain/index.ts";
 import { type OpenStoreOptions, openStore, type Store } from "../../src/store/index.ts";
 import { databaseKinds, type ScratchDatabase, scratchDatabase } from "../support/databases.ts";
@@ -120,3 +121,60 @@ test.runIf(databaseKinds.includes("postgres"))(
     await cluster.stop();
   },
 );
+
+describe.runIf(databaseKinds.includes("postgres"))("a server behind a pooler", () => {
+  const over = (port: number, database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
+
+  test("that goes silent is given up, although the pooler answers, and the next server is used", async () => {
+    const cluster = await startPostgresCluster("varve");
+    const bouncer = await startScratchPgbouncer(cluster.primary.port);
+    try {
+      await (await open(cluster.address("varve"))).close();
+      const store = await open(over(bouncer.port, "varve"), { silenceMs: 100, connectTimeoutMs: 1_000 });
+      await writeMeta(store, "before");
+      // Where the server is was asked when the store was opened, and is known some round trips later.
+      for (let reads = 0; reads < 50; reads += 1) await readMeta(store);
+      cluster.freezePrimary();
+      await expect(readMeta(store)).rejects.toMatchObject({
+        code: "STORE_UNREACHABLE",
+        message: expect.stringContaining(
+          `127.0.0.1:${cluster.primary.port}, the server behind 127.0.0.1:${bouncer.port}`,
+        ),
+      });
+      await cluster.promoteStandby();
+      bouncer.moveTo(cluster.standby.port);
+      // The pooler learns of its new server a moment later.
+      const canRead = () =>
+        readMeta(store).then(
+          () => true,
+          () => false,
+        );
+      await expect.poll(canRead).toBe(true);
+      await writeMeta(store, "after");
+      const names = (await readMeta(store)).map(({ name }) => name);
+      expect(names.filter((name) => name === "before" || name === "after").sort()).toEqual(["after", "before"]);
+      await store.close();
+    } finally {
+      await bouncer.stop();
+      await cluster.stop();
+    }
+  });
+
+  test("that is only slow is waited for, also when all connections of the pooler are in use", async () => {
+    const server = await startScratchPostgres();
+    const bouncer = await startScratchPgbouncer(server.port, { poolSize: 1 });
+    try {
+      await (await open(over(server.port, "postgres"))).close();
+      const store = await open(over(bouncer.port, "postgres"), { silenceMs: 20, connectTimeoutMs: 600_000 });
+      // Longer than the limit for the answer of a new connection, which the pooler does not serve meanwhile.
+      const slow = sql<{ done: boolean }>`select true as done from pg_sleep(5)`.execute(store.db);
+      const [{ rows }, waited] = await Promise.all([slow, readMeta(store)]);
+      expect(rows).toEqual([{ done: true }]);
+      expect(waited).not.toEqual([]);
+      await store.close();
+    } finally {
+      await bouncer.stop();
+      await server.stop();
+    }
+  });
+});

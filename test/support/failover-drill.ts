@@ -15,7 +15,13 @@ import { type ChatBody, lastUserText, startChatServer } from "./chat-server.ts";
 import { Counter } from "./counter.ts";
 import { HandClock } from "./engines.ts";
 
-export const failoverScenarios = ["primary killed", "primary silent", "behind pgbouncer", "gateway killed"] as const;
+export const failoverScenarios = [
+  "primary killed",
+  "primary silent",
+  "behind pgbouncer",
+  "primary silent behind pgbouncer",
+  "gateway killed",
+] as const;
 export type FailoverScenario = (typeof failoverScenarios)[number];
 
 export interface FailoverDrillOptions {
@@ -68,7 +74,7 @@ export async function runFailoverDrill(options: FailoverDrillOptions): Promise<F
     { latencyMs: 30 },
   );
   const cluster = await startPostgresCluster(database);
-  const bouncer = scenario === "behind pgbouncer" ? await startScratchPgbouncer(cluster.primary.port) : undefined;
+  const bouncer = scenario.endsWith("behind pgbouncer") ? await startScratchPgbouncer(cluster.primary.port) : undefined;
   const address = bouncer ? `postgres://postgres@127.0.0.1:${bouncer.port}/${database}` : cluster.address(database);
   say("a primary and a synchronous standby are ready");
   const gateways: Gateway[] = [];
@@ -84,7 +90,7 @@ export async function runFailoverDrill(options: FailoverDrillOptions): Promise<F
       gateways.shift()?.process.kill("SIGKILL");
       return;
     }
-    if (scenario === "primary silent") cluster.freezePrimary();
+    if (scenario.startsWith("primary silent")) cluster.freezePrimary();
     else cluster.killPrimary();
     await sleep(promoteAfterMs);
     await cluster.promoteStandby();

@@ -1,6 +1,6 @@
 import { type Embedded, toBytes } from "../../models/index.ts";
-import { isOfAgent, type Schema, type Store } from "../../store/index.ts";
-import { toUnsignedBytes } from "../vectors/math.ts";
+import { isOfAgent, type Schema, type Store, type StoreTransaction } from "../../store/index.ts";
+import { toSignedBytes, toUnsignedBytes } from "../vectors/math.ts";
 import type { PendingPage, PendingText } from "./pending-texts.ts";
 import { formatGaps } from "./progress.ts";
 
@@ -18,7 +18,7 @@ export async function writePage(
   page: PendingPage,
   vectors: readonly Embedded[],
 ): Promise<void> {
-  await store.transaction(async ({ db }) => {
+  const write = async ({ db }: StoreTransaction): Promise<void> => {
     const seqs = page.items.flatMap((item) => ("seq" in item.key ? item.key.seq : []));
     // Entries that were deleted while they were embedded are skipped.
     const existing = new Set(
@@ -56,7 +56,9 @@ export async function writePage(
         })),
       )
       .execute();
-  });
+  };
+  // Vectors and their progress are lost together in a power failure, and made again.
+  await store.transaction(write, { sync: false });
 }
 
 function toVectorRows(
@@ -78,7 +80,7 @@ function toVectorRows(
       const { seq, conversation, time } = key;
       rows.entry_vectors.push({
         ...{ agent, space, seq, conversation, time, vector },
-        ...(encode ? { embedding: encode(vector) } : {}),
+        ...(encode ? { embedding: encode(made.vector) } : {}),
       });
       if (made.tokens) rows.entry_tokens.push({ agent, space, seq, conversation, states });
     }
@@ -105,7 +107,11 @@ export async function writeMemoryVectors(
     if (left.length === 0) return;
     await db
       .insertInto("memory_vectors")
-      .values(left.map((row) => (store.vectors ? { ...row, embedding: store.vectors.encode(row.vector) } : row)))
+      .values(
+        left.map((row) =>
+          store.vectors ? { ...row, embedding: store.vectors.encode(toSignedBytes(row.vector)) } : row,
+        ),
+      )
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   });

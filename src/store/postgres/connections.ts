@@ -4,7 +4,8 @@ import pg from "pg";
 import type { OpenStoreOptions } from "../port.ts";
 import { parseAddress, type SessionTarget } from "./address.ts";
 import { isConnectionLost, toPostgresError } from "./errors.ts";
-import { ServerSelector } from "./servers.ts";
+import { askDirectly, PooledServer, readEndpoint } from "./pooled-server.ts";
+import { connectBriefly, ServerSelector } from "./servers.ts";
 import { ConnectionWatch } from "./watched-client.ts";
 
 export const defaultPoolSize = 10;
@@ -19,6 +20,8 @@ export interface Connections {
   checkOut(): Promise<pg.PoolClient>;
   /** Set when the database has been reached, so that later calls wait for it to come back. */
   isEstablished: boolean;
+  /** Whether a connection ends at a pooler. The server behind it is watched from now on. */
+  detectPooler(client: pg.PoolClient): Promise<boolean>;
   end(): Promise<void>;
 }
 
@@ -28,12 +31,15 @@ export function openConnections(options: OpenStoreOptions, defaultTarget?: Sessi
   const address = parseAddress(database, defaultTarget);
   const connectTimeoutMs = address.connectTimeoutMs ?? options.connectTimeoutMs ?? 5_000;
   const selector = new ServerSelector(address, connectTimeoutMs);
-  const watch = new ConnectionWatch(selector, {
-    statementTimeoutMs,
-    // Without a limit for connections no answer is ever too late.
-    silenceMs: connectTimeoutMs === 0 ? 0 : silenceMs,
-    probeTimeoutMs: Math.min(connectTimeoutMs, probeTimeoutMsMax),
+  const probeTimeoutMs = Math.min(connectTimeoutMs, probeTimeoutMsMax);
+  // Without a limit for connections no answer is ever too late.
+  const limits = { statementTimeoutMs, silenceMs: connectTimeoutMs === 0 ? 0 : silenceMs, probeTimeoutMs };
+  const pooled = new PooledServer({
+    locate: async () => (await connectBriefly(selector.current, probeTimeoutMs, readEndpoint)).endpoint,
+    ask: (endpoint) => askDirectly(endpoint, probeTimeoutMs),
+    nowMs: () => performance.now(),
   });
+  const watch = new ConnectionWatch(selector, limits, pooled);
   const pool = new pg.Pool({
     Client: watch.createClientClass(),
     max: options.poolSize ?? defaultPoolSize,
@@ -43,6 +49,7 @@ export function openConnections(options: OpenStoreOptions, defaultTarget?: Sessi
     keepAliveInitialDelayMillis: keepAliveMs,
     types: numberTypes,
   });
+  watch.observe(pool);
   // The pool replaces a connection that breaks while idle; the next call reports a lasting failure.
   pool.on("error", () => undefined);
   // A discarded connection may still receive an error from the server; nobody waits for it.
@@ -75,11 +82,17 @@ export function openConnections(options: OpenStoreOptions, defaultTarget?: Sessi
         }
       }
     },
+    async detectPooler(client) {
+      const { isDirect, endpoint } = await readEndpoint(client);
+      if (!isDirect) watch.followPooler(endpoint);
+      return !isDirect;
+    },
     async end() {
       // A silent server never confirms the end of a connection.
       const timer = setTimeout(() => watch.endAll(), endMs);
       await pool.end();
       clearTimeout(timer);
+      watch.stop();
     },
   };
   return connections;

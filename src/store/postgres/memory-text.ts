@@ -87,7 +87,7 @@ export async function removeMemoryText(tx: Tx, nums: number[]): Promise<void> {
 export async function insertMemory(
   tx: Tx,
   memory: NewMemoryRows,
-  encode?: (vector: Uint8Array) => string,
+  encode?: (vector: Int8Array) => string,
 ): Promise<void> {
   const { row, sources, support, words, vector } = memory;
   const next = await sql<{ value: number }>`select nextval('memory_number') as value`.execute(tx);
@@ -108,9 +108,12 @@ export async function insertMemory(
       .values([...support])
       .execute();
   await indexMemory(tx, { scope, num, words });
-  if (vector)
+  if (vector) {
+    const { buffer, byteOffset, byteLength } = vector.vector;
+    const embedding = encode?.(new Int8Array(buffer, byteOffset, byteLength));
     await tx
       .insertInto("memory_vectors")
-      .values({ scope, num, memory: id, ...vector, ...(encode ? { embedding: encode(vector.vector) } : {}) })
+      .values({ scope, num, memory: id, ...vector, ...(embedding === undefined ? {} : { embedding }) })
       .execute();
+  }
 }

@@ -30,7 +30,7 @@ import {
   toAppendResult,
 } from "./append-function.ts";
 import { combineQueries, type Fragment, splitRows } from "./combine-statements.ts";
-import { defaultPoolSize, openConnections } from "./connections.ts";
+import { type Connections, defaultPoolSize, openConnections } from "./connections.ts";
 import { describeServer } from "./describe-server.ts";
 import { distributeTables } from "./distribution.ts";
 import { toPostgresError } from "./errors.ts";
@@ -46,7 +46,7 @@ import {
 } from "./memory-text.ts";
 import { onPrimary, Replica } from "./replica.ts";
 import { findPolicyFaults, isBoundByPolicies } from "./row-security.ts";
-import { isConnectedDirectly, StatementNames } from "./statement-names.ts";
+import { StatementNames } from "./statement-names.ts";
 import {
   createTappedPool,
   disableSyncText,
@@ -57,6 +57,7 @@ import {
   withoutSync,
 } from "./tapped-pool.ts";
 import { countText, matchText, neighbours } from "./text-search.ts";
+import { readVectors } from "./vector-pages.ts";
 import { addVectorColumns, hasVectorColumns } from "./vector-schema.ts";
 import { createDatabaseVectors } from "./vectors.ts";
 import { withoutStatementLimit } from "./watched-client.ts";
@@ -156,8 +157,8 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     hasVectors = (await hasVectorColumns(db)) || (isOwner && (await runAsMigration(addVectorColumns)));
     hasFunction = (await hasAppendFunction(db)) || (isOwner && (await runAsMigration(createAppendFunction)));
     const { preparedStatements = "auto" } = options;
-    const isNaming =
-      preparedStatements === "auto" ? await isConnectedDirectly(connections) : preparedStatements === "on";
+    const hasPooler = await detectPooler(connections);
+    const isNaming = preparedStatements === "auto" ? !hasPooler : preparedStatements === "on";
     if (isNaming) server.names.enable();
     connections.isEstablished = true;
   } catch (error) {
@@ -212,6 +213,7 @@ export async function openPostgres(options: OpenStoreOptions, migrations: readon
     ...(replica === undefined ? {} : { describeReplica: () => replica.describe() }),
     describeServer: () => describeServer(db, connections, options.poolSize ?? defaultPoolSize),
     describeVectors: () => describeVectors(db, { isOwner }),
+    readVectors: (query) => readVectors(db, query),
     matchText: (query) => matchText(db, query),
     countText: (query) => countText(db, query),
     neighbours: (agent, seqs, radius) => neighbours(db, agent, seqs, radius),
@@ -328,9 +330,18 @@ async function disableSync(tx: Tx): Promise<void> {
   await sql.raw(disableSyncText).execute(tx);
 }
 
+async function detectPooler(connections: Connections): Promise<boolean> {
+  const client = await connections.checkOut();
+  try {
+    return await connections.detectPooler(client);
+  } finally {
+    client.release();
+  }
+}
+
 function createTransaction(
   tx: Tx,
-  { encode, hasFunction = false }: { encode?: (vector: Uint8Array) => string; hasFunction?: boolean } = {},
+  { encode, hasFunction = false }: { encode?: (vector: Int8Array) => string; hasFunction?: boolean } = {},
 ): Omit<StoreTransaction, "clock" | "random"> {
   return {
     db: tx,

@@ -38,6 +38,7 @@ export class Replica {
   readonly #lagMsMax: number;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #state: ReplicaState = {};
+  #isPoolerDetected = false;
 
   constructor(options: OpenStoreOptions, address: string, lagMsMax = defaultLagMsMax) {
     this.#lagMsMax = lagMsMax;
@@ -82,6 +83,8 @@ export class Replica {
   }
 
   async #check(client: pg.PoolClient): Promise<void> {
+    if (!this.#isPoolerDetected) await this.#connections.detectPooler(client);
+    this.#isPoolerDetected = true;
     const { rows } = await client.query<{ lag: number }>(lagQuery);
     const lagMs = Math.round(rows[0]?.lag ?? 0);
     const fault = `it is ${lagMs} ms behind, and at most ${this.#lagMsMax} are allowed`;

@@ -143,7 +143,8 @@ export async function isAnswering(server: ServerAddress, timeoutMs: number): Pro
   }
 }
 
-async function connectBriefly<T>(
+/** Runs work over a connection of its own, which is closed when that takes longer than the limit. */
+export async function connectBriefly<T>(
   { url }: ServerAddress,
   timeoutMs: number,
   work: (client: pg.Client) => Promise<T>,

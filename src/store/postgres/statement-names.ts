@@ -1,10 +1,13 @@
-import type pg from "pg";
-
 /** Statements that the server keeps on each connection: their memory is the server's. */
 const namesMax = 256;
 /** A statement is named when it was used so often; most texts that are made for one call come once. */
 const usesMin = 3;
 const countedMax = 2_000;
+/**
+ * A search for words. Which index is fast depends on the words and on how much the tenant has, and the plan of a named
+ * statement is made for neither: it was seen to read a million entries for one with a rare word.
+ */
+const wordSearch = /tsquery/;
 
 /**
  * Names for statements that are used again and again, so that the server parses and plans each of them once for a
@@ -28,7 +31,7 @@ export class StatementNames {
   find(text: string): string | undefined {
     if (!this.#isUsed) return undefined;
     const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= namesMax) return known;
+    if (known !== undefined || this.#names.size >= namesMax || wordSearch.test(text)) return known;
     const uses = (this.#uses.get(text) ?? 0) + 1;
     if (uses < usesMin) {
       if (this.#uses.size >= countedMax) this.#uses.clear();
@@ -61,15 +64,4 @@ const mixedUp: ReadonlySet<string> = new Set(["26000", "42P05"]);
 export function isNameError(error: unknown): boolean {
   const { code = "", message = "" } = error as { code?: string; message?: string };
   return mixedUp.has(code) || (code === changedTable && message.includes("cached plan"));
-}
-
-/** Whether the connection ends at the server itself: a pooler gives clients other process numbers than the server's. */
-export async function isConnectedDirectly(connections: { checkOut(): Promise<pg.PoolClient> }): Promise<boolean> {
-  const client = await connections.checkOut();
-  try {
-    const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-    return rows[0]?.pid === (client as unknown as { processID?: number }).processID;
-  } finally {
-    client.release();
-  }
 }

@@ -10,16 +10,29 @@ import type { Db } from "../schema.ts";
 import { indexedMin, maintainVectors } from "./maintain-vectors.ts";
 import { listAgentIndexes, nameAgentIndex } from "./vector-schema.ts";
 
-/** How many vectors a search keeps while it walks through an index; recall grows with it, and so does its duration. */
-const searchBreadth = 400;
+/**
+ * How many vectors a search keeps while it walks through an index; recall grows with it, and so does its duration. With 400
+ * some walks through a million vectors ended far from everything near.
+ */
+const searchBreadth = 800;
+/** The most that pgvector allows. */
+const searchBreadthMax = 1_000;
 /** A walk that finds too few vectors in the wanted conversations goes on up to this many. */
 const walkedMax = 40_000;
 /** Comparing a vector by itself costs this share of visiting one in an index. */
 const exactCostShare = 1 / 20;
+/**
+ * The largest number of a stored vector. Whole numbers are written faster than fractions, and half floats hold this one, but
+ * are coarser than whole numbers for all that are not small.
+ */
+const scaledMax = 12_700;
 /** How long the list of indexes may be old. */
 const indexListMs = 30_000;
 
-/** Vectors in columns of pgvector. A cosine does not depend on length, so the signed bytes are stored as they are. */
+/**
+ * Vectors in columns of pgvector. A cosine does not depend on length, so vectors made of floats can be compared with those that
+ * were converted from signed bytes.
+ */
 export function createDatabaseVectors(db: Db, options: { isOwner: boolean; now(): number }): DatabaseVectors {
   let known: { names: ReadonlySet<string>; at: number } | undefined;
   const hasIndex = async (name: string): Promise<boolean> => {
@@ -60,9 +73,19 @@ export function createDatabaseVectors(db: Db, options: { isOwner: boolean; now()
   };
 }
 
-/** The text form of a `halfvec` from signed bytes. */
-function encodeVector(vector: Uint8Array): string {
-  return `[${new Int8Array(vector.buffer, vector.byteOffset, vector.byteLength).join(",")}]`;
+/** The text form of a `halfvec`. */
+export function encodeVector(vector: Float32Array | Int8Array): string {
+  return `[${(vector instanceof Int8Array ? vector : scaleFloats(vector)).join(",")}]`;
+}
+
+/** Numbers that cannot be compared become 0, because pgvector refuses them. */
+function scaleFloats(vector: Float32Array): Int16Array {
+  let largest = 0;
+  for (let index = 0; index < vector.length; index += 1) largest = Math.max(largest, Math.abs(vector[index] as number));
+  const scale = largest === 0 ? 0 : scaledMax / largest;
+  const numbers = new Int16Array(vector.length);
+  for (let index = 0; index < vector.length; index += 1) numbers[index] = Math.round((vector[index] as number) * scale);
+  return numbers;
 }
 
 /** The text form of a query, whose numbers are rounded to what a half float can hold anyway. */
@@ -104,7 +127,7 @@ async function nearestExactly(db: Db, query: NearestEntriesQuery): Promise<Neare
 async function nearestByIndex(db: Db, query: NearestEntriesQuery): Promise<NearestEntry[]> {
   const column = sql.raw(`embedding::halfvec(${query.vector.length})`);
   const target = sql`${encodeQuery(query.vector)}::halfvec(${sql.raw(String(query.vector.length))})`;
-  const breadth = String(Math.min(1_000, Math.max(searchBreadth, 4 * query.limit)));
+  const breadth = String(Math.min(searchBreadthMax, Math.max(searchBreadth, 4 * query.limit)));
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('hnsw.ef_search', ${breadth}, true),
       set_config('hnsw.iterative_scan', 'strict_order', true),

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
 import pg from "pg";
+import type { PooledServer, ServerEndpoint } from "./pooled-server.ts";
 import { isAnswering, type ServerSelector } from "./servers.ts";
 
 export interface WatchLimits {
@@ -24,10 +25,14 @@ interface Watched {
   generation: number;
   /** When each unanswered statement was sent, and whether its time is limited. */
   pending: Set<{ since: number; isLimited: boolean }>;
+  /** When the connection was taken out of the pool; undefined while it is in there. */
+  usedSince: number | undefined;
   end(reason: Error): void;
 }
 
 const readOnly = "25006";
+/** How often the age of what is known about a pooled server is compared with its limit. */
+const poolerCheckMs = 1_000;
 
 /** A query that the driver only passes messages to, such as a flight of statements. */
 interface Submittable {
@@ -44,18 +49,48 @@ function isSubmittable(query: unknown): query is Submittable {
 export class ConnectionWatch {
   readonly #selector: ServerSelector;
   readonly #limits: WatchLimits;
+  readonly #pooled: PooledServer;
   readonly #clients = new Map<pg.ClientBase, Watched>();
   #timer: NodeJS.Timeout | undefined;
+  #poolerTimer: NodeJS.Timeout | undefined;
   #isAsking = false;
 
-  constructor(selector: ServerSelector, limits: WatchLimits) {
+  constructor(selector: ServerSelector, limits: WatchLimits, pooled: PooledServer) {
     this.#selector = selector;
     this.#limits = limits;
+    this.#pooled = pooled;
   }
 
   /** Whether the server of a connection was given up since it was opened. */
   isStale(client: pg.ClientBase): boolean {
     return this.#clients.get(client)?.generation !== this.#selector.generation;
+  }
+
+  /** Notes which connections of the pool are in use. */
+  observe(pool: pg.Pool): void {
+    const note = (client: pg.ClientBase, usedSince: number | undefined) => {
+      const watched = this.#clients.get(client);
+      if (watched) watched.usedSince = usedSince;
+    };
+    pool.on("acquire", (client) => note(client, performance.now()));
+    pool.on("release", (_error, client) => note(client, undefined));
+  }
+
+  /** Begins to watch the server behind a pooler, also while there are no statements. */
+  followPooler(endpoint: ServerEndpoint | undefined): void {
+    if (this.#limits.silenceMs === 0 || this.#poolerTimer !== undefined) return;
+    // Its answer is not awaited: nothing depends on it yet.
+    void this.#pooled.learn(endpoint);
+    this.#poolerTimer = setInterval(() => {
+      if (this.#pooled.isOutdated) void this.#askPooledServer();
+    }, poolerCheckMs);
+    this.#poolerTimer.unref();
+  }
+
+  /** Ends all timers. */
+  stop(): void {
+    clearInterval(this.#timer);
+    clearInterval(this.#poolerTimer);
   }
 
   /** Ends all connections without waiting for the server. */
@@ -77,9 +112,17 @@ export class ConnectionWatch {
 
   #add(client: pg.Client, socket: Socket): void {
     const { generation } = this.#selector;
-    const watched: Watched = { generation, pending: new Set(), end: (reason) => socket.destroy(reason) };
+    const watched: Watched = {
+      generation,
+      pending: new Set(),
+      usedSince: undefined,
+      end: (reason) => socket.destroy(reason),
+    };
     this.#clients.set(client, watched);
-    client.on("error", () => this.#selector.suspect(generation));
+    client.on("error", () => {
+      this.#selector.suspect(generation);
+      this.#pooled.expire();
+    });
     client.once("end", () => this.#clients.delete(client));
     const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
     const begin = () => {
@@ -145,7 +188,10 @@ export class ConnectionWatch {
     const { generation, current } = this.#selector;
     const { probeTimeoutMs, silenceMs } = this.#limits;
     try {
-      if (await isAnswering(current, probeTimeoutMs)) return;
+      if (await isAnswering(current, probeTimeoutMs)) {
+        await this.#askPooledServer();
+        return;
+      }
       this.#selector.abandon(generation);
       const reason = createTimeout(
         `${current.name} did not answer a statement for ${silenceMs} ms, nor a new connection for ${probeTimeoutMs} ms`,
@@ -153,6 +199,22 @@ export class ConnectionWatch {
       for (const client of this.#clients.values()) if (client.generation === generation) client.end(reason);
     } finally {
       this.#isAsking = false;
+    }
+  }
+
+  /**
+   * A pooler that lives says nothing about its server. Connections that are not in use stay: the pooler gives them another
+   * connection to a server. Those in use may be in the middle of a transaction on the silent one.
+   */
+  async #askPooledServer(): Promise<void> {
+    const { current } = this.#selector;
+    const silence = await this.#pooled.check();
+    if (silence === undefined) return;
+    const reason = createTimeout(
+      `${silence.name}, the server behind ${current.name}, did not answer a new connection for ${this.#limits.probeTimeoutMs} ms`,
+    );
+    for (const { usedSince, end } of this.#clients.values()) {
+      if (usedSince !== undefined && usedSince < silence.lostBeforeMs) end(reason);
     }
   }
 }
