@@ -64,7 +64,7 @@ export {
   type WireFormat,
   wireFormats,
 } from "./domain/index.ts";
-export { type OpenOptions, openVarve, restoreBackup, type Varve } from "./engine.ts";
+export { openVarve, restoreBackup } from "./engine.ts";
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
 export type {
@@ -127,7 +127,7 @@ export type {
 } from "./session/index.ts";
 export { sessionSorts } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
-export { listDistribution, listRoleGrants } from "./store/index.ts";
+export { isPostgres, listDistribution, listRoleGrants, startSpareThreads } from "./store/index.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
@@ -165,4 +165,5 @@ export type {
   TurnService,
   TurnStatus,
 } from "./turn/index.ts";
+export type { OpenOptions, Varve } from "./varve.ts";
 export { version } from "./version.ts";

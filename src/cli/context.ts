@@ -24,7 +24,7 @@ export function openOptions(options: CommonOptions): OpenOptions {
 export async function withVarve<T>(
   options: CommonOptions,
   work: (varve: Varve, output: Output) => Promise<T>,
-  more: Pick<OpenOptions, "willSearch"> = {},
+  more: Pick<OpenOptions, "willSearch" | "isShortLived"> = {},
 ): Promise<T> {
   const varve = await openVarve({ ...openOptions(options), ...more });
   printWarnings(varve);

@@ -5,7 +5,7 @@ export { dropLease, type Lease, listStaleLeases, takeLease } from "./leases.ts";
 export type { MemorySourceTable, MemoryTable } from "./memory-schema.ts";
 export { type Migration, schemaVersion } from "./migrate.ts";
 export { migrations } from "./migrations/index.ts";
-export { isPostgres, openEntryReader, openStore } from "./open.ts";
+export { isPostgres, openEntryReader, openStore, startStore } from "./open.ts";
 export type * from "./port.ts";
 export { listDistribution } from "./postgres/distribution.ts";
 export { listRoleGrants } from "./postgres/row-security.ts";
@@ -26,5 +26,6 @@ export type {
 } from "./schema.ts";
 export { loadKeys } from "./seal/load-keys.ts";
 export { isSealedFile, openSealedFile } from "./seal/sealed-file.ts";
+export { startSpareThreads } from "./sqlite/connection.ts";
 export { isOfAgent } from "./tenant-filter.ts";
 export { indexWords, queryWords } from "./text-index.ts";

@@ -12,7 +12,23 @@ export async function openStore(
   options: OpenStoreOptions,
   migrations: readonly Migration[] = ownMigrations,
 ): Promise<Store> {
-  const store = await openEngine(options, migrations);
+  return (await startStore(options, migrations)).opened;
+}
+
+/**
+ * Opens the database like `openStore`, and returns as soon as its threads or connections are starting, so that the caller
+ * can load other code meanwhile. The caller must handle a rejection of `opened`.
+ */
+export async function startStore(
+  options: OpenStoreOptions,
+  migrations: readonly Migration[] = ownMigrations,
+): Promise<{ opened: Promise<Store> }> {
+  const openEngine = await loadEngine(options.database);
+  return { opened: sealOpened(openEngine(options, migrations), options) };
+}
+
+async function sealOpened(opening: Promise<Store>, options: OpenStoreOptions): Promise<Store> {
+  const store = await opening;
   try {
     return await openSealed(store, options);
   } catch (error) {
@@ -22,13 +38,11 @@ export async function openStore(
 }
 
 /** Engines are loaded on demand: a program on SQLite never loads the PostgreSQL driver. */
-async function openEngine(options: OpenStoreOptions, migrations: readonly Migration[]): Promise<Store> {
-  if (isPostgres(options.database)) {
-    const { openPostgres } = await import("./postgres/open.ts");
-    return openPostgres(options, migrations);
-  }
-  const { openSqlite } = await import("./sqlite/open.ts");
-  return openSqlite(options, migrations);
+async function loadEngine(
+  database: string,
+): Promise<(options: OpenStoreOptions, migrations: readonly Migration[]) => Promise<Store>> {
+  if (isPostgres(database)) return (await import("./postgres/open.ts")).openPostgres;
+  return (await import("./sqlite/open.ts")).openSqlite;
 }
 
 /** Opens the file of a store in the calling thread, for reading entries. See `Store.entryFile`. */

@@ -1,5 +1,14 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { VarveError } from "../../domain/index.ts";
-import { type Profile, type ResultKind, resultKinds, type SearchAnswer } from "../../index.ts";
+import {
+  isPostgres,
+  type Profile,
+  type ResultKind,
+  resultKinds,
+  type SearchAnswer,
+  startSpareThreads,
+} from "../../index.ts";
 import type { CommonOptions } from "../context.ts";
 import { askGateway, findGateway } from "../hook/gateway-client.ts";
 import { resolveHookHome } from "../hook/hook-home.ts";
@@ -46,6 +55,7 @@ export async function searchCommand(query: string, flags: SearchFlags): Promise<
   const output = outputFor(flags);
   let answer = await searchByGateway(question, flags, (note) => output.say(`note: ${note}`));
   if (answer === undefined) {
+    if (!mayUsePostgres(flags)) startSpareThreads(1);
     const { searchWithEngine } = await import("./search.ts");
     const withoutModel: SearchQuestion = flags.mode === undefined ? { ...question, tier: "instant" } : question;
     answer = await searchWithEngine(withoutModel, flags);
@@ -83,6 +93,18 @@ async function searchByGateway(
   } catch (error) {
     note(`${error instanceof Error ? error.message : String(error)}; the database was searched directly`);
     return undefined;
+  }
+}
+
+/** Whether the database may be on PostgreSQL, which needs no thread: a guess, before the settings are loaded. */
+function mayUsePostgres({ database, home }: SearchFlags): boolean {
+  const given = database ?? process.env.VARVE_DATABASE;
+  if (given !== undefined) return isPostgres(given);
+  try {
+    return readFileSync(join(resolveHookHome(home), "config.yaml"), "utf8").includes("postgres");
+  } catch {
+    // Without a readable file the database is the one in the folder.
+    return false;
   }
 }
 

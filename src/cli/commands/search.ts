@@ -6,7 +6,7 @@ import { type Progress, startProgress } from "../progress.ts";
 import type { SearchQuestion } from "./search-question.ts";
 
 /** A command that loads no model is meant to be fast: of a long history it compares what it can add and read in this time. */
-const coldWaitMs = 60;
+const coldWaitMs = 90;
 
 /** Searches in this process. The model is loaded only where the question does not ask for instant vectors. */
 export function searchWithEngine(question: SearchQuestion, flags: CommonOptions): Promise<SearchAnswer> {
@@ -23,7 +23,7 @@ export function searchWithEngine(question: SearchQuestion, flags: CommonOptions)
         ...(usesModel ? {} : { vectorWaitMs: coldWaitMs }),
       });
     },
-    usesModel ? { willSearch: query } : {},
+    { isShortLived: true, ...(usesModel ? { willSearch: query } : {}) },
   );
 }
 

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { MemoryTextMatch, MemoryTextQuery, MemoryWords } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
-import { matchExpression, quote } from "./text-search.ts";
+import { quote } from "./quote.ts";
+import { matchExpression } from "./text-search.ts";
 
 /** Candidates fetched per wanted match, because scope and validity are checked after ranking. */
 const candidatesPerMatch = 4;

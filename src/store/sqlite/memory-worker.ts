@@ -6,8 +6,8 @@ import {
   selectNearDuplicateWords,
 } from "../near-duplicate-words.ts";
 import type { MemoryTextMatch, NearDuplicateQuery, NewMemoryRows } from "../port.ts";
+import { quote } from "./quote.ts";
 import type { Statements } from "./statements.ts";
-import { quote } from "./text-search.ts";
 
 const count = "select count(*) from (select 1 from memory_text where words match ? limit ?)";
 const holders = "select rowid from memory_text where words match ? order by rowid desc limit ?";

@@ -18,6 +18,7 @@ import type {
   StoreCall,
   StoreTransaction,
   TransactionOptions,
+  VectorPage,
 } from "../port.ts";
 import type { Db, Tx } from "../schema.ts";
 import { markRebuild, unfinishedRebuild, unmarkRebuild } from "../text-index.ts";
@@ -43,9 +44,11 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
   prepareFile(file, options.readOnly ?? false);
 
   const runTapped = <T>(call: StoreCall, run: () => Promise<T>): Promise<T> => callTapped(options, call, run);
-  // An existing database will be read soon: its reader thread starts in parallel with the writer thread.
-  const earlyReader = isKnown ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }) : undefined;
   const writer = options.readOnly ? undefined : new Connection({ file, mode: "writer", busyTimeoutMs, cacheMiB });
+  // An existing database will be read soon: its reader thread starts in parallel with the writer thread. For a short
+  // command the start of a second thread takes longer than it saves.
+  const host = options.isShortLived ? writer : undefined;
+  const earlyReader = isKnown ? new Connection({ file, mode: "reader", busyTimeoutMs, cacheMiB }, host) : undefined;
   try {
     if (writer) await writer.ready();
   } catch (error) {
@@ -131,7 +134,7 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
 
   try {
     if (writer) {
-      await refuseForeignFile(writeDb, file);
+      const isMarked = await refuseForeignFile(writeDb, file);
       await migrate(
         {
           engine: "sqlite",
@@ -147,7 +150,8 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
         },
         migrations,
       );
-      await sql`pragma application_id = ${sql.raw(String(applicationId))}`.execute(writeDb);
+      // Setting it again would write to the file, and flush it, at every start.
+      if (!isMarked) await sql`pragma application_id = ${sql.raw(String(applicationId))}`.execute(writeDb);
     } else {
       await refuseNewer(readDb, await schemaVersion(readDb, "sqlite"), migrations.at(-1)?.version ?? 0);
     }
@@ -190,6 +194,8 @@ export async function openSqlite(options: OpenStoreOptions, migrations: readonly
     matchMemories: (query) => matchMemories(readDb, query),
     matchNearDuplicates: (query) =>
       runTapped("read", () => nextReader().call({ op: "matchNearDuplicates", query })) as Promise<MemoryTextMatch[]>,
+    readVectors: (query) =>
+      runTapped("read", () => nextReader().call({ op: "readVectors", query })) as Promise<VectorPage>,
     countMemoryWords: (words, countMax) => countMemoryWords(readDb, words, countMax),
     async backup(target) {
       return backupInto(writer ?? nextReader(), target);
@@ -334,10 +340,10 @@ function requireWritable(file: string): void {
   accessSync(folder, constants.W_OK);
 }
 
-/** Refuses to touch a file that another program created. */
-async function refuseForeignFile(db: ReturnType<typeof createKysely>, file: string): Promise<void> {
+/** Refuses to touch a file that another program created. Returns whether the file is marked as Varve's already. */
+async function refuseForeignFile(db: ReturnType<typeof createKysely>, file: string): Promise<boolean> {
   const id = await sql<{ application_id: number }>`pragma application_id`.execute(db);
-  if (id.rows[0]?.application_id === applicationId) return;
+  if (id.rows[0]?.application_id === applicationId) return true;
   const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
   const names = new Set(tables.rows.map((row) => row.name));
   if (names.size > 0 && !names.has("meta")) {
@@ -346,6 +352,7 @@ async function refuseForeignFile(db: ReturnType<typeof createKysely>, file: stri
     });
   }
   if (names.size === 0) chmodSync(file, 0o600);
+  return false;
 }
 
 function compileStatement(query: Compilable): { sql: string; parameters: readonly unknown[] } {

@@ -34,6 +34,13 @@ export class Statements {
       .all(...parameters);
   }
 
+  /** Returns every row as a list of its columns. A text that is used here must not be used by the other methods. */
+  rows(text: string, ...parameters: unknown[]): unknown[] {
+    return this.prepare(text)
+      .raw()
+      .all(...parameters);
+  }
+
   run(text: string, ...parameters: unknown[]): void {
     this.prepare(text).run(...parameters);
   }

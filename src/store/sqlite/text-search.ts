@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ConversationSpan, CountQuery, PlacedEntry, TextMatch, TextMatches, TextQuery } from "../port.ts";
 import type { Db } from "../schema.ts";
+import { quote } from "./quote.ts";
 
 /** Entries whose words match, best first by BM25. */
 export async function matchText(db: Db, query: TextQuery): Promise<TextMatches> {
@@ -176,10 +177,6 @@ export function matchExpression(query: Omit<TextQuery, "agent" | "limit">): stri
   const excluded = (query.excluded ?? []).map(quote).join(" OR ");
   const wanted = `(${parts.join(" AND ")})`;
   return excluded === "" ? wanted : `${wanted} NOT (${excluded})`;
-}
-
-export function quote(word: string): string {
-  return `"${word.replaceAll('"', '""')}"`;
 }
 
 /** Only the newest matches of a frequent word are counted; their density estimates the total. */

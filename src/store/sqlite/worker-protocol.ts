@@ -1,10 +1,17 @@
-import type { AppendBatch, NearDuplicateQuery, NewMemoryRows } from "../port.ts";
+import type { MessagePort } from "node:worker_threads";
+import type { AppendBatch, NearDuplicateQuery, NewMemoryRows, VectorPageQuery } from "../port.ts";
 
 export interface WorkerData {
   file: string;
   mode: "writer" | "reader";
   busyTimeoutMs: number;
   cacheMiB: number;
+}
+
+/** What a spare thread is started with, before its database is known. */
+export interface SpareData {
+  /** One 32-bit word, set and notified when the settings were posted. */
+  assigned: SharedArrayBuffer;
 }
 
 export type WorkerCall =
@@ -14,9 +21,12 @@ export type WorkerCall =
   | { op: "append"; batch: AppendBatch; ownTransaction: boolean }
   | { op: "insertMemory"; memory: NewMemoryRows; unless?: NearDuplicateQuery; ownTransaction: boolean }
   | { op: "matchNearDuplicates"; query: NearDuplicateQuery }
+  | { op: "readVectors"; query: VectorPageQuery }
   | { op: "rollback" }
   | { op: "rebuildText"; rows: { seq: number; words: string }[] }
   | { op: "backup"; file: string }
+  /** Opens another connection in the same thread, which answers on this port. */
+  | { op: "attach"; port: MessagePort; settings: WorkerData }
   | { op: "close" };
 
 export type WorkerRequest = WorkerCall & { id: number };

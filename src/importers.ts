@@ -1,0 +1,3 @@
+/** Everything that reads transcripts of other programs, which the engine loads on demand. */
+export { importEverything } from "./import-everything.ts";
+export { importHostTranscript, watchTranscripts } from "./session/index.ts";
