@@ -86,20 +86,20 @@ export class DocumentCache {
     const table = kind === "summary" ? "summaries" : "files";
     const row = await this.store.db
       .selectFrom(table)
-      .select((eb) => [eb.fn.countAll<number>().as("count"), eb.fn.max("created_at").as("latest")])
+      .select((eb) => [
+        eb.fn.countAll<number>().as("count"),
+        eb.fn.max("created_at").as("latest"),
+        eb
+          .selectFrom("document_vectors as v")
+          .select((of) => of.fn.countAll<number>().as("vectors"))
+          .where("v.agent", "=", agent)
+          .where("v.space", "=", space ?? -1)
+          .where("v.kind", "=", kind)
+          .as("vectors"),
+      ])
       .where("agent", "=", agent)
       .executeTakeFirst();
-    const vectors =
-      space === undefined
-        ? undefined
-        : await this.store.db
-            .selectFrom("document_vectors")
-            .select((eb) => eb.fn.countAll<number>().as("count"))
-            .where("agent", "=", agent)
-            .where("space", "=", space)
-            .where("kind", "=", kind)
-            .executeTakeFirst();
-    return `${row?.count ?? 0} ${row?.latest ?? 0} ${vectors?.count ?? 0}`;
+    return `${row?.count ?? 0} ${row?.latest ?? 0} ${row?.vectors ?? 0}`;
   }
 
   private async *readSummaries(agent: string): AsyncGenerator<Doc[]> {

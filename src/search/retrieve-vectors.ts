@@ -24,7 +24,10 @@ export interface VectorHits extends VectorQueries {
   degraded: string[];
 }
 
-type VectorOptions = Pick<FindOptions, "agent" | "since" | "before" | "tier" | "vectorWaitMs" | "signal"> & {
+type VectorOptions = Pick<
+  FindOptions,
+  "agent" | "since" | "before" | "tier" | "isEmbedded" | "vectorWaitMs" | "signal"
+> & {
   spans: readonly ConversationSpan[] | undefined;
   limit: number;
 };
@@ -61,7 +64,7 @@ export async function retrieveByVectors(
       ? [{ hits: [] }, undefined]
       : await Promise.all([
           searchModel(context, parsed.text, weigh, scope, messages, options.signal),
-          instant && messages ? findMissing(context, agent) : undefined,
+          instant && messages ? (options.isEmbedded ? [] : findMissing(context, agent)) : undefined,
         ]);
   const ranges = model.query ? missing : undefined;
   const fast = instant && (await searchInstant(instant, parsed.text, weigh, { ...scope, ranges }, messages));
@@ -126,6 +129,7 @@ async function searchInstant(
 async function findMissing({ store, vectorCache }: SearchContext, agent: string): Promise<SeqRange[]> {
   const progress = await readProgress(store, agent, await vectorCache?.id());
   const path = await choosePath(store, agent, progress.entrySeq);
+  if (path === "none") return [...progress.gaps];
   const range = { after: progress.entrySeq, upTo: Number.MAX_SAFE_INTEGER };
   const newer = await selectMessagesIn(store, agent, range, path).select("seq").limit(1).executeTakeFirst();
   return newer ? listMissing(progress) : [...progress.gaps];

@@ -9,13 +9,8 @@ import { channelSpareFactor, filterByChannel } from "./channel-filter.ts";
 import { createCorpusService } from "./corpus/corpus-service.ts";
 import type { CorpusText, ReadRequest } from "./corpus/read.ts";
 import type { SyncOptions, SyncResult } from "./corpus/sync.ts";
-import {
-  type EmbedPendingOptions,
-  type EmbedPendingResult,
-  embedPending,
-  embedPendingMemories,
-} from "./embedding/embed-pending.ts";
-import { countPendingChunks, countPendingMessages } from "./embedding/pending-texts.ts";
+import { type EmbedPendingOptions, type EmbedPendingResult, embedPending } from "./embedding/embed-pending.ts";
+import { createRecentEmbedding, type RecentNotes } from "./embedding/embed-recent.ts";
 import { find } from "./find.ts";
 import { findMessages, type MessageHit, type MessageSearch } from "./find-messages.ts";
 import type { FeatureName } from "./fuse.ts";
@@ -33,7 +28,7 @@ export interface SearchSession {
   conversation: number;
 }
 
-export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation">, Requester {
+export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation" | "isEmbedded">, Requester {
   /** Only the conversation of this session and those it was forked from. */
   session?: SearchSession;
   /** Only what was said in this channel. */
@@ -106,7 +101,7 @@ export interface SearchIndex {
   /** The embedding index over messages, memories and corpus. */
   readonly context: SearchContext;
   /** Embeds pending memories if they are few; otherwise returns a note for the answer. */
-  embedRecentMemories(signal?: AbortSignal): Promise<{ failed?: string; pending?: string }>;
+  embedRecentMemories(signal?: AbortSignal): Promise<RecentNotes>;
   close(): Promise<void>;
 }
 
@@ -129,8 +124,6 @@ export interface SearchServiceOptions {
   findMemories: FindMemories;
 }
 
-/** How long a search embeds instant vectors before it begins; the rest is left to later calls. */
-const instantMsMax = 1_000;
 /** Embedding this many texts at once is a bulk load. */
 const bulkTexts = 10_000;
 /** How often a long-running process converts vectors and looks for agents that need an index. */
@@ -171,59 +164,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     return runAsEngine(() => store.vectors?.maintain({ ...request, signal }) ?? Promise.resolve(undefined));
   };
 
-  /** Embeds pending texts if they are few, so that recent messages are found by meaning; otherwise returns a note. */
-  const embedRecent = async (
-    agent: string,
-    isInstant: boolean,
-    msMax = instantMsMax,
-  ): Promise<{ failed?: string; pending?: string }> => {
-    if (!embedder) return {};
-    const added = context.instant ? await index({ agent, tier: "instant", msMax }) : undefined;
-    if (isInstant) {
-      const pending = "some messages have no instant vector yet and match by words only; run `varve index` to add them";
-      return added?.status === "stopped" ? { pending } : {};
-    }
-    const space = await context.vectorCache?.id();
-    const [messages, chunks] = await Promise.all([
-      countPendingMessages(store, agent, space),
-      countPendingChunks(context, agent),
-    ]);
-    if (messages + chunks === 0) return {};
-    if (messages + chunks <= settings.freshMax) {
-      try {
-        if ((await index({ agent })).status === "done") return {};
-      } catch (error) {
-        // The search continues with its words and the existing vectors.
-        return { failed: error instanceof Error ? error.message : String(error) };
-      }
-    }
-    const print = (count: number, what: string) =>
-      count === 0 ? [] : [count >= 1_000 ? `1,000 or more ${what}` : `${count} ${what}`];
-    const all = [...print(messages, "messages"), ...print(chunks, "file chunks")].join(" and ");
-    const by = context.instant ? "words and instant vectors" : "words only";
-    return { pending: `${all} are not embedded yet and match by ${by}; run \`varve index\` to embed them` };
-  };
-
-  /** Embeds pending memories if they are few, for requests of all principals; otherwise returns a note. */
-  const embedRecentMemories = async (signal?: AbortSignal): Promise<{ failed?: string; pending?: string }> => {
-    const { memoryVectors } = context;
-    if (!memoryVectors) return {};
-    const { freshMax } = settings;
-    const count = (await memoryVectors.findPending(freshMax + 1)).length;
-    if (count === 0) return {};
-    if (count <= freshMax) {
-      try {
-        if ((await embedPendingMemories(context, owner, { max: count, signal })).embedded > 0) return {};
-      } catch (error) {
-        signal?.throwIfAborted();
-        return { failed: error instanceof Error ? error.message : String(error) };
-      }
-    }
-    const all = count > freshMax ? `more than ${freshMax}` : String(count);
-    return {
-      pending: `${all} memories are not embedded yet and match by words only; run \`varve index\` to embed them`,
-    };
-  };
+  const recent = createRecentEmbedding({ context, owner, freshMax: settings.freshMax, index });
 
   const learnedStore = new LearnedWeightStore(store);
   /** Replaces the weights that the settings leave at their defaults by the learned ones. */
@@ -268,9 +209,11 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       // Files belong to no conversation.
       const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await runAsEngine(() => corpus.refresh(request.signal)) : undefined;
-      const isInstant = request.tier === "instant";
-      const { failed, pending } =
-        wantsVectors && !request.noNetwork ? await embedRecent(agent, isInstant, request.vectorWaitMs) : {};
+      const wait = shareWait(request.vectorWaitMs);
+      const { isEmbedded, failed, pending } =
+        wantsVectors && !request.noNetwork
+          ? await recent.embedTexts(agent, { tier: request.tier, vectorWaitMs: wait.embeddingMs })
+          : {};
       const selected = wantsVectors ? await selectActiveSpace(context, agent) : { context };
       const active = { ...selected, context: await applyLearned(selected.context) };
       // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
@@ -281,6 +224,8 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
           find(active.context, query, {
             profile: settings.profile,
             ...rest,
+            vectorWaitMs: wait.takeRest(),
+            isEmbedded: isEmbedded && !mayLag && active.previous === undefined,
             limit,
             agent,
             conversation: session?.conversation,
@@ -305,7 +250,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     tune: (request = {}) => runAsEngine(() => tune(request)),
     learned: () => runAsEngine(() => learnedStore.read()),
     forgetLearned: () => runAsEngine(() => learnedStore.remove()),
-    embedRecentMemories: (signal) => runAsEngine(() => embedRecentMemories(signal)),
+    embedRecentMemories: (signal) => runAsEngine(() => recent.embedMemories(signal)),
     index,
     maintainVectors,
     sync: corpus.sync,
@@ -325,6 +270,17 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     },
   };
   return service;
+}
+
+/** The share of the time for vectors that adding missing ones may take. */
+const embeddingShare = 1 / 3;
+
+/** Shares the time for vectors: up to a third of it to add missing ones, and what is left to read them. */
+function shareWait(waitMs: number | undefined): { embeddingMs?: number; takeRest(): number | undefined } {
+  if (waitMs === undefined) return { takeRest: () => undefined };
+  const end = performance.now() + waitMs;
+  const readingMs = (1 - embeddingShare) * waitMs;
+  return { embeddingMs: embeddingShare * waitMs, takeRest: () => Math.max(readingMs, end - performance.now()) };
 }
 
 async function readCoverage(context: SearchContext, agent: string): Promise<SearchCoverage> {

@@ -76,6 +76,16 @@ onEveryEngine(
       expect(await get().varve.search.index({ agent: "whole" })).toMatchObject({ embedded: 0, instant: 0 });
     });
 
+    test("messages that follow a search of an agent the model had embedded are found by their instant vectors", async () => {
+      await fill("followed", 5);
+      await get().varve.search.index({ agent: "followed", tier: "model" });
+      expect((await find("followed", "dog barked")).tiers).toEqual(["model"]);
+      const session = await get().varve.sessions.resolve({ key: "agent:followed:test:direct:ann" });
+      await get().varve.context.ingest(session, [{ id: "new", role: "user", content: "A kitten slept on the sofa." }]);
+      const answer = await find("followed", "sleepy cat");
+      expect(answer.results.find(({ id }) => id === "new")).toMatchObject({ tier: "instant" });
+    });
+
     test("older messages that the model embeds after a search are found by the next one", async () => {
       await fill("backfilled", 300);
       const request = { agent: "backfilled", kinds: ["message" as const], retrievers: ["vector" as const] };

@@ -42,6 +42,8 @@ export interface EmbedPendingResult {
 
 /** The size of the first page, which grows while pages take little time: a fast embedder is not slowed by round trips. */
 const pageRows = { instant: 256, model: 32 } as const;
+/** The size of the first page where the time is limited: how long a text takes is not known yet. */
+const timedPageRows = 128;
 const pageRowsMax = { instant: 512, model: 256 } as const;
 const quickPageMs = 250;
 const leaseMs = 60_000;
@@ -147,7 +149,7 @@ async function drainQueue(
   const total = onProgress ? await queue.countPending() : 0;
   let embedded = 0;
   let characters = 0;
-  let rows: number = pageRows[tier];
+  let rows: number = Number.isFinite(until) ? Math.min(timedPageRows, pageRows[tier]) : pageRows[tier];
   try {
     while (embedded < max) {
       const began = performance.now();
@@ -164,7 +166,7 @@ async function drainQueue(
         result.cutTexts += vectors.filter((made) => made.cut).length;
       }
       onProgress?.({ tier, embedded, characters, pending: Math.max(0, total - embedded) });
-      if (performance.now() - began < quickPageMs) rows = Math.min(pageRowsMax[tier], 2 * rows);
+      rows = chooseRows(tier, rows, performance.now() - began, until - performance.now());
       lease = await renewLease(store, lease);
       if (!lease) return "busy";
     }
@@ -176,6 +178,12 @@ async function drainQueue(
   } finally {
     if (lease) await dropLease(store, lease);
   }
+}
+
+/** The size of the next page: larger while pages are quick, and no larger than what the time that is left allows. */
+function chooseRows(tier: EmbeddingTier, rows: number, tookMs: number, leftMs: number): number {
+  const wanted = tookMs < quickPageMs ? Math.min(pageRowsMax[tier], 2 * rows) : rows;
+  return Math.max(1, Math.min(wanted, Math.floor((rows * leftMs) / Math.max(1, tookMs))));
 }
 
 function createInstantQueue(context: SearchContext, embedder: Embedder, space: number, agent: string): EmbeddingQueue {

@@ -169,6 +169,7 @@ export async function countPendingMessages(
   let count = 0;
   const missing = listMissing(await readProgress(store, agent, space));
   const path = await choosePath(store, agent, missing[0]?.after ?? 0);
+  if (path === "none") return 0;
   for (const range of missing.reverse()) {
     const left = max - count;
     if (left <= 0) break;

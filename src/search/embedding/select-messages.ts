@@ -8,8 +8,11 @@ const shortRange = 5_000;
 /** An agent with at most this many entries, in at most as many conversations, is small. */
 const small = { entries: 20_000, conversations: 1_000 };
 
-/** How the messages of an agent in a part of the log are found: by that part, or among all entries of the agent. */
-export type MessagePath = "log" | "agent";
+/**
+ * How the messages of an agent in a part of the log are found: by that part, or among all entries of the agent. `none` when
+ * that part of the log is known to be empty.
+ */
+export type MessagePath = "log" | "agent" | "none";
 
 /**
  * Chooses the faster path to the messages after `after`. PostgreSQL has an index on both. SQLite reads the entries of all
@@ -18,10 +21,11 @@ export type MessagePath = "log" | "agent";
 export async function choosePath(store: Store, agent: string, after: number): Promise<MessagePath> {
   if (store.engine === "postgres") return "log";
   const counts = sql`select entry_count from conversations where agent = ${agent} limit ${small.conversations + 1}`;
-  const found = await sql<{ entries: number | null; conversations: number | null }>`
-    select sum(entry_count) as entries, count(*) as conversations from (${counts})
-    where (select max(seq) from entries) > ${after + shortRange}`.execute(store.db);
-  const { entries, conversations } = found.rows[0] ?? {};
+  const found = await sql<{ newest: number | null; entries: number | null; conversations: number | null }>`
+    select (select max(seq) from entries) as newest, sum(entry_count) as entries, count(*) as conversations
+    from (${counts}) where (select max(seq) from entries) > ${after + shortRange}`.execute(store.db);
+  const { newest, entries, conversations } = found.rows[0] ?? {};
+  if ((newest ?? 0) <= after) return "none";
   const isSmall = (entries ?? 0) <= small.entries && (conversations ?? 0) <= small.conversations;
   return conversations && isSmall ? "agent" : "log";
 }
@@ -29,12 +33,12 @@ export async function choosePath(store: Store, agent: string, after: number): Pr
 /** The messages of an agent in a part of the log. */
 export function selectMessagesIn(store: Store, agent: string, { after, upTo }: SeqRange, path: MessagePath) {
   const messages = store.db.selectFrom("entries").where("kind", "in", [...roles]);
-  if (path === "log") {
+  if (path !== "agent") {
     const inLog = messages.where("seq", ">", after).where("seq", "<=", upTo).where(isOfAgent(store, agent));
     // Without the end of the agent's log, PostgreSQL may read what all other agents wrote since.
     return store.engine === "sqlite"
       ? inLog
-      : inLog.where(sql<boolean>`seq <= (select max(tip_seq) from branches where agent = ${agent})`);
+      : inLog.where(sql<boolean>`seq <= (select max(seq) from entries where agent = ${agent})`);
   }
   // The index has the numbers of the entries. The unary plus keeps SQLite from reading the log.
   const own = sql<boolean>`seq in (select seq from entries where agent = ${agent} and +seq > ${after} and +seq <= ${upTo})`;

@@ -108,3 +108,17 @@ test("the oldest quarter of the rows is dropped with a part of the memory", asyn
   expect((await block.nearest(toUnit(vectors[7_999]), 1))[0]?.seq).toBe(8_000);
   expect((await block.nearest(toUnit(vectors[10]), 1))[0]?.seq).not.toBe(11);
 });
+
+test("a block that loses its oldest rows before it has sign bits finds what is left, also when it grows again", async () => {
+  const { block, vectors } = filled(1_900);
+  const last = block.dropOldest();
+  expect(last).toBe(475);
+  for (const [index, vector] of vectors.entries()) {
+    block.add({ seq: 2_001 + index, conversation: 0, time: index, vector });
+    block.add({ seq: 4_001 + index, conversation: 0, time: index, vector });
+    block.add({ seq: 6_001 + index, conversation: 0, time: index, vector });
+  }
+  expect(block.size).toBe(1_425 + 5_700);
+  const found = await block.nearest(toUnit(vectors[1_000]), 4);
+  expect(found.map((hit) => hit.seq)).toEqual([1_001, 3_001, 5_001, 7_001]);
+});

@@ -1,4 +1,5 @@
-import { computeByteNorm, dotBytes, popCount, scaleBytes } from "./math.ts";
+import { computeBitDistances } from "./bit-distances.ts";
+import { computeByteNorm, dotBytes, scaleBytes } from "./math.ts";
 
 export interface VectorHit {
   seq: number;
@@ -14,6 +15,8 @@ export interface VectorRow {
 
 /** Up to this many vectors all are compared exactly; above it, sign bits preselect some of them. */
 const exactMax = 6_000;
+/** How many rows of a block that has become large get their sign bits with each new one. */
+const packedAtOnce = 8;
 /** How many are preselected: of more vectors more are needed for the same recall. */
 const rescored = { min: 1_000, max: 4_000, share: 1 / 200 };
 /** The numbers of the last rows, by which a row that is read again is recognised. */
@@ -44,6 +47,8 @@ export class VectorBlock {
   /** Undefined in a compact block. */
   private vectors: Int8Array | undefined;
   private bits: Uint32Array;
+  /** How many of the rows have sign bits. */
+  private packed = 0;
   private recent = new Set<number>();
   /** The places of the first rows in the order of their numbers, for lookups. */
   private sorted = new Uint32Array(0);
@@ -79,14 +84,16 @@ export class VectorBlock {
     this.times[place] = row.time;
     const norm = computeByteNorm(row.vector, 0, this.dimensions) || 1;
     this.norms[place] = norm;
-    this.vectors?.set(row.vector, place * this.dimensions);
-    if (this.centre) this.bits.set(this.packBits(row.vector, norm), place * this.words);
-    else if (this.count === centredAt) this.fixCentre();
+    if (this.vectors) this.vectors.set(row.vector, place * this.dimensions);
+    else this.packRow(row.vector, 0, place);
+    // A few at a time, so that the event loop does not wait for all of them at once.
+    if (this.count > exactMax) this.packPending(packedAtOnce);
   }
 
   /** Forgets the vectors of a large block and keeps their sign bits; a search then needs a reader. */
   compact(): void {
     if (this.count <= exactMax) return;
+    this.packPending();
     this.vectors = undefined;
     this.sorted = new Uint32Array(0);
   }
@@ -101,6 +108,7 @@ export class VectorBlock {
 
   /** Forgets the oldest quarter of the rows, and gives a fifth of the memory back. Returns the number of the last of them. */
   dropOldest(): number {
+    this.packPending();
     const dropped = Math.ceil(0.25 * this.count);
     const last = this.seqs.slice(0, this.count).sort()[dropped - 1] as number;
     const kept: number[] = [];
@@ -119,6 +127,7 @@ export class VectorBlock {
     if (this.vectors) this.vectors = select(this.vectors, new Int8Array(rows * this.dimensions), this.dimensions);
     this.bits = select(this.bits, new Uint32Array(rows * this.words), this.words);
     this.count = kept.length;
+    this.packed = this.centre ? kept.length : 0;
     this.sorted = new Uint32Array(0);
     return last;
   }
@@ -138,6 +147,7 @@ export class VectorBlock {
         time: this.times[place] as number,
       });
     const isSmall = this.count <= exactMax && this.vectors !== undefined;
+    if (!isSmall) this.packPending();
     const places = isSmall || !this.centre ? this.listPlaces(allowed) : this.preselectByBits(query, allowed);
     const { vectors } = this;
     const hits = vectors
@@ -178,18 +188,10 @@ export class VectorBlock {
 
   /** Selects by Hamming distance, with a histogram instead of a sort. */
   private preselectByBits(query: Float32Array, allowed: (place: number) => boolean): number[] {
-    const { bits, words, count } = this;
-    const target = this.packBits(query, 1);
-    const distances = new Uint16Array(count);
+    const { count } = this;
+    const distances = computeBitDistances(this.bits, count, this.packBits(query, 1));
     const counts = new Uint32Array(this.dimensions + 1);
-    for (let place = 0, at = 0; place < count; place += 1) {
-      let distance = 0;
-      for (let word = 0; word < words; word += 1, at += 1) {
-        distance += popCount((bits[at] as number) ^ (target[word] as number));
-      }
-      distances[place] = distance;
-      counts[distance] = (counts[distance] as number) + 1;
-    }
+    for (const distance of distances) counts[distance] = (counts[distance] as number) + 1;
     const least = Math.min(rescored.max, Math.max(rescored.min, Math.round(count * rescored.share)));
     // When the filter rejects too many rows, the distance is widened.
     for (let wanted = least; ; wanted *= 8) {
@@ -210,22 +212,30 @@ export class VectorBlock {
     return dotBytes(query, vectors, place * this.dimensions) / (this.norms[place] as number);
   }
 
-  private fixCentre(): void {
-    const { vectors } = this;
-    if (!vectors) return;
+  /** Computes the sign bits of rows that have none, at most `rowsMax` of them: a small block never needs them. */
+  private packPending(rowsMax = this.count): void {
+    const { vectors, dimensions } = this;
+    if (!vectors || this.count < centredAt) return;
+    this.centre ??= this.computeCentre(vectors);
+    const end = Math.min(this.count, this.packed + rowsMax);
+    for (let place = this.packed; place < end; place += 1) this.packRow(vectors, place * dimensions, place);
+  }
+
+  private computeCentre(vectors: Int8Array): Float32Array {
     const centre = new Float32Array(this.dimensions);
-    for (let place = 0; place < this.count; place += 1) {
+    for (let place = 0; place < centredAt; place += 1) {
       const norm = this.norms[place] as number;
       for (let index = 0; index < this.dimensions; index += 1) {
         centre[index] = (centre[index] as number) + (vectors[place * this.dimensions + index] as number) / norm;
       }
     }
-    this.centre = centre.map((value) => value / this.count);
-    for (let place = 0; place < this.count; place += 1) {
-      const at = place * this.dimensions;
-      const bits = this.packBits(vectors.subarray(at, at + this.dimensions), this.norms[place] as number);
-      this.bits.set(bits, place * this.words);
-    }
+    return centre.map((value) => value / centredAt);
+  }
+
+  private packRow(vectors: Int8Array, at: number, place: number): void {
+    const vector = vectors.subarray(at, at + this.dimensions);
+    this.bits.set(this.packBits(vector, this.norms[place] as number), place * this.words);
+    this.packed = place + 1;
   }
 
   private packBits(vector: ArrayLike<number>, norm: number): Uint32Array {

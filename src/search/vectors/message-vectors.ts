@@ -19,6 +19,7 @@ export interface MessageQuery {
   /** Only messages in these ranges. */
   ranges?: readonly SeqRange[];
   limit: number;
+  /** How long to read vectors into memory. What was not read by then is left out, and is read by a later search. */
   waitMs?: number;
 }
 
@@ -62,12 +63,14 @@ export class MessageVectors {
 
   /** The messages nearest to a unit vector, best first; the note says what was not compared. */
   async nearest(vector: Float32Array, query: MessageQuery): Promise<{ hits: NearestEntry[]; note?: string }> {
-    const { agent, spans, since, before, ranges, limit, waitMs = waitMsDefault } = query;
+    const { agent, spans, since, before, ranges, limit, waitMs } = query;
     const space = await this.id();
     if (space === undefined || !isAgentOpen(agent)) return { hits: [] };
     const found = await this.store.vectors?.nearestEntries({ ...query, spans, space, vector });
     if (found) return { hits: found };
-    const blocks = await this.cache.open(agent, space, spans, waitMs);
+    const blocks = await this.cache.open(agent, space, spans, waitMs ?? waitMsDefault, {
+      stopsAfter: waitMs !== undefined,
+    });
     const [from, to] = [since ?? Number.NEGATIVE_INFINITY, before ?? Number.POSITIVE_INFINITY];
     const bounds = spans && new Map(spans.map((span) => [span.conversation, span.upTo ?? Number.POSITIVE_INFINITY]));
     const hits = await blocks.nearest(

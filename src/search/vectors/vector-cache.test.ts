@@ -102,12 +102,24 @@ test("rows of a gap are found once they are written, and none is held twice", as
   expect(await nearest(cache, "gaps", 35_199)).toMatchObject({ seq: 35_199, size: 5_199 });
 });
 
-test("a large agent keeps sign bits when its vectors do not fit", async () => {
+test("a large agent keeps its vectors while they fit, and only their sign bits when others need the memory", async () => {
   const full = new VectorBlock(dimensions);
   for (let seq = 0; seq < 20_000; seq += 1) full.add({ seq, conversation: 1, time: 0, vector: vectorOf(seq) });
   const cache = new VectorCache(store, dimensions, full.bytes);
-  const found = await nearest(cache, "large", 1_234);
-  expect(found).toMatchObject({ seq: 1_234, size: 20_000, note: undefined });
+  expect(await nearest(cache, "large", 1_234)).toMatchObject({ seq: 1_234, size: 20_000, note: undefined });
+  expect(cache.bytes).toBe(full.bytes);
+  expect((await nearest(cache, "agent1", 15)).seq).toBe(15);
+  expect(cache.bytes).toBeLessThan(0.6 * full.bytes);
+  // Loading it again would take long: it was not evicted.
+  expect(cache.bytes).toBeGreaterThan(2 * blockBytes);
+  expect(await nearest(cache, "large", 1_234)).toMatchObject({ seq: 1_234, size: 20_000, note: undefined });
+});
+
+test("a large agent keeps sign bits when its vectors do not fit", async () => {
+  const full = new VectorBlock(dimensions);
+  for (let seq = 0; seq < 20_000; seq += 1) full.add({ seq, conversation: 1, time: 0, vector: vectorOf(seq) });
+  const cache = new VectorCache(store, dimensions, 0.8 * full.bytes);
+  expect(await nearest(cache, "large", 1_234)).toMatchObject({ seq: 1_234, size: 20_000, note: undefined });
   expect(cache.bytes).toBeLessThan(0.6 * full.bytes);
 });
 

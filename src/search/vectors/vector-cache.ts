@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentOpen, runAsEngine } from "../../authorization/index.ts";
-import type { ConversationSpan, Store } from "../../store/index.ts";
+import type { ConversationSpan, Store, VectorPage } from "../../store/index.ts";
 import {
   type EmbeddingProgress,
   mergeRanges,
@@ -9,12 +9,11 @@ import {
   subtractRanges,
 } from "../embedding/progress.ts";
 import { type ReadVectors, VectorBlock, type VectorHit, type VectorRow } from "./block.ts";
-import { toSignedBytes } from "./math.ts";
 
 const pageRows = 2_000;
 /** Another process may write a vector after one with a higher number, so the last rows are read again. */
 const lateRows = 64;
-/** A block with a larger share of the cache than this holds sign bits only. */
+/** When memory is short, a block with a larger share of the cache than this keeps its sign bits only. */
 const fullShareMax = 0.5;
 
 interface CachedBlock {
@@ -24,7 +23,8 @@ interface CachedBlock {
   lastSeq: number;
   /** Rows in the block that are read again, because others may be written before them. */
   unsettled: ReadonlySet<number>;
-  loading: Promise<void> | undefined;
+  /** Resolves to whether all was read. */
+  loading: Promise<boolean> | undefined;
   /** Rows up to this one were left out, because the block alone would not fit the cache. */
   cutUpTo: number | undefined;
 }
@@ -65,17 +65,19 @@ export class VectorCache {
 
   /**
    * The blocks to search, updated from the database. If loading takes longer than `waitMs`, the vectors loaded so far are
-   * searched and the note says so; loading continues in the background.
+   * searched and the note says so; loading continues in the background, unless `stopsAfter` is set.
    */
   async open(
     agent: string,
     space: number,
     spans: readonly ConversationSpan[] | undefined,
     waitMs: number,
+    { stopsAfter = false }: { stopsAfter?: boolean } = {},
   ): Promise<VectorBlocks> {
     if (!isAgentOpen(agent)) return { size: 0, nearest: async () => [] };
-    const cached = listScopes(spans).map((conversation) => this.load(agent, space, conversation));
-    const all = Promise.all(cached.map((one) => one.loading)).then(() => true);
+    const until = stopsAfter ? performance.now() + waitMs : Number.POSITIVE_INFINITY;
+    const cached = listScopes(spans).map((conversation) => this.load(agent, space, conversation, until));
+    const all = Promise.all(cached.map((one) => one.loading)).then((loaded) => !loaded.includes(false));
     const timer = new AbortController();
     const isWhole = await Promise.race([
       all,
@@ -119,7 +121,7 @@ export class VectorCache {
     return `only the newest ${size} messages were compared by meaning, which is what fits the memory for vectors: raise search.vectorCacheMiB, or use PostgreSQL with pgvector`;
   }
 
-  private load(agent: string, space: number, conversation: number | undefined): CachedBlock {
+  private load(agent: string, space: number, conversation: number | undefined, until: number): CachedBlock {
     const name = nameBlock(agent, space, conversation);
     const cached = this.blocks.get(name) ?? {
       block: new VectorBlock(this.dimensions),
@@ -132,48 +134,49 @@ export class VectorCache {
     this.blocks.delete(name);
     this.blocks.set(name, cached);
     // Requests of all principals share the block.
-    cached.loading ??= runAsEngine(() => this.readRows(cached, agent, space, conversation)).finally(() => {
+    cached.loading ??= runAsEngine(() => this.readRows(cached, agent, space, conversation, until)).finally(() => {
       cached.loading = undefined;
     });
     return cached;
   }
 
-  /** Reads what has a vector by now and was not read before, the newest first. */
+  /** Reads what has a vector by now and was not read before, the newest first. Returns whether it read all before `until`. */
   private async readRows(
     cached: CachedBlock,
     agent: string,
     space: number,
     conversation: number | undefined,
-  ): Promise<void> {
+    until: number,
+  ): Promise<boolean> {
     const progress = await readProgress(this.store, agent, space);
     for (const { after, upTo } of listUnread(cached, progress)) {
       for (let last = upTo; last > after && last > (cached.cutUpTo ?? -1); ) {
-        let query = this.store.db
-          .selectFrom("entry_vectors")
-          .select(["seq", "conversation", "time", "vector"])
-          .where("agent", "=", agent)
-          .where("space", "=", space)
-          .where("seq", ">", after)
-          .where("seq", "<=", last)
-          .orderBy("seq", "desc")
-          .limit(pageRows);
-        if (conversation !== undefined) query = query.where("conversation", "=", conversation);
-        const rows = await query.execute();
-        for (const row of rows) {
-          if (!cached.unsettled.has(row.seq)) cached.block.add({ ...row, vector: toSignedBytes(row.vector) });
-        }
-        const first = rows.length < pageRows ? after + 1 : (rows.at(-1)?.seq ?? last);
-        noteLoaded(cached, rows, { after: first - 1, upTo: last }, progress);
+        if (performance.now() >= until) return false;
+        const { dimensions } = this;
+        const page = await this.store.readVectors({
+          ...{ agent, space, conversation, dimensions },
+          ...{ after, upTo: last, limit: pageRows },
+        });
+        addPage(cached, page, dimensions);
+        const first = page.seqs.length < pageRows ? after + 1 : (page.seqs.at(-1) ?? last);
+        noteLoaded(cached, page.seqs, { after: first - 1, upTo: last }, progress);
         this.fit(cached);
         last = first - 1;
       }
     }
+    return true;
   }
 
-  /** Evicts other blocks, the least recently used first; a block that is too large by itself loses its oldest rows. */
+  /**
+   * Makes large blocks compact, then evicts other blocks, the least recently used first. A block that is too large by itself
+   * loses its oldest rows.
+   */
   private fit(current: CachedBlock): void {
     const { block } = current;
-    if (block.bytes > fullShareMax * this.bytesMax) block.compact();
+    if (this.bytes <= this.bytesMax) return;
+    for (const one of this.blocks.values()) {
+      if (one.block.bytes > fullShareMax * this.bytesMax) one.block.compact();
+    }
     let bytes = this.bytes;
     for (const [name, one] of this.blocks) {
       if (bytes <= this.bytesMax) return;
@@ -203,16 +206,24 @@ function listUnread(cached: CachedBlock, progress: EmbeddingProgress): SeqRange[
   return subtractRanges([all], [...progress.gaps, ...settled]).sort((a, b) => b.upTo - a.upTo);
 }
 
+function addPage({ block, unsettled }: CachedBlock, page: VectorPage, dimensions: number): void {
+  const { seqs, conversations, times, vectors } = page;
+  for (const [index, seq] of seqs.entries()) {
+    if (unsettled.has(seq)) continue;
+    const vector = vectors.subarray(index * dimensions, (index + 1) * dimensions);
+    block.add({ seq, conversation: conversations[index] as number, time: times[index] as number, vector });
+  }
+}
+
 /** The progress was read before the rows: what is beyond it may have gaps that it does not name. */
 function noteLoaded(
   cached: CachedBlock,
-  rows: readonly { seq: number }[],
+  seqs: Float64Array,
   { after, upTo }: SeqRange,
   { entrySeq }: EmbeddingProgress,
 ): void {
-  cached.lastSeq = Math.max(cached.lastSeq, rows[0]?.seq ?? 0);
+  cached.lastSeq = Math.max(cached.lastSeq, seqs[0] ?? 0);
   const settled = Math.min(entrySeq, cached.lastSeq - lateRows);
-  const known = [...cached.unsettled, ...rows.map((row) => row.seq)];
-  cached.unsettled = new Set(known.filter((seq) => seq > settled));
+  cached.unsettled = new Set([...cached.unsettled, ...seqs].filter((seq) => seq > settled));
   if (entrySeq > after) cached.loaded = mergeRanges([...cached.loaded, { after, upTo: Math.min(upTo, entrySeq) }]);
 }
