@@ -14,7 +14,6 @@ import {
   compareByScore,
   computeClassicScore,
   fuseTuned,
-  makeRankingHints,
   normaliseBm25,
   roundScore,
   traceScores,
@@ -22,6 +21,7 @@ import {
 import type { WeightedToken } from "./query-weights.ts";
 import { addSpeakerFrequencies, weighQuery, weighTerms } from "./query-weights.ts";
 import { type RankingSettings, ranking } from "./ranking.ts";
+import { makeRankingHints } from "./ranking-hints.ts";
 import { type Retrieval, retrieve } from "./retrieve.ts";
 import { calibrateInstant } from "./retrieve-vectors.ts";
 import type { SearchContext } from "./search-context.ts";
@@ -38,6 +38,7 @@ import {
   filterByMinScore,
   moveNoiseLast,
 } from "./stages/stages.ts";
+import { extractTerms } from "./text/words.ts";
 import { parseTimeSpan } from "./time/time-span.ts";
 import type { Confidence, Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import { dot } from "./vectors/math.ts";
@@ -68,9 +69,10 @@ export async function find(context: SearchContext, query: string, options: FindO
   const { lexical, vector, tokens } = computeScores(found, options.retrievers, settings.bm25);
   const all = found.candidates.map((index) => createCandidate(found, index, lexical, vector));
   let list = all.filter((candidate) => hasEvidence(candidate, lexical, findTier(found, candidate.index)));
+  const hints = makeRankingHints(found, time);
   let weightTotal = 1;
   if (profile === "classic") list = fuseClassic(list, limit, settings.classicWeights);
-  else weightTotal = fuseTuned(list, lexical, vector, makeRankingHints(found, time), settings.weights);
+  else weightTotal = fuseTuned(list, lexical, vector, hints, settings.weights);
   traceScores(list, "fusion");
   step("fusion", list.length);
 
@@ -107,7 +109,7 @@ export async function find(context: SearchContext, query: string, options: FindO
       // The confidence is fitted to the token states of the model.
       if (found.embedded) late = new Map(best.map(({ doc }, index) => [doc.key, scores.window[index] ?? 0]));
     }
-    if (profile !== "classic") addConversationSignals(list, found.pool, weightTotal, settings.weights);
+    if (profile !== "classic") addConversationSignals(list, found.pool, weightTotal, settings.weights, hints);
     if (!context.reranker || options.noNetwork || list.length === 0) return list;
     const { signal } = options;
     const reranked = await rerankCandidates(context.reranker, query, list, {
@@ -154,6 +156,7 @@ export async function find(context: SearchContext, query: string, options: FindO
     cosine: best.cosine,
     tier: findTier(found, best.index),
     late: late?.get(best.doc.key),
+    account: computeAccountShare(found.parsed.accountTerms, best.doc.text),
   };
   return {
     query,
@@ -306,14 +309,21 @@ async function toResults(
   }));
 }
 
+function computeAccountShare(terms: readonly string[], text: string): number | undefined {
+  if (terms.length === 0) return undefined;
+  const found = new Set(extractTerms(text));
+  return terms.filter((term) => found.has(term)).length / terms.length;
+}
+
 /** The probability, 0 to 1, that the best result answers the query. */
-export function computeCertainty({ coverage, cosine, late, tier }: Evidence): number {
+export function computeCertainty({ coverage, cosine, late, tier, account = 1 }: Evidence): number {
   const weights = ranking.confidence;
-  const byWords = weights.wordsOnly * coverage;
+  const byWords = weights.wordsOnly * coverage * (1 + account) * 0.5;
   if (cosine === undefined) return byWords;
   // Without late interaction its score is estimated from the cosine.
   const tokens = late ?? Math.min(1, cosine + 0.2);
-  const sum = weights.bias + weights.coverage * coverage + weights.cosine * cosine + weights.late * tokens;
+  const matched = weights.coverage * coverage + weights.cosine * cosine + weights.late * tokens;
+  const sum = weights.bias + matched - weights.account * (1 - account);
   const certainty = 1 / (1 + Math.exp(-sum));
   // A low cosine of instant vectors is no evidence against an answer.
   return tier === "instant" ? Math.max(byWords, certainty) : certainty;

@@ -1,9 +1,7 @@
 import type { Doc } from "./documents.ts";
-import { isSpeakerName } from "./documents.ts";
 import { divideByLargest, type LexicalScores, scaleToUnit, type VectorScores } from "./features.ts";
 import { type RankingSettings, ranking } from "./ranking.ts";
-import type { Retrieval } from "./retrieve.ts";
-import { scoreTimeFit, type TimeSpan } from "./time/time-span.ts";
+import type { RankingHints } from "./ranking-hints.ts";
 import type { Retriever } from "./types.ts";
 
 /** Normalises BM25, which has no upper bound: 0.5–1 for any match, about 0.75 for one rare word; 0 for none. */
@@ -26,20 +24,9 @@ export function computeClassicScore(
   return Math.min(1, Math.max(least, raised));
 }
 
-export interface RankingHints {
-  /** Whether the query names the speaker; by pool index, as all hints. */
-  speaker: readonly boolean[];
-  /** Whether the query is about the user and the message is theirs. */
-  firstPerson: readonly boolean[];
-  /** The additional weight of the message's own words: high for a query of one or two words, 0 for a question. */
-  wordWeight: number;
-  /** How well the time matches the one named in the query; absent when it names none. */
-  time?: readonly number[];
-}
-
 /**
- * Scores the candidates by the weighted sum of all features except those that are added later: late interaction and the
- * signals of the conversation. A missing feature is left out together with its weight. Returns the sum of the weights with
+ * Scores the candidates by the weighted sum of all features except those that are added later: late interaction, the
+ * signals of the conversation and the traits of messages. A missing feature is left out together with its weight. Returns the sum of the weights with
  * late interaction, by which scores are divided.
  */
 export function fuseTuned(
@@ -102,17 +89,6 @@ export function addLateInteraction(
     const late = weights.late * (ownShares[index] ?? 0) + weights.lateWindow * (windowShares[index] ?? 0);
     candidate.score += (share * late) / whole;
   }
-}
-
-/** Features of the query that are not words to match: the speaker, the first person, the time. */
-export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): RankingHints {
-  const { pool, parsed } = found;
-  return {
-    speaker: pool.docs.map((doc) => parsed.terms.some(({ term }) => isSpeakerName(doc, term))),
-    wordWeight: ranking.shortQueryWeights[parsed.terms.filter((term) => !term.isInstruction).length] ?? 0,
-    firstPerson: pool.docs.map((doc) => parsed.aboutSelf && doc.role === "user"),
-    ...(time ? { time: pool.docs.map((doc) => scoreTimeFit(time, doc.time)) } : {}),
-  };
 }
 
 /** What the stages read and change of a candidate. Memories are ranked by the same stages. */

@@ -65,6 +65,18 @@ export const ranking = {
     /** Cosine from which two texts are near-duplicates. Texts on one subject reach 0.85; `tuned` accepts only copies. */
     diversity: { same: 0.85, tunedSame: 0.95 },
   },
-  /** Logistic regression that separates answerable questions from questions about another conversation. */
-  confidence: { strong: 0.6, weak: 0.25, bias: -8.15, coverage: 2.12, cosine: 7.66, late: 7.44, wordsOnly: 0.9 },
+  /**
+   * Logistic regression that separates answerable questions from questions about another conversation. `account` is what a
+   * result loses that does not contain the words by which a question asks for an account of its subject.
+   */
+  confidence: {
+    strong: 0.6,
+    weak: 0.25,
+    bias: -8.15,
+    coverage: 2.12,
+    cosine: 7.66,
+    late: 7.44,
+    wordsOnly: 0.9,
+    account: 5,
+  },
 } as const;

@@ -7,8 +7,9 @@ import { ranking } from "./ranking.ts";
 import { addInstantVectors, calibrateInstant, retrieveByVectors, type VectorQueries } from "./retrieve-vectors.ts";
 import type { SearchContext } from "./search-context.ts";
 import { chooseWords } from "./text/choose-words.ts";
-import { type ParsedQuery, parseQuery } from "./text/parse-query.ts";
-import { joinStems } from "./text/words.ts";
+import { type ParsedQuery, parseQuery, type QueryTerm } from "./text/parse-query.ts";
+import { isSimilarName } from "./text/similar-names.ts";
+import { joinStems, normaliseTerm, splitWords } from "./text/words.ts";
 import { type FindOptions, type Retriever, resultKinds } from "./types.ts";
 import { computeByteNorm, dot, dotBytes, scaleBytes } from "./vectors/math.ts";
 
@@ -78,12 +79,12 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
   mark("surroundings");
   const [entries, vectors] = await Promise.all([
     context.documents.read(options.agent, placed),
-    vector?.modelQuery &&
-      context.vectorCache?.read(
-        options.agent,
-        spans,
-        placed.map((entry) => entry.seq),
-      ),
+    readVectors(
+      context,
+      { ...options, spans },
+      placed.map((entry) => entry.seq),
+      vector,
+    ),
   ]);
   mark("read");
   const embedder = vector?.instantQuery && context.instant?.embedder;
@@ -96,7 +97,7 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     options.boundarySeq,
   );
   return {
-    parsed,
+    parsed: { ...parsed, terms: resolveNames(parsed.terms, statistics, pool) },
     statistics,
     pool,
     candidates: selectCandidates(pool, new Set(sources.keys()), spans, options, parsed),
@@ -109,6 +110,16 @@ export async function retrieve(context: SearchContext, text: string, options: Fi
     cut,
     took,
   };
+}
+
+/** Replaces a word that no message contains by the name of a speaker that it may be another spelling of. */
+function resolveNames(terms: readonly QueryTerm[], { frequencies }: Statistics, { docs }: Pool): QueryTerm[] {
+  const names = new Set(docs.flatMap(({ speaker, role }) => (speaker === role ? [] : splitWords(speaker))));
+  return terms.map((term, index) => {
+    if (frequencies[index] !== 0 || names.has(term.phrase)) return term;
+    const name = [...names].find((one) => isSimilarName(one, term.phrase));
+    return name === undefined ? term : { ...term, term: normaliseTerm(name) ?? name };
+  });
 }
 
 /** The parts of the log to search; undefined for all conversations of the agent. */
@@ -239,24 +250,44 @@ function computeDocCosine({ vector, instant }: CachedDoc, queries: VectorQueries
   return 0;
 }
 
+/** The vectors of messages, by their sequence numbers, in each tier that is searched. */
+interface PoolVectors {
+  model?: ReadonlyMap<number, Float32Array>;
+  /** Of messages that the model has not embedded. */
+  instant?: ReadonlyMap<number, Float32Array>;
+}
+
+async function readVectors(
+  { vectorCache, instant }: SearchContext,
+  { agent, spans, isEmbedded }: FindOptions & { spans: readonly ConversationSpan[] | undefined },
+  seqs: readonly number[],
+  queries: VectorQueries | undefined,
+): Promise<PoolVectors> {
+  const model = queries?.modelQuery && (await vectorCache?.read(agent, spans, seqs));
+  if (!queries?.instantQuery || (model && isEmbedded)) return { model };
+  const missing = seqs.filter((seq) => !model?.has(seq));
+  return { model, instant: await instant?.vectors.read(agent, spans, missing) };
+}
+
 /** Decodes each vector of the pool once, on first use. */
 function createVectorLookup(
   pool: Pool,
-  vectors: ReadonlyMap<number, Float32Array> | undefined,
+  vectors: PoolVectors,
   cached: ReadonlyMap<string, CachedDoc>,
   instant: InstantEmbedder | undefined,
 ): Pick<Retrieval, "vectorAt" | "instantAt"> {
   const vectorAt = remember((index) => {
     const doc = pool.docs[index];
-    if (doc?.seq !== undefined) return vectors?.get(doc.seq);
-    const bytes = vectors && cached.get(doc?.key ?? "")?.vector;
+    if (doc?.seq !== undefined) return vectors.model?.get(doc.seq);
+    const bytes = vectors.model && cached.get(doc?.key ?? "")?.vector;
     return bytes && scaleBytes(bytes, 0, bytes.length, 1 / (computeByteNorm(bytes, 0, bytes.length) || 1));
   });
   const instantAt = remember((index) => {
     const doc = pool.docs[index];
     if (!instant || !doc || vectorAt(index)) return undefined;
     if (doc.seq === undefined) return cached.get(doc.key)?.instant;
-    return instant.embedNow({ text: doc.text, speaker: doc.speaker }).vector;
+    // A message that was just stored has no vector yet, and one without text gets none.
+    return vectors.instant?.get(doc.seq) ?? instant.embedNow({ text: doc.text, speaker: doc.speaker }).vector;
   });
   return { vectorAt, instantAt };
 }

@@ -39,7 +39,9 @@ export interface FindOptions {
   profile?: Profile;
   /** Only this tier of vectors; `instant` loads no model. Both when absent. */
   tier?: EmbeddingTier;
-  /** How long to add instant vectors, and to wait for vectors that are read into memory; `degraded` names what was left out. */
+  /** The model has embedded all messages of the agent: none of them is searched by its instant vector. */
+  isEmbedded?: boolean;
+  /** How long to add instant vectors and to read vectors into memory, together; `degraded` names what was left out. */
   vectorWaitMs?: number;
   /** Which retrievers to use; both when absent. */
   retrievers?: Retriever[];
@@ -67,6 +69,8 @@ export interface Evidence {
   tier?: EmbeddingTier;
   /** The late-interaction score with neighbours, before scaling. */
   late?: number;
+  /** The share of the words that ask for an account ("why", "how was it") that the result contains; absent without any. */
+  account?: number;
 }
 
 export interface SearchResult {

@@ -23,6 +23,14 @@ const search = z.strictObject({
       lateWindow: weight.default(0.06).describe("Weight of late interaction with the surrounding messages."),
       speaker: weight.default(0.06).describe("Weight of messages by a speaker whom the query names."),
       firstPerson: weight.default(0.12).describe("Weight of the user's own messages when the query is about the user."),
+      firstHand: weight.default(0.05).describe("Weight of messages whose speaker tells of themselves."),
+      standing: weight
+        .default(0.14)
+        .describe("Weight of the user's stated wishes and preferences when the query asks for help."),
+      question: weight
+        .default(0.02)
+        .describe("Penalty for messages that end with a question, in conversations of people."),
+      reaction: weight.default(0.03).describe("Penalty for messages of the user that begin with thanks or agreement."),
       time: weight.default(0.19).describe("Weight of a match with a time named in the query."),
       sitting: weight.default(0.15).describe("Weight of the best match in the same sitting: the same subject is near."),
       answer: weight.default(0.03).describe("Weight of the previous message's match when it asks a question."),

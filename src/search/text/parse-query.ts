@@ -1,4 +1,5 @@
 import { isStopWord } from "../../domain/index.ts";
+import { type QuestionKind, readQuestionKind } from "./question-kind.ts";
 import { stem } from "./stem.ts";
 import { extractTerms, fold, isUnspaced, splitWords } from "./words.ts";
 
@@ -12,7 +13,7 @@ export interface QueryTerm {
   identifier: boolean;
 }
 
-export interface ParsedQuery {
+export interface ParsedQuery extends QuestionKind {
   /** The query without its operators; this text is embedded. */
   text: string;
   terms: QueryTerm[];
@@ -24,7 +25,6 @@ export interface ParsedQuery {
   identifiers: string[];
   /** The last word of a query that is still being typed. */
   prefix?: string;
-  aboutSelf: boolean;
   /** `proj:varve` and the like filter instead of matching words. */
   tags: { name: string; value: string }[];
 }
@@ -72,7 +72,7 @@ export function parseQuery(query: string, options: { interactive?: boolean } = {
     excluded,
     identifiers,
     ...(prefix === undefined ? {} : { prefix }),
-    aboutSelf: asksAboutSelf(spoken),
+    ...readQuestionKind(spoken),
     tags,
   };
 }
@@ -132,17 +132,6 @@ const instructionWords = new Set(
   ),
 );
 
-const firstPerson = new Set(
-  "i me my mine myself we us our ours ich mir mich mein meine wir unser je moi mon ma mes nous notre yo mi mis nosotros 我 我们".split(
-    " ",
-  ),
-);
-
 export function isInstructionWord(term: string): boolean {
   return instructionWords.has(term);
-}
-
-/** Whether a query is in the first person; then the user's own messages are the likeliest answers. */
-export function asksAboutSelf(words: readonly string[]): boolean {
-  return words.some((word) => firstPerson.has(word));
 }

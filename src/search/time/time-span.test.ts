@@ -55,3 +55,11 @@ describe("time in a question", () => {
     expect(scoreTimeFit(span, Date.UTC(2026, 0, 20))).toBe(0);
   });
 });
+
+test.each([
+  "what did we say about the schema",
+  "config database",
+  "wo ist der Schlüssel",
+  "the best player",
+  "le fichier",
+])("%s names no time", (query) => expect(parseTimeSpan(query, Date.UTC(2026, 0, 1))).toBeUndefined());

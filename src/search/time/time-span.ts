@@ -67,7 +67,7 @@ const month = `(${alternation(monthNumbers)})\\.?`;
 const weekday = `(${alternation(weekdayNumbers)})`;
 const last = "(?:last|past|previous|letzte[nrms]?|vorige[nrms]?|dernier|dernière|pasad[oa]|últim[oa])";
 const year = "((?:19|20)\\d\\d)";
-const words = (pattern: string) => new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "iu");
+const words = (pattern: string) => new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern})(?![\\p{L}\\p{N}])`, "iu");
 const number = (text: string | undefined) => Number(text);
 const parseMonth = (text: string | undefined) => monthNumbers.get((text ?? "").toLowerCase()) ?? 0;
 
@@ -75,8 +75,21 @@ const units: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30, ye
 const unitWord =
   "(days?|weeks?|months?|years?|tage?n?|wochen?|monate?n?|jahre?n?|jours?|semaines?|mois|ans?|días?|semanas?|meses|mes|años?)";
 
+const timeWords =
+  "yesterday vorgestern avant-hier anteayer gestern hier ayer today heute aujourd hoy ago vor hace il week woche sema " +
+  "month monat mois mes year jahr année año last past prev letzt vorig derni pasad últim";
+
+/**
+ * Whether any rule can match: each needs a digit, a Chinese or Japanese name of a time, or the start of one of these words.
+ * Compiling the rules takes longer than the rest of a short search, and most queries name no time.
+ */
+const mayNameTime = new RegExp(
+  `[\\d昨上先]|${[...monthNumbers.keys(), ...weekdayNumbers.keys()].map((name) => name.slice(0, 3)).join("|")}|${timeWords.replaceAll(" ", "|")}`,
+  "iu",
+);
+
 /** The most exact first: a full date before a month, a month before a year. */
-const rules: readonly Rule[] = [
+const createRules = (): readonly Rule[] => [
   {
     pattern: /(?<!\d)((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)/,
     read: (m) => makeDaySpan(number(m[1]), number(m[2]) - 1, number(m[3])),
@@ -146,8 +159,12 @@ const rules: readonly Rule[] = [
   },
 ];
 
+let rules: readonly Rule[] | undefined;
+
 /** The time span that a query names, relative to `now`; undefined when it names none. */
 export function parseTimeSpan(query: string, now: number): TimeSpan | undefined {
+  if (!mayNameTime.test(query)) return undefined;
+  rules ??= createRules();
   for (const { pattern, read } of rules) {
     const match = pattern.exec(query);
     const span = match && read(match, now);
