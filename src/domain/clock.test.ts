@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatStamp, parseLocalTime } from "./clock.ts";
+import { formatStamp, parseLocalTime, toWallClock } from "./clock.ts";
 
 const zones = [
   "UTC",
@@ -43,4 +43,11 @@ test("a local time without a zone is read in the zone it was written in", () => 
   expect(parseLocalTime("2026-11-16", "20:34", "Asia/Shanghai")).toBe(Date.UTC(2026, 10, 16, 12, 34));
   expect(parseLocalTime("2026-11-16", "12:34")).toBe(Date.UTC(2026, 10, 16, 12, 34));
   expect(parseLocalTime("2026-13-16", "12:34")).toBeUndefined();
+});
+
+test("the clock of UTC, which needs no formatter, reads like that of a zone without an offset", () => {
+  for (const instant of [0, 951_782_399_999, 1_793_750_400_000, 4_102_444_799_500]) {
+    expect(toWallClock(instant, "UTC")).toEqual(toWallClock(instant, "Africa/Abidjan"));
+  }
+  expect(() => toWallClock(Number.NaN, "UTC")).toThrow(RangeError);
 });

@@ -16,6 +16,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The local date and time of a time zone. Formats are cached, because creating one is slow. */
 export function toWallClock(instant: number, timeZone: string) {
+  if (timeZone === "UTC") return toUtcClock(new Date(instant));
   let format = formats.get(timeZone);
   if (!format) {
     format = new Intl.DateTimeFormat("en-US", {
@@ -34,6 +35,19 @@ export function toWallClock(instant: number, timeZone: string) {
   for (const { type, value } of format.formatToParts(instant)) parts[type] = Number(value);
   const { year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
   return { year, month, day, hour, minute, second };
+}
+
+/** Without a formatter, which is slow to create and to use. */
+function toUtcClock(date: Date) {
+  if (Number.isNaN(date.getTime())) throw new RangeError("The time is not valid.");
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+  };
 }
 
 /** The date in a time zone, as `2026-11-16`. */

@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+
 /**
  * Similarity of two texts by their words: lower case, without common endings; character pairs in scripts that are
  * written without spaces.
@@ -73,7 +75,20 @@ export function computeWordCosine(a: string, b: string): number {
 /** Returns a function that computes the cosine with a text whose terms are extracted once. */
 export function createWordCosine(text: string): (other: string) => number {
   const own = createWordVector(text);
-  return (other) => computeVectorCosine(own, createWordVector(other));
+  return (other) => computeVectorCosine(own, readWordVector(other));
+}
+
+/** Texts that were compared last: a new memory is compared with many that the one before it was compared with too. */
+const comparedVectors = new LRUCache<string, WordVector>({ max: 2_000 });
+/** Longer texts are not kept, so that the cache stays small. */
+const comparedCharsMax = 400;
+
+function readWordVector(text: string): WordVector {
+  const known = comparedVectors.get(text);
+  if (known) return known;
+  const vector = createWordVector(text);
+  if (text.length <= comparedCharsMax) comparedVectors.set(text, vector);
+  return vector;
 }
 
 /** How often a text contains each term, and the length of that vector. */

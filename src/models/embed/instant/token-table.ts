@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { endianness } from "node:os";
 import { VarveError } from "../../../domain/index.ts";
 
 /** One vector for each token of the sentence model's vocabulary, weighted by how rare the token is. */
@@ -55,14 +56,21 @@ export function parseTokenTable(bytes: Uint8Array): TokenTable {
   if (bytes.length !== vectorsAt + count * dimensions) throw malformed();
   const words = new TextDecoder().decode(bytes.subarray(20, scalesAt)).split("\n");
   if (words.length !== count) throw malformed();
-  const scales = new Float32Array(count);
-  for (let place = 0; place < count; place += 1) scales[place] = view.getFloat32(scalesAt + 4 * place, true);
+  const places = new Map<string, number>();
+  for (const [place, word] of words.entries()) places.set(word, place);
   return {
     dimensions,
-    places: new Map(words.map((word, place) => [word, place])),
+    places,
     vectors: new Int8Array(bytes.buffer, bytes.byteOffset + vectorsAt, count * dimensions),
-    scales,
+    scales: readFloats(new Uint8Array(bytes.subarray(scalesAt, vectorsAt))),
   };
+}
+
+/** Decodes little-endian floats; nearly all processors have them in this form. */
+function readFloats(bytes: Uint8Array<ArrayBuffer>): Float32Array {
+  if (endianness() === "LE") return new Float32Array(bytes.buffer);
+  const view = new DataView(bytes.buffer);
+  return Float32Array.from({ length: bytes.length / 4 }, (_, place) => view.getFloat32(4 * place, true));
 }
 
 export function formatTokenTable(words: readonly string[], dimensions: number, rows: Float32Array): Uint8Array {
