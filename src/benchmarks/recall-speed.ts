@@ -24,7 +24,7 @@ export async function benchRecallSpeed(home: string, size: number, textBytes: nu
   await loop.start();
   try {
     const assembled = await benchAssemble(varve, session, size);
-    const found = await benchFullText(varve, session, join(home, "varve.db"), size);
+    const found = await benchFullText(varve, session, join(home, "varve.db"), size, loop);
     const matched = await benchRegex(varve, session, size, textBytes);
     const swept = await benchSweep(varve, session, size);
     loop.stop();
@@ -53,14 +53,23 @@ async function benchAssemble(varve: Varve, session: Session, size: number): Prom
 }
 
 /** Compared with the bare query on the same index, with the same words. */
-async function benchFullText(varve: Varve, session: Session, file: string, size: number): Promise<BenchResult[]> {
+async function benchFullText(
+  varve: Varve,
+  session: Session,
+  file: string,
+  size: number,
+  loop: EventLoopWatch,
+): Promise<BenchResult[]> {
   const db = new Database(file, { readonly: true });
   const bare = db.prepare("select rowid, rank from entry_text where words match ? order by rank limit 50");
   const times = { bare: [] as number[], full: [] as number[] };
   for (let round = 0; round < queryRounds; round += 1) {
     for (const pattern of queries) {
       const words = pattern.split(" ").map((word) => `"${word}"`);
+      // The baseline blocks this thread.
+      loop.stop();
       times.bare.push(await timed(async () => bare.all(words.join(" AND "))));
+      await loop.start();
       const request = { session, pattern, mode: "full_text", scope: "messages", sort: "relevance" } as const;
       times.full.push(await timed(() => varve.context.grep(request)));
     }
