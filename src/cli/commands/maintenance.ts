@@ -10,6 +10,7 @@ import {
 } from "../../index.ts";
 import { inspectOpenclaw, locateOpenclaw } from "../../plugins/index.ts";
 import { type CommonOptions, listenForInterrupt, openOptions, withVarve } from "../context.ts";
+import { describeCoverage } from "../describe-coverage.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
 
 export async function statusCommand(flags: CommonOptions): Promise<void> {
@@ -35,7 +36,7 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ["messages", `${number(status.messages)} (about ${number(status.tokens)} tokens)`],
           ["summaries", summaryLine(status)],
           ["large files", number(status.files)],
-          ["search", coverageText(status.search)],
+          ["search", describeCoverage(status.search)],
           ["memories", number(status.memories)],
           ["jobs", jobs.join(", ") || "none"],
           ["turns", turnLine(status)],
@@ -78,23 +79,6 @@ function modelLine(model: Status["models"][number]): string {
       ? ""
       : `; last error: ${model.lastError}`;
   return `${figures}${paused}${last}`;
-}
-
-function coverageText(search: Status["search"]): string {
-  return [describeCoverage(search), ...search.index.advice].join("; ");
-}
-
-function describeCoverage(search: Status["search"]): string {
-  const { model, vectors, messages, memories, memoryVectors, instantVectors, serving, earlier } = search;
-  if (model === null) return "keywords only: there is no embedding model";
-  const missing = messages - vectors + memories - memoryVectors;
-  const embeddedMemories = `${number(memoryVectors)} of ${number(memories)} memories`;
-  const embedded = `${number(vectors)} of ${number(messages)} messages and ${embeddedMemories} embedded by ${model}${missing > 0 ? ` (instant vectors of ${number(instantVectors)} messages serve meanwhile; \`varve index\` embeds the rest)` : ""}`;
-  if (serving !== model) return `${embedded}; searches use ${serving} until then`;
-  const left = earlier.map((one) => `${number(one.vectors)} of ${one.model}`).join(", ");
-  return left === ""
-    ? embedded
-    : `${embedded}; vectors of earlier models: ${left} (\`varve maintain\` removes those that are no longer needed)`;
 }
 
 export interface DoctorFlags extends CommonOptions {

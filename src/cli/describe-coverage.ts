@@ -1,0 +1,31 @@
+import type { Status } from "../index.ts";
+import { number } from "./output.ts";
+
+type Coverage = Status["search"];
+
+/** What searches by meaning can find, and what would make them find more or answer faster. */
+export function describeCoverage(search: Coverage): string {
+  return [describeVectors(search), ...search.index.advice].join("; ");
+}
+
+function describeVectors(search: Coverage): string {
+  const { model, vectors, messages, memories, memoryVectors, serving, earlier } = search;
+  if (model === null) return "keywords only: there is no embedding model";
+  const embeddedMemories = `${number(memoryVectors)} of ${number(memories)} memories`;
+  const embedded = `${number(vectors)} of ${number(messages)} messages and ${embeddedMemories} embedded by ${model}${describePending(search)}`;
+  if (serving !== model) return `${embedded}; searches use ${serving} until then`;
+  const left = earlier.map((one) => `${number(one.vectors)} of ${one.model}`).join(", ");
+  return left === ""
+    ? embedded
+    : `${embedded}; vectors of earlier models: ${left} (\`varve maintain\` removes those that are no longer needed)`;
+}
+
+/** Messages without text have no vector, so the model is done when it has as many as the instant tier. */
+function describePending(search: Coverage): string {
+  const { vectors, messages, memories, memoryVectors, instantVectors } = search;
+  const hasPendingMessages = vectors < messages && (instantVectors === 0 || vectors < instantVectors);
+  if (!hasPendingMessages && memoryVectors >= memories) return "";
+  const meanwhile =
+    instantVectors === 0 ? "" : `instant vectors of ${number(instantVectors)} messages serve meanwhile; `;
+  return ` (${meanwhile}\`varve index\` embeds the rest)`;
+}
