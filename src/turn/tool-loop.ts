@@ -225,7 +225,11 @@ function windowFacts({ facts, overheadTokens = 0 }: Plan): TurnFacts {
 async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): Promise<Prompt> {
   const { config, store } = services;
   const { overheadTokens = 0 } = plan;
-  const { view, messages } = await assembleGroupView(services, turn, plan);
+  let assembled = await assembleGroupView(services, turn, plan);
+  if (await restoreInput(services, turn, assembled.view.messages)) {
+    assembled = await assembleGroupView(services, turn, plan);
+  }
+  const { view, messages } = assembled;
   const system = buildSystemPrompt(config, store.clock.now(), view.systemPromptAddition);
   // Messages of the running turn are never compacted: only truncating tool results can make them fit.
   const budget = fit(services, turn, plan, messages);
@@ -240,6 +244,20 @@ async function assemblePrompt(services: TurnServices, turn: Turn, plan: Plan): P
     contextTokens: view.contextTokens,
     snapshot: view.snapshot,
   };
+}
+
+/**
+ * Writes the input again when the server lost it before the view was assembled: the model would answer the message before
+ * it. Returns whether anything was missing.
+ */
+async function restoreInput(
+  { transcripts }: TurnServices,
+  { recorded, session, messages }: Turn,
+  shown: readonly Message[],
+): Promise<boolean> {
+  const last = messages.at(-1)?.id;
+  if (recorded === undefined || shown.some(({ id }) => id === last)) return false;
+  return (await transcripts.write(session, recorded)).appended > 0;
 }
 
 function fit(services: TurnServices, turn: Turn, plan: Plan, messages: Message[]): Fitted {

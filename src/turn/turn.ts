@@ -48,8 +48,8 @@ export interface Turn {
   prompt: string;
   /**
    * The input as it was written to the transcript without waiting for the disk, on a database whose server may lose it
-   * and come back, or be replaced by a standby, while this process goes on. The end of the turn checks that it is there,
-   * and is written together with it otherwise.
+   * and come back, or be replaced by a standby, while this process goes on. It is written again before the model is asked
+   * when the prompt lacks it, and together with the end of the turn when it is not in the log then.
    */
   recorded?: EntryDraft[];
 }

@@ -33,14 +33,18 @@ describe.runIf(databaseKinds.includes("postgres"))("input that the server lost d
   });
 
   test.each([
-    ["is written with the reply", { text: "Here you are." }, "replied"],
-    ["is written with the failure", { status: 400 }, "failed"],
-  ] satisfies [string, Says, string][])("%s", async (_, says, status) => {
-    const session = `${key}-${status}`;
+    ["is written with the reply", [{ text: "Here you are." }], "replied"],
+    ["is written with the failure", [{ status: 400 }], "failed"],
+    ["is written before a model is asked again", [{ status: 500 }, { text: "Here you are." }], "replied"],
+  ] satisfies [string, Says[], string][])("%s", async (name, answers, status) => {
+    const session = `${key}-${name.replaceAll(" ", "-")}`;
     let loseInput = async (): Promise<void> => undefined;
+    let isLost = false;
     const server = await startChatServer(async (body) => {
       if (lastUserText(body) !== "second") return { text: "Yes." };
-      await loseInput();
+      const says = answers.shift() ?? { text: "Asked too often." };
+      if (!isLost) await loseInput();
+      isLost = true;
       return says;
     });
     const varve = await openVarve({
