@@ -1,3 +1,4 @@
+import { computeAccountShare, computeCertainty, rateConfidence } from "./confidence.ts";
 import { addConversationSignals } from "./conversation-signals.ts";
 import { isSpeakerName } from "./documents.ts";
 import type { EmbeddingTier } from "./embedding/embedding-tier.ts";
@@ -38,9 +39,8 @@ import {
   filterByMinScore,
   moveNoiseLast,
 } from "./stages/stages.ts";
-import { extractTerms } from "./text/words.ts";
 import { parseTimeSpan } from "./time/time-span.ts";
-import type { Confidence, Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
+import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import { dot } from "./vectors/math.ts";
 
 const limitDefault = 10;
@@ -307,31 +307,4 @@ async function toResults(
     ...(notes.length > 0 ? { notes } : {}),
     ...(options.explain ? { stages, features } : {}),
   }));
-}
-
-function computeAccountShare(terms: readonly string[], text: string): number | undefined {
-  if (terms.length === 0) return undefined;
-  const found = new Set(extractTerms(text));
-  return terms.filter((term) => found.has(term)).length / terms.length;
-}
-
-/** The probability, 0 to 1, that the best result answers the query. */
-export function computeCertainty({ coverage, cosine, late, tier, account = 1 }: Evidence): number {
-  const weights = ranking.confidence;
-  const byWords = weights.wordsOnly * coverage * (1 + account) * 0.5;
-  if (cosine === undefined) return byWords;
-  // Without late interaction its score is estimated from the cosine.
-  const tokens = late ?? Math.min(1, cosine + 0.2);
-  const matched = weights.coverage * coverage + weights.cosine * cosine + weights.late * tokens;
-  const sum = weights.bias + matched - weights.account * (1 - account);
-  const certainty = 1 / (1 + Math.exp(-sum));
-  // A low cosine of instant vectors is no evidence against an answer.
-  return tier === "instant" ? Math.max(byWords, certainty) : certainty;
-}
-
-export function rateConfidence(best: Evidence | undefined): Confidence {
-  if (!best) return "none";
-  const value = computeCertainty(best);
-  if (value >= ranking.confidence.strong) return "strong";
-  return value >= ranking.confidence.weak ? "weak" : "none";
 }

@@ -31,6 +31,19 @@ describe("a query that asks for an account", () => {
     expect(parseQuery("What specific criteria did I use?").accountTerms).toEqual(["criteria"]);
   });
 
+  it("is not one that only contains another form of such a word", () => {
+    for (const text of [
+      "What motivated Ana to study law?",
+      "How did Ana feel after the race?",
+      "Who is Ana a fan of in terms of music?",
+      "Which decade does the term Belle Époque refer to?",
+      "Which method did Ana use to pay?",
+    ]) {
+      expect(parseQuery(text).accountTerms, text).toEqual([]);
+    }
+    expect(parseQuery("What are the terms of the contract?").accountTerms).toEqual(["term"]);
+  });
+
   it("is not one for a fact, a number, a summary or help", () => {
     for (const text of [
       "Which days are my classes on?",

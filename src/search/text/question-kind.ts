@@ -35,15 +35,13 @@ const timeQuestions = new Set(["when", "wann", "quand", "cuando"]);
 /** After "how": a question for a number. */
 const measures = new Set(["many", "much", "long", "old", "often", "far"]);
 
-/** Words that ask how something was, why, or what it consisted of. */
+/** Nouns and adverbs that ask how something was, why, or what it consisted of. Other forms of them are subjects: "the term". */
 const accountWords = new Set(
-  extractTerms(
-    `atmosphere mood ambience rationale reason reasoning motivation criteria criterion factors steps techniques methods
-    qualifications expertise credentials certifications background feedback comments reaction reactions emotional
-    emotionally feelings terms conditions themes topics contents skills agenda details outcome impression lessons
-    insights stimmung begrundung grunde kriterien schritte methoden hintergrund reaktion ambiance raison raisons criteres
-    etapes methodes contexte ambiente razon razones criterios pasos metodos antecedentes reaccion`,
-  ),
+  `atmosphere mood ambience rationale reason reasons reasoning motivation criteria criterion factors steps techniques methods
+  qualifications expertise credentials certifications background feedback comments reaction reactions emotional
+  emotionally feelings terms conditions themes topics contents skills agenda details outcome impression lessons
+  insights stimmung begrundung grunde kriterien schritte methoden hintergrund reaktion ambiance raison raisons criteres
+  etapes methodes contexte ambiente razon razones criterios pasos metodos antecedentes reaccion`.split(/\s+/),
 );
 
 /** Reads the kind of a question from its words, in lower case and without accents. */
@@ -52,10 +50,17 @@ export function readQuestionKind(words: readonly string[]): QuestionKind {
   const spansConversation = words.some((word) => wholeWords.has(word)) || sequence.test(words.join(" "));
   const asksForHelp = !isPast && !spansConversation && words.some((word) => isFirstPerson(word) || helpWords.has(word));
   const isNumber = words.some((word, index) => word === "how" && measures.has(words[index + 1] ?? ""));
-  const terms = spansConversation || asksForHelp || isNumber ? [] : extractTerms(words.join(" "));
+  const asked =
+    spansConversation || asksForHelp || isNumber ? [] : words.filter((_, index) => asksForAccount(words, index));
   return {
     aboutSelf: words.some(isFirstPerson),
     asksForHelp,
-    accountTerms: [...new Set(terms)].filter((term) => accountWords.has(term)),
+    accountTerms: [...new Set(extractTerms(asked.join(" ")))],
   };
+}
+
+/** Except in "in terms of". */
+function asksForAccount(words: readonly string[], index: number): boolean {
+  const word = words[index] ?? "";
+  return accountWords.has(word) && !(word === "terms" && words[index - 1] === "in");
 }
