@@ -48,8 +48,8 @@ export function makeRankingHints(found: Retrieval, time: TimeSpan | undefined): 
     const isToAssistant = doc.role === "user" && answered.has(doc.conversation);
     hints.firstHand[index] = traits.firstHand;
     hints.standing[index] = parsed.asksForHelp && isToAssistant && traits.isStandingRequest;
-    hints.question[index] = traits.isQuestion && !answered.has(doc.conversation);
-    hints.reaction[index] = traits.isReaction && isToAssistant;
+    hints.question[index] = !answered.has(doc.conversation) && traits.isQuestion;
+    hints.reaction[index] = isToAssistant && traits.isReaction;
   }
   return hints;
 }

@@ -30,19 +30,45 @@ const directive =
 const preference =
   /\bi(?:'d|’d| would)?(?: (?:really|generally|usually|also|always|kinda|much))? prefer\b|\bmy preference\b|\bi(?:'d|’d| would) rather\b|\bich (?:bevorzuge|ziehe es vor|mag lieber|m[oö]chte lieber|h[aä]tte lieber)\b|\bje pr[eé]f[eè]re|\bprefiero\b|\bpreferisco\b|\bprefiro\b|\bik geef de voorkeur|\bik heb liever\b|\bя предпочитаю|我更喜欢|我偏好|我比较喜欢|の方が好き/iu;
 
+/** Each trait is read on first use: a search looks at few of them for most messages. */
+class TextTraits implements MessageTraits {
+  readonly #text: string;
+  #firstHand: number | undefined;
+  #isQuestion: boolean | undefined;
+  #isReaction: boolean | undefined;
+  #isStandingRequest: boolean | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get firstHand(): number {
+    this.#firstHand ??= rateFirstHand(splitWords(this.#text.slice(0, charactersRead)));
+    return this.#firstHand;
+  }
+
+  get isQuestion(): boolean {
+    this.#isQuestion ??= question.test(this.#text.slice(-16));
+    return this.#isQuestion;
+  }
+
+  get isReaction(): boolean {
+    this.#isReaction ??= reaction.test(this.#text.slice(0, charactersRead));
+    return this.#isReaction;
+  }
+
+  get isStandingRequest(): boolean {
+    this.#isStandingRequest ??=
+      this.#text.length <= requestCharactersMax && (directive.test(this.#text) || preference.test(this.#text));
+    return this.#isStandingRequest;
+  }
+}
+
 const known = new WeakMap<object, MessageTraits>();
 
 /** Reads the traits of a message; `owner` is the object with which they are kept. */
 export function readTraits(owner: object, text: string): MessageTraits {
-  const found = known.get(owner);
-  if (found) return found;
-  const start = text.slice(0, charactersRead);
-  const traits: MessageTraits = {
-    firstHand: rateFirstHand(splitWords(start)),
-    isQuestion: question.test(text.slice(-16)),
-    isReaction: reaction.test(start),
-    isStandingRequest: text.length <= requestCharactersMax && (directive.test(text) || preference.test(text)),
-  };
-  known.set(owner, traits);
-  return traits;
+  const found = known.get(owner) ?? new TextTraits(text);
+  known.set(owner, found);
+  return found;
 }
