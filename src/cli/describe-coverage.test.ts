@@ -7,6 +7,7 @@ const whole = {
   messages: 100,
   vectors: 95,
   instantVectors: 95,
+  pendingMessages: 0,
   memories: 2,
   memoryVectors: 2,
   earlier: [],
@@ -18,11 +19,12 @@ test("nothing is left to embed when only messages without text have no vector", 
 });
 
 test("messages, and memories, that wait for the model are named with the command that embeds them", () => {
-  expect(describeCoverage({ ...whole, vectors: 10 })).toContain(
+  expect(describeCoverage({ ...whole, vectors: 10, pendingMessages: 85 })).toContain(
     "(instant vectors of 95 messages serve meanwhile; `varve index` embeds the rest)",
   );
   expect(describeCoverage({ ...whole, memoryVectors: 1 })).toContain("`varve index` embeds the rest");
-  expect(describeCoverage({ ...whole, vectors: 10, instantVectors: 0 })).toContain(
+  expect(describeCoverage({ ...whole, messages: 101, pendingMessages: 1 })).toContain("`varve index` embeds the rest");
+  expect(describeCoverage({ ...whole, vectors: 10, instantVectors: 0, pendingMessages: 85 })).toContain(
     "384 (`varve index` embeds the rest)",
   );
 });

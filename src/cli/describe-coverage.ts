@@ -20,11 +20,10 @@ function describeVectors(search: Coverage): string {
     : `${embedded}; vectors of earlier models: ${left} (\`varve maintain\` removes those that are no longer needed)`;
 }
 
-/** Messages without text have no vector, so the model is done when it has as many as the instant tier. */
+/** Fewer vectors than messages is no sign of work that waits: messages without text have none. */
 function describePending(search: Coverage): string {
-  const { vectors, messages, memories, memoryVectors, instantVectors } = search;
-  const hasPendingMessages = vectors < messages && (instantVectors === 0 || vectors < instantVectors);
-  if (!hasPendingMessages && memoryVectors >= memories) return "";
+  const { pendingMessages, memories, memoryVectors, instantVectors } = search;
+  if (pendingMessages === 0 && memoryVectors >= memories) return "";
   const meanwhile =
     instantVectors === 0 ? "" : `instant vectors of ${number(instantVectors)} messages serve meanwhile; `;
   return ` (${meanwhile}\`varve index\` embeds the rest)`;

@@ -11,6 +11,7 @@ import type { CorpusText, ReadRequest } from "./corpus/read.ts";
 import type { SyncOptions, SyncResult } from "./corpus/sync.ts";
 import { type EmbedPendingOptions, type EmbedPendingResult, embedPending } from "./embedding/embed-pending.ts";
 import { createRecentEmbedding, type RecentNotes } from "./embedding/embed-recent.ts";
+import { countPendingMessages } from "./embedding/pending-texts.ts";
 import { find } from "./find.ts";
 import { findMessages, type MessageHit, type MessageSearch } from "./find-messages.ts";
 import type { FeatureName } from "./fuse.ts";
@@ -58,6 +59,8 @@ export interface SearchCoverage {
   memoryVectors: number;
   /** How many messages have an instant vector, which serves until the model has embedded them. */
   instantVectors: number;
+  /** Messages of the settings' agent that wait for the model, counted up to 1,000. Those without text never get a vector. */
+  pendingMessages: number;
   /** The space that searches of the settings' agent use: a previous one until the current one covers as much. */
   serving: string | null;
   /** Previous spaces that still have vectors; `varve maintain` removes them when they are no longer needed. */
@@ -308,6 +311,7 @@ async function readCoverage(context: SearchContext, agent: string): Promise<Sear
     memories: model === null ? 0 : Number(memories?.count ?? 0),
     memoryVectors: space === undefined ? 0 : await countVectors(store, "memory_vectors", space),
     instantVectors: instantSpace === undefined ? 0 : await countVectors(store, "entry_vectors", instantSpace),
+    pendingMessages: model === null ? 0 : await countPendingMessages(store, agent, space),
     serving: model === null ? null : ((await selectActiveSpace(context, agent)).previous ?? model),
     earlier,
     index: await store.describeVectors(),

@@ -76,6 +76,23 @@ onEveryEngine(
       expect(await get().varve.search.index({ agent: "whole" })).toMatchObject({ embedded: 0, instant: 0 });
     });
 
+    test("messages without text do not wait for the model, and new ones do", async () => {
+      const { varve } = get();
+      const session = await varve.sessions.resolve({ key: "agent:main:test:direct:waiting" });
+      const pending = async () => (await varve.status()).search.pendingMessages;
+      const call = { type: "tool_call" as const, callId: "c1", name: "look", input: {} };
+      await varve.context.ingest(session, [
+        { role: "user", content: "The dog barked all night." },
+        { role: "user", content: "" },
+        { role: "assistant", content: [call] },
+      ]);
+      expect(await pending()).toBeGreaterThan(0);
+      await varve.search.index();
+      expect(await pending()).toBe(0);
+      await varve.context.ingest(session, [{ role: "user", content: "A kitten slept on the sofa." }]);
+      expect(await pending()).toBe(1);
+    });
+
     test("messages that follow a search of an agent the model had embedded are found by their instant vectors", async () => {
       await fill("followed", 5);
       await get().varve.search.index({ agent: "followed", tier: "model" });

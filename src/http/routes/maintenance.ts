@@ -75,6 +75,7 @@ const statusSchema = z
       memories: z.number(),
       memoryVectors: z.number(),
       instantVectors: z.number().describe("Messages with an instant vector, which serves until the model is done."),
+      pendingMessages: z.number().describe("Messages that wait for the model, counted up to 1,000."),
       serving: z.string().nullable().describe("The embedding model whose vectors searches use."),
       earlier: z.array(z.object({ model: z.string(), vectors: z.number() })),
       index: z.object({
