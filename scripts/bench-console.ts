@@ -71,7 +71,7 @@ async function fillSessions(_varve: Varve, count: number, home: string): Promise
       for (let index = from; index < Math.min(count, from + batch); index += 1) {
         const keyText = `agent:main:bench:direct:${index}`;
         const displayName = `Plan ${index}: ${text(index)}`;
-        await createSession(tx, { agent: "main", key: parseSessionKey(keyText), keyText, displayName });
+        await createSession(tx, { agent: "main", key: parseSessionKey(keyText), keyText, displayName, door: "owner" });
       }
     });
   }

@@ -29,7 +29,7 @@ import {
   PreviousEmbedders,
 } from "./models/index.ts";
 import { createSearchService, type SearchIndex, type SearchService, selectEmbeddedText } from "./search/index.ts";
-import { createSessionService } from "./session/index.ts";
+import { createSessionService, resolveConversationPrincipal } from "./session/index.ts";
 import type { Store } from "./store/index.ts";
 import { createSecretService, createTranscriptService } from "./transcript/index.ts";
 import { createTurnService } from "./turn/index.ts";
@@ -106,6 +106,7 @@ export function createServices(
     reranker: models.reranker,
     openPrevious: (name) => previousEmbedders.open(name),
     findMemories: (visibility, request) => memory.findForSearch(visibility, request),
+    resolvePrincipal: (session) => resolveConversationPrincipal(store, config, session),
   });
   const memory: MemoryService & MemoryIndex = createMemoryService({
     loaded,

@@ -1,4 +1,5 @@
 export { type Access, getAccess, isAgentOpen, runAsEngine, runWithAccess } from "./access.ts";
+export { type Belonging, chooseAudience, type Door } from "./doors.ts";
 export {
   canWriteScope,
   checkScope,
@@ -12,24 +13,40 @@ export {
   type Audience,
   findCanonicalPeer,
   getAudience,
+  getPeerAudience,
   hasOwners,
   type IdentityLinks,
-  isOwnerPeer,
+  isListed,
   isPerson,
+  isSamePeer,
   listAudiences,
+  listOwnersAudiences,
+  localChannel,
   type Owners,
+  type Peer,
+  parsePeerName,
+  parsePerson,
+  printItself,
+  printPeerName,
+  printPerson,
+  printProxyClient,
   resolveAudience,
+  resolvePeer,
 } from "./people.ts";
 export {
   allRights,
   canSeeConversation,
   canUseAgent,
   hasRight,
+  isUnlimited,
   owner,
   type Principal,
   type Right,
 } from "./principal.ts";
 export {
+  type DmScope,
+  isOwnersChat,
+  isPersonal,
   listSharedScopes,
   narrowPrincipal,
   type Reach,

@@ -1,19 +1,37 @@
-import { VarveError } from "../domain/index.ts";
+import { escapeNamesake, escapeSegment, foldCase, readSegment, VarveError } from "../domain/index.ts";
 import { agentScope, reflectionScope } from "./scope-names.ts";
 import type { Visibility } from "./visibility.ts";
 
 const form =
-  /^(?:global|agent:[a-z0-9][a-z0-9_-]*|(?:user|group|project|custom):\S{1,500}|reflection:agent:[a-z0-9][a-z0-9_-]*)$/;
+  /^(?:global|agent:[a-z0-9][a-z0-9_-]*|(?:user|group|session|project|custom):\S{1,500}|reflection:agent:[a-z0-9][a-z0-9_-]*)$/;
+
+/** Scopes that are made of ids: each id is one segment. */
+const ofIds = /^(user|group|session):([\s\S]+)$/;
+
+/** A scope as it is stored. Ids may be written as they are: `user:app:Ann Lee`, `user:matrix:@bob:server.org`. */
+export function normaliseScope(scope: string): string {
+  const [, kind, rest] = ofIds.exec(scope) ?? [];
+  if (kind === undefined || rest === undefined || !rest.isWellFormed()) return scope;
+  const [first = "", ...others] = rest.split(":");
+  if (others.length === 0) return `${kind}:${normaliseSegment(first)}`;
+  const second = others.length === 1 ? normaliseSegment(others[0] ?? "") : escapeSegment(others.join(":"));
+  return `${kind}:${normaliseSegment(foldCase(first))}:${second}`;
+}
+
+function normaliseSegment(segment: string): string {
+  const { id, isNamesake } = readSegment(segment);
+  return isNamesake ? escapeNamesake(id) : escapeSegment(id);
+}
 
 export function isScope(text: string): boolean {
-  return form.test(text);
+  return form.test(normaliseScope(text));
 }
 
 export function checkScope(scope: string): string {
-  if (isScope(scope)) return scope;
+  if (isScope(scope)) return normaliseScope(scope);
   throw new VarveError("BAD_REQUEST", `${JSON.stringify(scope.slice(0, 200))} is not a scope.`, {
     remedy:
-      "Write global, agent:<id>, user:<id>, group:<channel>:<id>, project:<id>, custom:<name> or reflection:agent:<id>.",
+      "Write global, agent:<id>, user:<channel>:<id>, group:<channel>:<id>, session:<channel>:<id>, project:<id>, custom:<name> or reflection:agent:<id>.",
   });
 }
 
@@ -58,7 +76,8 @@ export function requireWritable(visibility: Visibility, scope: string): void {
  */
 export function writeScope(visibility: Visibility, requested?: string): string {
   if (requested !== undefined) {
-    if (canWriteScope(visibility, checkScope(requested))) return requested;
+    const scope = checkScope(requested);
+    if (canWriteScope(visibility, scope)) return scope;
     throw refused(`The scope ${requested} is not open to the agent ${visibility.agent} for writing.`);
   }
   const own = [agentScope(visibility.agent), "global"].find((scope) => canWriteScope(visibility, scope));

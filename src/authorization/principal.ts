@@ -25,6 +25,13 @@ export const allRights: ReadonlySet<Right> = new Set(["read", "write", "admin"])
 /** The owner of the machine: sees and may do everything. */
 export const owner: Principal = { name: "owner", rights: allRights };
 
+/** Whether a principal may do everything everywhere: the owner, or the holder of such a token. */
+export function isUnlimited(principal: Principal): boolean {
+  const { agents, scopes, conversations } = principal;
+  const isBound = agents !== undefined || conversations !== undefined || (scopes !== undefined && scopes !== "all");
+  return hasRight(principal, "admin") && !isBound;
+}
+
 export function hasRight(principal: Principal, right: Right): boolean {
   return principal.rights.has("admin") || principal.rights.has(right);
 }

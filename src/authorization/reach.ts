@@ -3,7 +3,9 @@ import {
   type Audience,
   hasOwners,
   type IdentityLinks,
+  isListed,
   isPerson,
+  isProxyClient,
   listAudiences,
   type Owners,
   resolveAudience,
@@ -14,9 +16,14 @@ import { agentScope, reflectionScope } from "./scope-names.ts";
 /** How far recall, search, tools and commands reach from within a conversation. */
 export type RecallVisibility = "agent" | "person" | "session";
 
+/**
+ * Which direct chats share a conversation. `auto`: those of the owner. `main`: the same, and everybody's while no owner
+ * is named. The others give everybody a conversation of their own, also the owner.
+ */
+export type DmScope = "auto" | "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
+
 export interface ReachSettings {
-  session: { dmScope: string; identityLinks: IdentityLinks };
-  turn: { owners: Owners };
+  session: { dmScope: DmScope; identityLinks: IdentityLinks };
   recall: { visibility?: RecallVisibility };
   memory: { agentScopes: Readonly<Record<string, readonly string[]>> };
 }
@@ -31,14 +38,34 @@ export interface Reach {
   writableScopes?: readonly string[];
 }
 
+/** Whether an agent has an owner whose direct chats are one conversation, apart from everybody else's. */
+export function isPersonal(dmScope: DmScope): boolean {
+  return dmScope === "auto" || dmScope === "main";
+}
+
+/** Whether direct chats of a person belong to the owner. */
+export function isOwnersChat(
+  { session: { dmScope, identityLinks } }: Pick<ReachSettings, "session">,
+  owners: Owners,
+  audience: Audience,
+): boolean {
+  if (!isPersonal(dmScope) || !isPerson(audience)) return false;
+  return (dmScope === "main" && !hasOwners(owners)) || isListed(owners, identityLinks, audience);
+}
+
 /**
  * What a conversation reaches. That of the owner reaches everything of the agent. A direct chat of another person
  * reaches that person's conversations and memories, and a group only its own: not even the speaker's direct chats, because
- * everybody in the group reads the reply.
+ * everybody in the group reads the reply. A conversation of nobody reaches itself.
  */
-export function resolveReach(settings: ReachSettings, agent: string, audience: Audience | undefined): Reach {
+export function resolveReach(
+  settings: ReachSettings,
+  owners: Owners,
+  agent: string,
+  audience: Audience | undefined,
+): Reach {
   const { visibility } = settings.recall;
-  if (audience === undefined || isOwnersChat(settings, audience))
+  if (audience === undefined || isOwnersChat(settings, owners, audience))
     return visibility === "session" ? { conversations: "own" } : {};
   const { identityLinks } = settings.session;
   const own = listAudiences(resolveAudience(audience, identityLinks), identityLinks);
@@ -47,12 +74,18 @@ export function resolveReach(settings: ReachSettings, agent: string, audience: A
   const hasMemory = open.length > 0;
   // Reflections are about everything that was said to the agent.
   const shared = visibility === "agent" ? [...open, reflectionScope(agent)] : open;
-  const writable = isOwner(settings, audience) ? [...own.slice(0, 1), ...open] : own.slice(0, 1);
+  const isOwner = isListed(owners, identityLinks, audience);
+  const writable = isOwner ? [...own.slice(0, 1), ...open] : own.slice(0, 1);
+  const isAlone = visibility === "session" || isNobodys(audience);
   return {
-    ...(visibility === "agent" ? {} : { conversations: visibility === "session" ? "own" : own }),
+    ...(visibility === "agent" && !isNobodys(audience) ? {} : { conversations: isAlone ? "own" : own }),
     scopes: hasMemory ? [...own, ...shared] : [],
     writableScopes: hasMemory ? writable : [],
   };
+}
+
+function isNobodys(audience: Audience): boolean {
+  return audience.startsWith("session:");
 }
 
 /**
@@ -60,30 +93,19 @@ export function resolveReach(settings: ReachSettings, agent: string, audience: A
  * among them.
  */
 export function listSharedScopes({ session, recall }: ReachSettings, agent: string): string[] {
-  const isPersonal = session.dmScope === "main" && recall.visibility !== "agent";
-  return isPersonal ? ["global"] : [agentScope(agent), "global"];
+  return isPersonal(session.dmScope) && recall.visibility !== "agent" ? ["global"] : [agentScope(agent), "global"];
 }
 
 /** Who speaks in a conversation, for what is learned from it. */
-export function resolveSpeaker(settings: ReachSettings, audience: Audience | undefined): "owner" | "person" | "group" {
-  if (audience === undefined || isOwnersChat(settings, audience) || isOwner(settings, audience)) return "owner";
+export function resolveSpeaker(
+  settings: ReachSettings,
+  owners: Owners,
+  audience: Audience | undefined,
+): "owner" | "person" | "group" | "untrusted" {
+  if (audience === undefined || isOwnersChat(settings, owners, audience)) return "owner";
+  if (isListed(owners, settings.session.identityLinks, audience)) return "owner";
+  if (isNobodys(audience) || isProxyClient(audience)) return "untrusted";
   return isPerson(audience) ? "person" : "group";
-}
-
-/** A personal agent's direct chats belong to its owner, as long as nobody else is named or every peer is an owner. */
-function isOwnersChat({ session, turn }: ReachSettings, audience: Audience): boolean {
-  return isPerson(audience) && session.dmScope === "main" && !hasOwners(turn.owners);
-}
-
-/** Whether the direct chat is one of an owner's peers. */
-function isOwner({ session: { identityLinks }, turn }: ReachSettings, audience: Audience): boolean {
-  const person = resolveAudience(audience, identityLinks);
-  return Object.entries(turn.owners).some(([channel, peers]) =>
-    peers.some((peer) => {
-      const names = [`user:${channel}:${peer}`, `user:${peer}`].map((name) => name.toLowerCase());
-      return names.some((name) => resolveAudience(name, identityLinks) === person);
-    }),
-  );
 }
 
 /** The principal that acts from within a conversation: never more than the given one. */

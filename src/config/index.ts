@@ -17,5 +17,5 @@ export {
 } from "./load.ts";
 export { findLocalTimeZone } from "./local-time-zone.ts";
 export type { Config, ConfigInput } from "./schema.ts";
-export { findSetting, type Setting, settings } from "./settings.ts";
+export { findNearestName, findSetting, type Setting, settings } from "./settings.ts";
 export { writeAtomically } from "./write-atomically.ts";

@@ -1,6 +1,6 @@
 import type { Principal } from "../authorization/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
-import { type EngineEvent, type Message, systemWait, type Wait } from "../domain/index.ts";
+import { type EngineEvent, type EntryTrust, type Message, systemWait, type Wait } from "../domain/index.ts";
 import type { JobQueue } from "../jobs/index.ts";
 import {
   canExtract,
@@ -73,7 +73,11 @@ export interface ContextService extends HistoryReader {
    * Appends all messages or none, durable when it returns; known ids are left alone. They continue the active branch, or
    * follow the entry `after`, on a new branch where others follow it already; null starts at the root.
    */
-  ingest(session: Session, messages: Message[], options?: { after?: string | null }): Promise<AppendResult>;
+  ingest(
+    session: Session,
+    messages: Message[],
+    options?: { after?: string | null; trust?: EntryTrust },
+  ): Promise<AppendResult>;
   /** Appends a whole turn, once for each key, and enqueues the jobs that follow it. */
   commitTurn(session: Session, key: string, messages: Message[], facts?: TurnFacts): Promise<CommittedTurn>;
   /** Enqueues the jobs that follow a turn, for callers that ingest the messages themselves. */
@@ -168,8 +172,9 @@ export function createContextService(options: ContextServiceOptions): TurnContex
     commitTurn({ store, config, transcripts }, session, key, messages, facts, more);
   return {
     ...createHistoryReader({ store, config, sessions, search, generate }),
-    ingest(session, messages, { after } = {}) {
-      const [first, ...rest] = messages.map(toMessageDraft);
+    ingest(session, messages, { after, trust } = {}) {
+      const noted = trust === undefined ? {} : { trust };
+      const [first, ...rest] = messages.map((message) => ({ ...toMessageDraft(message), ...noted }));
       const drafts =
         first === undefined ? [] : [{ ...first, ...(after === undefined ? {} : { parentId: after }) }, ...rest];
       return transcripts.write(session, drafts);

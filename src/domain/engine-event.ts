@@ -6,7 +6,8 @@ export type EngineEvent =
   | HookFailedEvent
   | MemoriesEvent
   | TurnEndedEvent
-  | TurnFailedEvent;
+  | TurnFailedEvent
+  | UnknownPersonEvent;
 
 /** A message opened a session, or another session id of one that had expired or was asked to begin again. */
 export interface SessionEvent {
@@ -92,4 +93,12 @@ export interface TurnEndedEvent {
     /** What the model read and wrote, as it counts; 0 when no model answered. */
     tokens: number;
   };
+}
+
+/** Somebody who is not known as the owner wrote for the first time, and got a conversation of their own. */
+export interface UnknownPersonEvent {
+  type: "person.unknown";
+  agent: string;
+  key: string;
+  data: { audience: string; name?: string };
 }

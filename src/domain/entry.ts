@@ -48,7 +48,14 @@ export type EntryDraft = EntryBody & {
   time?: number;
   /** Fields of the source that have no equivalent above, stored unchanged. */
   extra?: JsonObject;
+  trust?: EntryTrust;
 };
+
+/**
+ * `untrusted`: it came in by a way that does not show who wrote it, or from somebody else than the session's person. It is
+ * part of the conversation, and nothing is learned from it about that person.
+ */
+export type EntryTrust = "untrusted";
 
 /** An entry read from the log. */
 export type Entry = EntryBody & {
@@ -56,6 +63,7 @@ export type Entry = EntryBody & {
   parentId: string | null;
   time: number;
   extra?: JsonObject;
+  trust?: EntryTrust;
   /** The number of the entry in the store; it increases with every append. `msg#<seq>` is its citation. */
   seq: number;
   /** The session id of its transcript. */

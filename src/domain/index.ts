@@ -11,7 +11,15 @@ export {
 } from "./clock.ts";
 export { durationForm, parseDuration } from "./duration.ts";
 export type { EngineEvent } from "./engine-event.ts";
-export { type Entry, type EntryBody, type EntryDraft, type EntryType, entryTypes, type ResetKind } from "./entry.ts";
+export {
+  type Entry,
+  type EntryBody,
+  type EntryDraft,
+  type EntryTrust,
+  type EntryType,
+  entryTypes,
+  type ResetKind,
+} from "./entry.ts";
 export {
   type ErrorCode,
   type ErrorKind,
@@ -27,6 +35,7 @@ export { callWithin, type HookCall, HookList, systemWait, type Wait } from "./ho
 export { newId, newUuid } from "./ids.ts";
 export { isJsonObject, type JsonObject, type JsonValue, jsonEqual } from "./json.ts";
 export { findShapeFault, JsonShapeCheck, jsonShapeLimits } from "./json-shape.ts";
+export { escapeNamesake, escapeSegment, foldCase, foldId, readSegment } from "./key-segments.ts";
 export type * from "./message.ts";
 export { getParts, getToolCalls, getToolResults, roles } from "./message.ts";
 export { BlockAligner, identifyBlocks, identifyParts, identifyText, recordedField } from "./message-blocks.ts";
@@ -41,6 +50,8 @@ export {
   getChatType,
   getResetType,
   keyLengthMax,
+  lowerCaseKey,
+  parseKeySpellings,
   parseSessionKey,
   printSessionKey,
   printStoredKey,

@@ -1,9 +1,19 @@
 import { VarveError } from "./errors.ts";
+import { escapeNamesake, escapeSegment, foldCase, foldId, readSegment } from "./key-segments.ts";
 
-/** A parsed session key. Printing it gives the same string. */
+/** A parsed session key: ids are the sender's own, not escaped. Printing it gives the same string. */
 export type SessionKey =
   | { kind: "main"; agent: string; name: string; thread?: ThreadRef }
-  | { kind: "direct"; agent: string; channel?: string; account?: string; peer: string; thread?: ThreadRef }
+  | {
+      kind: "direct";
+      agent: string;
+      channel?: string;
+      account?: string;
+      peer: string;
+      /** Whether the peer merely has the name of a linked person (`session.identityLinks`). */
+      isNamesake?: true;
+      thread?: ThreadRef;
+    }
   | { kind: "group"; agent: string; channel: string; room: RoomType; id: string; thread?: ThreadRef }
   | { kind: "subagent"; agent: string; id: string }
   /** The agent is in the key when the caller names it; it is stored next to the key, not in it. */
@@ -23,9 +33,8 @@ export interface ThreadRef {
 export const keyLengthMax = 512;
 
 const roomTypes = new Set<string>(["group", "channel", "room"]);
-const reserved = new Set<string>(["agent", "cron", "hook", "direct", "dm", "subagent", "group", "channel", "room"]);
-/** Ids of these rooms are case-sensitive at their source, so lower-casing could merge two rooms. */
-const caseSensitiveRooms = new Set(["signal:group", "matrix:room", "matrix:channel", "matrix:group"]);
+/** Words that cannot stand where a channel or the name of a session is expected. */
+const structural = new Set<string>(["agent", "cron", "hook", "direct", "dm", "subagent", ...roomTypes]);
 
 function badKeyError(input: string, part: string, why: string): VarveError {
   return new VarveError(
@@ -34,116 +43,175 @@ function badKeyError(input: string, part: string, why: string): VarveError {
     {
       remedy:
         "Send a key such as agent:main:main, agent:main:telegram:direct:5054873275, " +
-        "agent:main:slack:channel:c42:thread:7, agent:main:cron:nightly, hook:<uuid> or telegram:5054873275.",
+        "agent:main:slack:channel:C42:thread:7, agent:main:cron:nightly, hook:<uuid> or telegram:5054873275.",
       details: { key: input.slice(0, keyLengthMax), part },
     },
   );
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what a key must not hold.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what these names must not hold.
 const forbidden = /[\u0000-\u0020\u007f\ud800-\udfff]/u;
 
-function checkSegment(input: string, part: string, value: string | undefined): string {
+/** How the segments of a key are read: as they are written now, or as versions before escaping wrote them. */
+type ReadId = (segment: string) => { id: string; isNamesake: boolean };
+const readLiterally: ReadId = (segment) => ({ id: segment, isNamesake: false });
+
+interface Reader {
+  input: string;
+  readId: ReadId;
+}
+
+function checkSegment({ input }: Reader, part: string, value: string | undefined): string {
   if (value === undefined || value === "") throw badKeyError(input, part, "is empty");
   if (forbidden.test(value))
     throw badKeyError(input, part, "contains a space, a control character or a broken character");
   return value;
 }
 
-function checkName(input: string, part: string, value: string | undefined): string {
-  const checked = checkSegment(input, part, value).toLowerCase();
-  if (reserved.has(checked)) throw badKeyError(input, part, `is the reserved word "${checked}"`);
+/** A word of the key's structure; it may also be an id, which is read by `checkId`. */
+function readWord({ input }: Reader, part: string, value: string | undefined): string {
+  if (value === undefined || value === "") throw badKeyError(input, part, "is empty");
+  return foldCase(value);
+}
+
+/** An id that is written in one segment; with several, it is the older form, in which colons stood as they are. */
+function readId(reader: Reader, part: string, segments: readonly string[]): { id: string; isNamesake: boolean } {
+  const text = segments.join(":");
+  if (text === "") throw badKeyError(reader.input, part, "is empty");
+  if (!text.isWellFormed()) throw badKeyError(reader.input, part, "contains a broken character");
+  return segments.length === 1 ? reader.readId(text) : readLiterally(text);
+}
+
+function checkId(reader: Reader, part: string, segments: readonly string[], channel?: string): string {
+  const { id, isNamesake } = readId(reader, part, segments);
+  return foldId(channel, isNamesake ? segments.join(":") : id);
+}
+
+function checkChannel(reader: Reader, value: string | undefined): string {
+  const channel = foldCase(checkId(reader, "the channel", [value ?? ""]));
+  if (structural.has(foldCase(value ?? ""))) {
+    throw badKeyError(reader.input, "the channel", `is the reserved word "${channel}"`);
+  }
+  return channel;
+}
+
+function checkName(reader: Reader, name: string): string {
+  const checked = checkSegment(reader, "the main key", name);
+  if (structural.has(checked)) throw badKeyError(reader.input, "the main key", `is the reserved word "${checked}"`);
   return checked;
 }
 
 /** Parses a key; the error names the invalid part. */
 export function parseSessionKey(input: string): SessionKey {
-  if (input.length > keyLengthMax) throw badKeyError(input, "the key", `is longer than ${keyLengthMax} characters`);
-  const parts = input.split(":");
-  const head = parts[0]?.toLowerCase() ?? "";
-  if (head === "agent") return parseAgentKey(input, parts);
-  if (head === "cron") return parseCronKey(input, parts.slice(1));
-  if (head === "hook") return parseHookKey(input, parts.slice(1));
-  if (head === "global" && parts.length === 1) return { kind: "global" };
-  if (parts.length < 2) throw badKeyError(input, "the key", "has no colon");
-  return {
-    kind: "pair",
-    channel: checkName(input, "the channel", parts[0]),
-    userId: checkSegment(input, "the user id", parts.slice(1).join(":")).toLowerCase(),
-  };
+  return parse({ input, readId: readSegment });
 }
 
-function parseHookKey(input: string, parts: string[], agent?: string): SessionKey {
-  const id = checkSegment(input, "the hook id", parts.join(":")).toLowerCase();
+/**
+ * The forms under which a key may be stored, the one of today first: versions before escaping wrote ids as they are, so
+ * that `%41` in one of their keys is three characters.
+ */
+export function parseKeySpellings(input: string): SessionKey[] {
+  const now = parseSessionKey(input);
+  if (!input.includes("%")) return [now];
+  return [now, parse({ input, readId: readLiterally })];
+}
+
+function parse(reader: Reader): SessionKey {
+  const { input } = reader;
+  if (typeof input !== "string") throw badKeyError(String(input), "the key", "is not a text");
+  if (input.length > keyLengthMax) throw badKeyError(input, "the key", `is longer than ${keyLengthMax} characters`);
+  const parts = input.split(":");
+  const head = foldCase(parts[0] ?? "");
+  if (head === "agent") return parseAgentKey(reader, parts);
+  if (head === "cron") return parseCronKey(reader, parts.slice(1));
+  if (head === "hook") return parseHookKey(reader, parts.slice(1));
+  if (head === "global" && parts.length === 1) return { kind: "global" };
+  if (parts.length < 2) throw badKeyError(input, "the key", "has no colon");
+  const channel = checkChannel(reader, parts[0]);
+  return { kind: "pair", channel, userId: checkId(reader, "the user id", parts.slice(1), channel) };
+}
+
+function parseHookKey(reader: Reader, parts: string[], agent?: string): SessionKey {
+  const id = checkSegment(reader, "the hook id", parts.join(":")).toLowerCase();
   return { kind: "hook", ...(agent === undefined ? {} : { agent }), id };
 }
 
-function parseCronKey(input: string, parts: string[], agent?: string): SessionKey {
+function parseCronKey(reader: Reader, parts: string[], agent?: string): SessionKey {
   const rest = parts.join(":").toLowerCase();
   const at = rest.lastIndexOf(":run:");
   const owner = agent === undefined ? {} : { agent };
-  if (at === -1) return { kind: "cron", ...owner, jobId: checkSegment(input, "the job id", rest) };
+  if (at === -1) return { kind: "cron", ...owner, jobId: checkSegment(reader, "the job id", rest) };
   return {
     kind: "cron",
     ...owner,
-    jobId: checkSegment(input, "the job id", rest.slice(0, at)),
-    runId: checkSegment(input, "the run id", rest.slice(at + 5)),
+    jobId: checkSegment(reader, "the job id", rest.slice(0, at)),
+    runId: checkSegment(reader, "the run id", rest.slice(at + 5)),
   };
 }
 
-function parseAgentKey(input: string, parts: string[]): SessionKey {
-  const agent = checkSegment(input, "the agent id", parts[1]).toLowerCase();
-  const third = checkSegment(input, "the part after the agent", parts[2]).toLowerCase();
-  const rest = (from: number) => parts.slice(from).join(":");
-  if (third === "cron") return parseCronKey(input, parts.slice(3), agent);
-  if (third === "hook") return parseHookKey(input, parts.slice(3), agent);
-  if (isDirect(third)) return { kind: "direct", agent, ...parsePeer(input, rest(3)) };
+function parseAgentKey(reader: Reader, parts: string[]): SessionKey {
+  const { input } = reader;
+  const agent = foldCase(checkSegment(reader, "the agent id", parts[1]));
+  const third = readWord(reader, "the part after the agent", parts[2]);
+  if (third === "cron") return parseCronKey(reader, parts.slice(3), agent);
+  if (third === "hook") return parseHookKey(reader, parts.slice(3), agent);
+  if (isDirect(third)) return { kind: "direct", agent, ...parsePeer(reader, parts.slice(3)) };
   if (third === "subagent") {
-    return { kind: "subagent", agent, id: checkSegment(input, "the sub-agent id", rest(3)).toLowerCase() };
+    const id = checkSegment(reader, "the sub-agent id", parts.slice(3).join(":")).toLowerCase();
+    return { kind: "subagent", agent, id };
   }
-  if (parts.length === 3) return { kind: "main", agent, name: checkName(input, "the main key", third) };
-  const channel = checkName(input, "the channel", third);
-  const fourth = checkSegment(input, "the part after the channel", parts[3]).toLowerCase();
+  if (parts.length === 3) return { kind: "main", agent, name: checkName(reader, third) };
+  const fourth = readWord(reader, "the part after the channel", parts[3]);
   if (fourth === "thread" || fourth === "topic") {
-    const thread = parseThread(input, rest(3), false);
-    return { kind: "main", agent, name: checkName(input, "the main key", third), thread };
+    return { kind: "main", agent, name: checkName(reader, third), thread: parseThread(reader, parts, 3) };
   }
-  if (isDirect(fourth)) {
-    return { kind: "direct", agent, channel, ...parsePeer(input, rest(4)) };
-  }
-  if (roomTypes.has(fourth)) return parseRoom(input, agent, channel, fourth as RoomType, rest(4));
-  if (!isDirect(parts[4]?.toLowerCase())) {
+  const channel = checkChannel(reader, parts[2]);
+  if (isDirect(fourth)) return { kind: "direct", agent, channel, ...parsePeer(reader, parts.slice(4), channel) };
+  if (roomTypes.has(fourth)) return parseRoom(reader, agent, channel, fourth as RoomType, parts.slice(4));
+  if (!isDirect(foldCase(parts[4] ?? ""))) {
     throw badKeyError(input, `"${parts[3]}"`, "is neither direct, group, channel, room nor an account before direct");
   }
-  const account = checkName(input, "the account", fourth);
-  return { kind: "direct", agent, channel, account, ...parsePeer(input, rest(5)) };
+  const account = checkId(reader, "the account", [parts[3] ?? ""], channel);
+  return { kind: "direct", agent, channel, account, ...parsePeer(reader, parts.slice(5), channel) };
 }
 
 /** Direct chats were called `dm` by other programs. */
-function isDirect(part: string | undefined): boolean {
+function isDirect(part: string): boolean {
   return part === "direct" || part === "dm";
 }
 
+/** The end of an id: the position of `thread` or `topic` after it, or the end of the key. */
+function findThread(segments: readonly string[]): number {
+  const at = segments.findIndex((segment, index) => index > 0 && /^(?:thread|topic)$/i.test(segment));
+  return at === -1 || at === segments.length - 1 ? segments.length : at;
+}
+
 /** The person of a direct chat, and a thread of the chat. */
-function parsePeer(input: string, rest: string): { peer: string; thread?: ThreadRef } {
-  const at = rest.search(/:(?:thread|topic):/i);
-  const peer = checkSegment(input, "the peer", at === -1 ? rest : rest.slice(0, at)).toLowerCase();
-  return at === -1 ? { peer } : { peer, thread: parseThread(input, rest.slice(at + 1), false) };
+function parsePeer(reader: Reader, segments: readonly string[], channel?: string) {
+  const end = findThread(segments);
+  const { id, isNamesake } = readId(reader, "the peer", segments.slice(0, end));
+  const peer = foldId(channel, id);
+  const thread = end === segments.length ? {} : { thread: parseThread(reader, segments, end) };
+  return { peer, ...(isNamesake ? { isNamesake: true as const } : {}), ...thread };
 }
 
 /** `thread:<id>` or `topic:<id>` */
-function parseThread(input: string, text: string, keepCase: boolean): ThreadRef {
-  const type = text.slice(0, 6).toLowerCase() === "thread" ? ("thread" as const) : ("topic" as const);
-  const id = checkSegment(input, `the ${type} id`, text.slice(type.length + 1));
-  return { type, id: keepCase ? id : id.toLowerCase() };
+function parseThread(reader: Reader, segments: readonly string[], at: number): ThreadRef {
+  const type = foldCase(segments[at] ?? "") === "thread" ? ("thread" as const) : ("topic" as const);
+  return { type, id: checkId(reader, `the ${type} id`, segments.slice(at + 1)) };
 }
 
-function parseRoom(input: string, agent: string, channel: string, room: RoomType, rest: string): SessionKey {
-  const keepCase = caseSensitiveRooms.has(`${channel}:${room}`);
-  const at = rest.search(/:(?:thread|topic):/i);
-  const id = checkSegment(input, `the ${room} id`, at === -1 ? rest : rest.slice(0, at));
-  const base = { kind: "group" as const, agent, channel, room, id: keepCase ? id : id.toLowerCase() };
-  return at === -1 ? base : { ...base, thread: parseThread(input, rest.slice(at + 1), keepCase) };
+function parseRoom(
+  reader: Reader,
+  agent: string,
+  channel: string,
+  room: RoomType,
+  segments: readonly string[],
+): SessionKey {
+  const end = findThread(segments);
+  const id = checkId(reader, `the ${room} id`, segments.slice(0, end), channel);
+  const base = { kind: "group" as const, agent, channel, room, id };
+  return end === segments.length ? base : { ...base, thread: parseThread(reader, segments, end) };
 }
 
 /** Formats a key for storage. The result always parses to the same value. */
@@ -164,7 +232,11 @@ function formatOwner(agent: string | undefined): string {
 }
 
 function formatThread(thread: ThreadRef | undefined): string {
-  return thread === undefined ? "" : `:${thread.type}:${thread.id}`;
+  return thread === undefined ? "" : `:${thread.type}:${escapeSegment(thread.id)}`;
+}
+
+function formatChannel(channel: string): string {
+  return foldCase(escapeSegment(channel)).replace(/%[0-9a-f]{2}/g, (code) => code.toUpperCase());
 }
 
 function formatKey(key: SessionKey): string {
@@ -172,12 +244,16 @@ function formatKey(key: SessionKey): string {
     case "main":
       return `agent:${key.agent}:${key.name}${formatThread(key.thread)}`;
     case "direct": {
-      const account = key.account === undefined ? "" : `${key.account}:`;
-      const place = key.channel === undefined ? "" : `${key.channel}:${account}`;
-      return `agent:${key.agent}:${place}direct:${key.peer}${formatThread(key.thread)}`;
+      const account = key.account === undefined ? "" : `${escapeSegment(foldId(key.channel, key.account))}:`;
+      const place = key.channel === undefined ? "" : `${formatChannel(key.channel)}:${account}`;
+      const peer = foldId(key.channel, key.peer);
+      const person = key.isNamesake ? escapeNamesake(peer) : escapeSegment(peer);
+      return `agent:${key.agent}:${place}direct:${person}${formatThread(key.thread)}`;
     }
-    case "group":
-      return `agent:${key.agent}:${key.channel}:${key.room}:${key.id}${formatThread(key.thread)}`;
+    case "group": {
+      const id = escapeSegment(foldId(key.channel, key.id));
+      return `agent:${key.agent}:${formatChannel(key.channel)}:${key.room}:${id}${formatThread(key.thread)}`;
+    }
     case "subagent":
       return `agent:${key.agent}:subagent:${key.id}`;
     case "cron":
@@ -187,8 +263,25 @@ function formatKey(key: SessionKey): string {
     case "global":
       return "global";
     case "pair":
-      return `${key.channel}:${key.userId}`;
+      return `${formatChannel(key.channel)}:${escapeSegment(foldId(key.channel, key.userId))}`;
   }
+}
+
+/**
+ * The key that versions before case was kept gave to the same address: ids in lower case. Undefined when it is the same
+ * key. Such a session belongs to the lower-case id, and to the spelling that its messages name.
+ */
+export function lowerCaseKey(key: SessionKey): SessionKey | undefined {
+  const thread = "thread" in key && key.thread ? { thread: { ...key.thread, id: key.thread.id.toLowerCase() } } : {};
+  const lowered = { ...key, ...lowerIds(key), ...thread } as SessionKey;
+  return formatKey(lowered) === formatKey(key) ? undefined : lowered;
+}
+
+function lowerIds(key: SessionKey): object {
+  if (key.kind === "group") return { id: key.id.toLowerCase() };
+  if (key.kind === "pair") return { userId: key.userId.toLowerCase() };
+  if (key.kind !== "direct") return {};
+  return { peer: key.peer.toLowerCase(), ...(key.account === undefined ? {} : { account: key.account.toLowerCase() }) };
 }
 
 export type ChatType = "direct" | "group" | "room";

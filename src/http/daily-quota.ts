@@ -1,4 +1,4 @@
-import { hasRight } from "../authorization/index.ts";
+import { isUnlimited } from "../authorization/index.ts";
 import { type Clock, VarveError } from "../domain/index.ts";
 import type { TokenPrincipal } from "./tokens.ts";
 
@@ -28,12 +28,12 @@ export function createDailyQuota(
     return used.get(principal.name) ?? 0;
   };
   const add = (principal: TokenPrincipal, amount: number): void => {
-    if (max === undefined || isOwner(principal)) return;
+    if (max === undefined || isUnlimited(principal)) return;
     used.set(principal.name, read(principal) + amount);
     if (used.size > keysMax) used.delete(used.keys().next().value ?? "");
   };
   const requireLeft = (principal: TokenPrincipal, amount: number): void => {
-    if (max === undefined || isOwner(principal) || read(principal) + amount <= max) return;
+    if (max === undefined || isUnlimited(principal) || read(principal) + amount <= max) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(((day + 1) * dayMs - clock.now()) / 1_000));
     const name = JSON.stringify(principal.name);
     throw new VarveError("RATE_LIMITED", `The access token ${name} has used its ${max} ${what} of this day.`, {
@@ -49,9 +49,4 @@ export function createDailyQuota(
     add,
     check: (principal) => requireLeft(principal, 1),
   };
-}
-
-/** A token that may do everything everywhere is the owner's. */
-function isOwner(principal: TokenPrincipal): boolean {
-  return hasRight(principal, "admin") && principal.agents === undefined && principal.scopes === undefined;
 }

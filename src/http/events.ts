@@ -16,6 +16,7 @@ export const eventRules = {
   "session.renewed": { right: "read", mayQuoteMemories: false },
   "session.restored": { right: "read", mayQuoteMemories: false },
   "session.deleted": { right: "read", mayQuoteMemories: false },
+  "person.unknown": { right: "read", mayQuoteMemories: false },
   compaction: { right: "read", mayQuoteMemories: false },
   "job.failed": { right: "read", mayQuoteMemories: true },
   "hook.failed": { right: "read", mayQuoteMemories: true },

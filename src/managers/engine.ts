@@ -1,3 +1,4 @@
+import { printSessionKey } from "../domain/index.ts";
 import { type OpenOptions, openVarve, type Varve } from "../index.ts";
 
 /** An open engine, or the options to open one, which the manager then closes itself. */
@@ -10,13 +11,13 @@ export function toManagerOptions<Options extends ManagerOptions>(given: string |
 
 /** The key of a user's conversation: every channel and user has its own here; `session.dmScope` is not used. */
 export function createUserKey(varve: Varve, channel: string, userId: string): string {
-  return `agent:${varve.settings.config.agent}:${channel}:direct:${userId}`;
+  return printSessionKey({ kind: "direct", agent: varve.settings.config.agent, channel, peer: userId });
 }
 
 /** The name of a session for the engine: `{channel}:{userId}` is a user's conversation, everything else stays. */
 export function resolveSessionName(varve: Varve, name: string): string {
   const [channel = "", ...rest] = name.split(":");
-  const isPair = rest.length > 0 && !/^(?:agent|cron|hook)$/i.test(channel);
+  const isPair = rest.length > 0 && channel.toLowerCase() !== "agent";
   return isPair ? createUserKey(varve, channel, rest.join(":")) : name;
 }
 

@@ -1,3 +1,4 @@
+import { owner, type Principal } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { Session, Varve } from "../index.ts";
 import { type ManagerOptions, resolveSessionName, SharedEngine, toManagerOptions } from "./engine.ts";
@@ -21,6 +22,8 @@ export interface MemorySearchOptions {
 }
 
 const defaultMaxResults = 5;
+/** A search of no session is one of the application, over everybody. */
+const everyone: Principal = { ...owner, scopes: "all" };
 /** How many memories are read to find those of one session. */
 const chunksRead = 50;
 
@@ -34,9 +37,9 @@ export interface MemoryChunk {
 }
 
 /** The newest entry of a session, which stands for where a text comes from. */
-async function findLatestEntry(varve: Varve, name: string) {
-  const { agent, sessionId, ...session } = await varve.sessions.get(resolveSessionName(varve, name));
-  const { entries } = await varve.transcripts.read({ agent, sessionId, ...session }, { limit: 1 });
+async function findLatestEntry(varve: Varve, session: Session) {
+  const { agent, sessionId } = session;
+  const { entries } = await varve.transcripts.read(session, { limit: 1 });
   return { agent, sessionId, seq: entries.at(-1)?.seq ?? 0, start: 0, end: 0 };
 }
 
@@ -81,9 +84,15 @@ export class MemoryManager {
     }
     const varve = await this.#engine.open();
     const { text, importance, sessionKey, time } = chunk;
-    const sources = sessionKey === undefined ? undefined : [await findLatestEntry(varve, sessionKey)];
+    // A chunk of a user's session is about that user.
+    const session =
+      sessionKey === undefined ? undefined : await varve.sessions.get(resolveSessionName(varve, sessionKey));
+    const sources = session && [await findLatestEntry(varve, session)];
     const validFrom = time === undefined ? {} : { validFrom: time };
-    const { current } = await varve.memory.add({ text, importance, sources, ...validFrom, force: true });
+    const { current } = await varve.memory.add({
+      ...{ text, importance, sources, ...validFrom, force: true },
+      ...(session ? { session } : {}),
+    });
     return { id: current.id };
   }
 
@@ -93,7 +102,8 @@ export class MemoryManager {
     const { maxResults: limit = defaultMaxResults, minScore = 0, sessionKey } = options;
     const session =
       sessionKey === undefined ? undefined : await varve.sessions.get(resolveSessionName(varve, sessionKey));
-    const { results } = await varve.search.find(query, { limit, minScore, ...(session ? { session } : {}) });
+    const place = session ? { session } : { principal: everyone };
+    const { results } = await varve.search.find(query, { limit, minScore, ...place });
     const own = session ? await this.#findChunks(varve, query, session, { limit, minScore }) : [];
     const hits = results.map(({ citation: id, snippet: text, score, time, kind, sessionKey: key }): MemoryHit => {
       const source = kind === "memory" ? "memory" : kind === "message" || kind === "summary" ? "session" : "file";
@@ -110,7 +120,8 @@ export class MemoryManager {
     { limit, minScore }: { limit: number; minScore: number },
   ): Promise<MemoryHit[]> {
     const ids = new Set((await varve.sessions.history(session)).map((one) => one.sessionId));
-    const { hits } = await varve.memory.recall({ query, limit: chunksRead });
+    const principal = await varve.sessions.resolvePrincipal(session);
+    const { hits } = await varve.memory.recall({ query, limit: chunksRead, agent: session.agent, principal });
     return hits
       .filter(({ memory, score }) => score >= minScore && memory.sources.some((source) => ids.has(source.sessionId)))
       .slice(0, limit)

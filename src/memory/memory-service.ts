@@ -7,7 +7,7 @@ import { type EngineEvent, VarveError } from "../domain/index.ts";
 import type { JobQueue } from "../jobs/index.ts";
 import type { Generate } from "../models/index.ts";
 import type { FindMemories, SearchIndex, SearchService } from "../search/index.ts";
-import type { Session } from "../session/index.ts";
+import { resolveConversationPrincipal, type Session } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
 import { captureInText, readTail } from "../transcript/index.ts";
 import { type AccessCounter, createAccessCounter } from "./access.ts";
@@ -207,8 +207,9 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
     context,
     accesses,
     findForSearch: (visibility, request) => searchMemories(context, visibility, request),
-    async add({ principal, agent, session, ...wanted }) {
-      const visibility = resolveFor({ principal, agent });
+    async add({ principal: given, agent, session, ...wanted }) {
+      const principal = given ?? (session && (await resolveConversationPrincipal(store, config, session)));
+      const visibility = resolveFor({ principal, agent: agent ?? session?.agent });
       const entries = session ? (await readTail(store, session, { limit: evidenceEntries })).entries : [];
       const sources = wanted.sources ?? (session ? findEvidence(wanted.text, entries, session.agent) : []);
       const text = await captureInText(store, visibility.agent, wanted.text);

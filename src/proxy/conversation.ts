@@ -1,4 +1,6 @@
+import type { Belonging } from "../authorization/index.ts";
 import {
+  type EntryTrust,
   getParts,
   identifyBlocks,
   identifyParts,
@@ -33,6 +35,10 @@ export interface ConversationOptions {
   exclusiveKey?: string;
   /** The client's own session, whose transcript may also be imported. */
   client: ClientSession | undefined;
+  /** Whom a new session belongs to, where its key does not tell. */
+  belongsTo: Belonging | undefined;
+  /** Set when nobody vouches for what the client sends. */
+  trust?: EntryTrust;
   /** Names a new session for people. */
   title(): string;
 }
@@ -91,7 +97,7 @@ export class Conversation {
       if (this.#session && this.#session.sessionId === this.#options.client?.id) return;
       const continues = this.#session?.key ?? this.#key ?? "";
       await this.#varve.sessions.open(this.#address(key), {
-        interaction: false,
+        ...this.#opening(),
         metadata: { [continuesField]: continues },
       });
     });
@@ -218,14 +224,14 @@ export class Conversation {
     const title = this.#options.title();
     const start = compared.flatMap(({ messages }) => messages.flatMap(identifyBlocks))[0];
     const opened = await this.#varve.sessions.open(this.#address(key), {
-      interaction: false,
+      ...this.#opening(),
       ...(title === "" ? {} : { displayName: title }),
       ...(client === undefined || start === undefined ? {} : { recorded: { sessionId: client.id, start } }),
       ...(client === undefined ? {} : { metadata: { [recordedField]: client.owner } }),
     });
     const continues = opened.session.metadata[continuesField];
     if (typeof continues !== "string" || continues === key) return opened;
-    return this.#varve.sessions.open(this.#address(continues), { interaction: false });
+    return this.#varve.sessions.open(this.#address(continues), this.#opening());
   }
 
   /** Compares the transcript with the request again when others wrote to it. */
@@ -255,6 +261,11 @@ export class Conversation {
   #address(key: string): { key: string; agent?: string } {
     const { agent } = this.#options;
     return { key, ...(agent === undefined ? {} : { agent }) };
+  }
+
+  #opening() {
+    const { belongsTo } = this.#options;
+    return { interaction: false, door: "proxy" as const, ...(belongsTo === undefined ? {} : { belongsTo }) };
   }
 
   /** Finds how much of a history is stored. An id covers everything before it, so a binary search finds the last one. */
@@ -307,11 +318,10 @@ export class Conversation {
     const parentId = this.#partial.get(ids[0] ?? "")?.entryId ?? this.#getEntryId(parent);
     const continues = this.#head === undefined || this.#head === parentId;
     if (messages.length > 0)
-      await this.#varve.context.ingest(
-        session,
-        messages,
-        continues ? {} : { after: parentId === "" ? null : parentId },
-      );
+      await this.#varve.context.ingest(session, messages, {
+        ...(continues ? {} : { after: parentId === "" ? null : parentId }),
+        ...(this.#options.trust === undefined ? {} : { trust: this.#options.trust }),
+      });
     this.#head = ids.at(-1) ?? this.#head;
     for (const id of ids) this.#stored.add(id);
     for (const { id } of messages) if (id !== undefined) this.#seen.add(id);

@@ -15,6 +15,7 @@ import { type ProxyServices, sendUpstream, type UpstreamCall } from "./proxy-ser
 
 import { errorFormat, type Provider, type Route, resolveRoute } from "./routes.ts";
 import {
+  chooseBelonging,
   deriveExclusiveKey,
   deriveSessionKey,
   findClientScope,
@@ -155,6 +156,8 @@ export function createProxy({ varve, secret, onFailure, ...given }: ProxyOptions
         key,
         exclusiveKey,
         client: findClientSession(names),
+        belongsTo: chooseBelonging(names, settings.trust),
+        ...(principal === undefined && settings.trust === "untrusted" ? { trust: "untrusted" } : {}),
         title: () => createTitle(format, opened.units),
       });
     if (cacheKey !== undefined) conversations.set(cacheKey, conversation);

@@ -1,5 +1,12 @@
 import { createHmac } from "node:crypto";
-import { canUseAgent, foreignAgent, hasRight, type Principal } from "../authorization/index.ts";
+import {
+  type Belonging,
+  canUseAgent,
+  foreignAgent,
+  hasRight,
+  type Principal,
+  printProxyClient,
+} from "../authorization/index.ts";
 import { parseSessionKey, printSessionKey, VarveError } from "../domain/index.ts";
 import { chainId } from "./history.ts";
 import type { Format, Unit } from "./wire.ts";
@@ -64,6 +71,19 @@ export function deriveExclusiveKey(sources: NameSources, sharedKey: string | und
   const client = findClientSession(sources);
   if (client === undefined || sharedKey === undefined || !client.isRenewed) return undefined;
   return printDirectKey(sources.agent, digest(sources.secret, getNamespace(sources), sharedKey));
+}
+
+/**
+ * Whom a new conversation belongs to. The name of a channel or a session proves nothing: a client with a token that reads
+ * everything is the owner's program, another token is a reader of its own, and without one it is whoever has the key.
+ */
+export function chooseBelonging(sources: NameSources, trust: "untrusted" | "owner"): Belonging | undefined {
+  const { headers, principal, secret } = sources;
+  const readsAll = principal !== undefined && hasRight(principal, "read") && principal.scopes === undefined;
+  // A whole key tells whose it is.
+  if (readsAll && /^agent:/i.test(headers.get("x-varve-session") ?? "")) return undefined;
+  if (readsAll || (principal === undefined && trust === "owner")) return { owner: true };
+  return { audience: printProxyClient(digest(secret, "client", getNamespace(sources))) };
 }
 
 /** Returns the client's session, which may have several conversations; undefined when the client sends no id. */

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Requester, resolveVisibility, runAsEngine, type Visibility } from "../authorization/index.ts";
+import {
+  type Principal,
+  type Requester,
+  resolveVisibility,
+  runAsEngine,
+  type Visibility,
+} from "../authorization/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import { newId } from "../domain/index.ts";
 import { type Embedder, formatSpaceName, openConfiguredReranker, type Reranker } from "../models/index.ts";
@@ -30,7 +36,7 @@ export interface SearchSession {
 }
 
 export interface SearchRequest extends Omit<FindOptions, "agent" | "conversation" | "isEmbedded">, Requester {
-  /** Only the conversation of this session and those it was forked from. */
+  /** Only the conversation of this session and those it was forked from; without a principal, as its person sees it. */
   session?: SearchSession;
   /** Only what was said in this channel. */
   channel?: string;
@@ -125,6 +131,8 @@ export interface SearchServiceOptions {
   /** Opens the embedder of a previous space. */
   openPrevious(name: string): Embedder | undefined;
   findMemories: FindMemories;
+  /** The principal that acts from within a conversation. */
+  resolvePrincipal(session: SearchSession): Promise<Principal>;
 }
 
 /** Embedding this many texts at once is a bulk load. */
@@ -137,7 +145,7 @@ const followIntervalMs = 2_000;
 const strongRelevance = 0.6;
 
 export function createSearchService(options: SearchServiceOptions): SearchService & SearchIndex {
-  const { loaded, store, embedder, openPrevious, findMemories } = options;
+  const { loaded, store, embedder, openPrevious, findMemories, resolvePrincipal } = options;
   const { config } = loaded;
   const settings = config.search;
   const reranker = options.reranker ?? openConfiguredReranker(config, { home: loaded.home, clock: store.clock });
@@ -205,7 +213,11 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     context,
     async find(query, { channel, ...request } = {}) {
       if (channel !== undefined) return findInChannel(query, channel, request);
-      const { session, scopes, principal, mayLag = false, ...rest } = request;
+      const { session, scopes, mayLag = false, ...rest } = request;
+      // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
+      const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
+      const asksFor = wantsMemories ? session : undefined;
+      const principal = request.principal ?? (asksFor && (await resolvePrincipal(asksFor)));
       const visibility = resolveVisibility(config, { principal, agent: session?.agent ?? request.agent });
       const { agent } = visibility;
       const wantsVectors = request.retrievers?.includes("vector") ?? true;
@@ -219,8 +231,6 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
           : {};
       const selected = wantsVectors ? await selectActiveSpace(context, agent) : { context };
       const active = { ...selected, context: await applyLearned(selected.context) };
-      // Memories belong to no conversation: a search within one includes them only when `kinds` names them.
-      const wantsMemories = request.kinds?.includes("memory") ?? (!session && request.retrievers?.length !== 1);
       const limit = request.limit ?? settings.limit;
       const read = () =>
         Promise.all([

@@ -30,7 +30,7 @@ export async function beginCronRun(
   const begin = async (tx: StoreTransaction, mayEnd: MayEnd): Promise<Session> => {
     await tx.lock(lockName(agent, keyText));
     const found = await findSessionRow(tx.db, agent, keyText);
-    if (!found) return sessionFromRow(await createSession(tx, { agent, key, keyText }));
+    if (!found) return sessionFromRow(await createSession(tx, { agent, key, keyText, door: "owner" }));
     const previous = sessionFromRow(found);
     mayEnd({ session: previous, kind: "reset", reason: "cron" });
     const renewed = await renewSession(tx, previous, "reset", "cron run");

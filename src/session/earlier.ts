@@ -47,7 +47,7 @@ function findTranscripts(store: Store, name: string, agent: string, whole: boole
     )
     .select(["transcripts.id", "transcripts.session_id", "transcripts.conversation", "transcripts.started_at"])
     .select(["transcripts.ended_at", "transcripts.title", "conversations.key", "conversations.archived_at"])
-    .select("conversations.message_count")
+    .select(["conversations.message_count", "conversations.audience"])
     .where("transcripts.agent", "=", agent);
   const named = whole
     ? query.where("transcripts.session_id", "=", name)
@@ -77,5 +77,6 @@ function describeArchived(agent: string, row: TranscriptRow): Session {
     ...counters,
     messageCount: row.message_count,
     metadata: {},
+    ...(row.audience === null ? {} : { audience: row.audience }),
   };
 }

@@ -1,4 +1,4 @@
-import { getAudience } from "../authorization/index.ts";
+import { chooseAudience } from "../authorization/index.ts";
 import { newUuid, parseSessionKey, printStoredKey, type SessionKey, VarveError } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import { listForkSpans } from "../transcript/index.ts";
@@ -69,7 +69,7 @@ export async function forkSession(
         remedy: "Choose another key for the fork.",
       });
     }
-    const audience = getAudience(key) ?? parent.audience;
+    const audience = chooseAudience(key, "owner") ?? parent.audience;
     const conversation = await newConversation(tx, agent, keyText, audience ?? null);
     const inherits = at !== undefined && view !== undefined && !isolated;
     if (inherits) {
@@ -78,7 +78,8 @@ export async function forkSession(
     }
     const inheritedBeginSeq = inherits ? beginSeq : undefined;
     const transcript = { parentSession: parent.sessionId, cwd: options.cwd, inheritedBeginSeq };
-    return sessionFromRow(await createSession(tx, { agent, key, keyText, conversation, transcript, audience }));
+    const who = { audience, isOwners: audience === undefined, door: "library" as const };
+    return sessionFromRow(await createSession(tx, { agent, key, keyText, conversation, transcript, ...who }));
   });
   if (!isolated) return { session, isolated };
   const reason = `the parent's view has more than ${options.maxTokens} tokens (${view.tokens})`;

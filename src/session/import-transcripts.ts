@@ -1,4 +1,4 @@
-import { getAudience } from "../authorization/index.ts";
+import { chooseAudience } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import {
   dropSecrets,
@@ -26,6 +26,7 @@ import {
 import { copyNotes } from "./import-notes.ts";
 import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
 import { nameImportedSession } from "./name-imported.ts";
+import { addOwner } from "./owners.ts";
 import { adoptRecorded } from "./recorded-conversation.ts";
 import {
   createSession,
@@ -60,6 +61,11 @@ export async function importTranscripts(
   };
   const report = await withImportTarget({ store, config }, (target) => importPaths(target, paths, options));
   if (!request.dryRun) copyNotes(home, report.notes);
+  for (const { agent, channel, id, setting } of report.owners) {
+    const isNew = !request.dryRun && (await addOwner(store, { agent, channel, id, by: "openclaw" }));
+    if (isNew || request.dryRun)
+      report.remarks.push(`${channel} ${id} is the owner of the agent ${agent}, by ${setting} of OpenClaw`);
+  }
   return report;
 }
 
@@ -142,6 +148,8 @@ async function openImportedSession(
     key,
     keyText,
     transcript,
+    audience: chooseAudience(key, "owner"),
+    door: "owner",
     displayName: transcript.title,
     metadata: { ...metadata, ...(legacy ? { legacy: keepImportedFields(legacy.fields) } : {}) },
     lastInteractionAt: found.startedAt ?? 0,
@@ -298,7 +306,7 @@ async function openArchived(
       agent,
       id: conversation,
       key,
-      audience: getAudience(parseSessionKey(key)) ?? null,
+      audience: chooseAudience(parseSessionKey(key), "owner") ?? null,
       created_at: now,
       updated_at: now,
       archived_at: archivedAt ?? now,

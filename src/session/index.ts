@@ -1,3 +1,4 @@
+export { type Address, checkAddress } from "./address.ts";
 export type { EndingSession, ResetReason } from "./announce-reset.ts";
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
 export type { ReadableSession } from "./earlier.ts";
@@ -12,17 +13,19 @@ export {
   sessionSorts,
   type TranscriptInfo,
 } from "./list.ts";
+export { createOwnerService, isOwnerPeer, type Owner, type OwnerService, readOwners } from "./owners.ts";
 export { renewNow, restoreSession } from "./renew.ts";
 export { expiry, findTrigger, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
 export {
   type Received,
   type Resolved,
   type ResolveOptions,
+  type Resolver,
   receiveText,
   resolveSession,
   type SessionSettings,
 } from "./resolve.ts";
-export { type Address, type DmScope, type RoutingSettings, routeAddress } from "./route.ts";
+export { type RoutingSettings, routeAddress } from "./route.ts";
 export {
   type CreateSession,
   createSession,
@@ -38,6 +41,7 @@ export {
 } from "./rows.ts";
 export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
 export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
+export { resolveConversationPrincipal } from "./session-principal.ts";
 export { createSessionService, type SessionService } from "./session-service.ts";
 export {
   addNotice,

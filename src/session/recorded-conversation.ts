@@ -48,11 +48,18 @@ export async function adoptRecorded(
     .where("agent", "=", agent)
     .where("id", "=", found.id)
     .execute();
+  // The file is the owner's own, so what was recorded of it belongs to the owner too.
   await tx.db
     .updateTable("sessions")
-    .set({ ...renamed, parent_key: parentKey })
+    .set({ ...renamed, parent_key: parentKey, audience: null, door: "owner" })
     .where("agent", "=", agent)
     .where("session_id", "=", recordedId)
+    .execute();
+  await tx.db
+    .updateTable("conversations")
+    .set({ audience: null })
+    .where("agent", "=", agent)
+    .where("id", "=", found.conversation)
     .execute();
   for (const table of ["notices", "memory_sources"] as const) {
     await tx.db

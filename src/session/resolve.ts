@@ -1,16 +1,27 @@
-import { getResetType, type JsonObject, printStoredKey } from "../domain/index.ts";
+import { type Belonging, chooseAudience, type Door, type Owners } from "../authorization/index.ts";
+import { getResetType, type JsonObject, type SessionKey } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import type { RecordedConversation } from "../transcript/index.ts";
+import { type Address, checkAddress } from "./address.ts";
 import type { MayEnd, ResetAnnouncer } from "./announce-reset.ts";
 import { chooseSessionId } from "./recorded-conversation.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
-import { type Address, type RoutingSettings, routeAddress } from "./route.ts";
+import { needsOwners, type RoutingSettings, routeAddress } from "./route.ts";
 import { createSession, findNoticedSession, findSessionRow, lockName, resolveAgent } from "./rows.ts";
 import { type Session, sessionFromRow } from "./session.ts";
+import { findStoredKey, type ProveSpelling } from "./stored-key.ts";
 
 export interface SessionSettings extends RoutingSettings, ResetSettings {
   resetTriggers: string[];
+}
+
+/** What resolving an address needs. */
+export interface Resolver {
+  store: Store;
+  settings: SessionSettings;
+  /** The owners of an agent, read now. */
+  readOwners(agent: string): Promise<Owners>;
 }
 
 export interface ResolveOptions {
@@ -30,6 +41,38 @@ export interface ResolveOptions {
   recorded?: RecordedConversation;
   /** The metadata of a new session. */
   metadata?: JsonObject;
+  /** The way by which it came in; `library` when absent. */
+  door?: Door;
+  /**
+   * Whom a new session belongs to, where its key names no person: the owner, a person (`audience`), or nobody but itself.
+   * Hosts that name conversations by ids of their own say it here.
+   */
+  belongsTo?: Belonging;
+  /** Proves that a session whose key is in lower case is the one of this address; see `findStoredKey`. */
+  proveSpelling?: ProveSpelling;
+}
+
+/** The session that an address leads to, as it is or will be stored. */
+export interface RoutedAddress {
+  agent: string;
+  key: SessionKey;
+  keyText: string;
+  belongsTo?: Belonging;
+}
+
+/** Finds the agent and the key of an address. */
+export async function resolveRoute(
+  { store, settings, readOwners }: Resolver,
+  address: Address,
+  proveSpelling?: ProveSpelling,
+): Promise<RoutedAddress> {
+  checkAddress(address);
+  const owners = needsOwners(address, settings) ? await readOwners(address.agent ?? settings.agent) : {};
+  const { key, audience } = routeAddress(address, settings, owners);
+  const agent = resolveAgent(key, address.agent ?? settings.agent);
+  const keyText = await findStoredKey(store, agent, key, address.key, proveSpelling);
+  const belongsTo = address.owner ? { owner: true as const } : audience === undefined ? undefined : { audience };
+  return { agent, key, keyText, ...(belongsTo === undefined ? {} : { belongsTo }) };
 }
 
 export interface Resolved {
@@ -43,15 +86,14 @@ export interface Resolved {
 
 /** The session an address belongs to: found, renewed when it expired, or created. */
 export async function resolveSession(
-  store: Store,
-  settings: SessionSettings,
+  resolver: Resolver,
   address: Address,
   options: ResolveOptions,
   announcer: ResetAnnouncer,
 ): Promise<Resolved> {
-  const key = routeAddress(address, settings);
-  const agent = resolveAgent(key, address.agent ?? settings.agent);
-  const keyText = printStoredKey(key);
+  const { store, settings } = resolver;
+  const { agent, key, keyText, belongsTo } = await resolveRoute(resolver, address, options.proveSpelling);
+  const door = options.door ?? "library";
   const interaction = options.interaction ?? true;
   const expired = (session: Session, now: number) => {
     const channel = session.channel ?? address.channel?.toLowerCase();
@@ -74,7 +116,10 @@ export async function resolveSession(
     if (!found) {
       const transcript = { cwd: options.cwd, sessionId: await chooseSessionId(tx, agent, options.recorded) };
       const { displayName, metadata } = options;
-      const row = await createSession(tx, { agent, key, keyText, transcript, displayName, metadata });
+      const audience = chooseAudience(key, door, options.belongsTo ?? belongsTo);
+      const isOwners = (options.belongsTo ?? belongsTo) !== undefined && audience === undefined;
+      const who = { audience, isOwners, door };
+      const row = await createSession(tx, { agent, key, keyText, transcript, displayName, metadata, ...who });
       return { session: sessionFromRow(row), created: true, hasNotices: false };
     }
     if (!interaction) return { session: sessionFromRow(found), created: false };
@@ -112,22 +157,22 @@ export interface Received extends Resolved {
 
 export interface ReceiveOptions extends Omit<ResolveOptions, "interaction"> {
   /** Whether the sender may start a new session by a trigger; true when absent. */
-  mayReset?(session: Session, kind: "new" | "reset"): boolean;
+  mayReset?(session: Session, kind: "new" | "reset"): Promise<boolean>;
 }
 
 /** Finds the session of an inbound text. A trigger opens a new one; the text after it is the first message. */
 export async function receiveText(
-  store: Store,
-  settings: SessionSettings,
+  resolver: Resolver,
   address: Address,
   text: string,
   { mayReset, ...options }: ReceiveOptions,
   announcer: ResetAnnouncer,
 ): Promise<Received> {
-  const resolved = await resolveSession(store, settings, address, options, announcer);
+  const { store, settings } = resolver;
+  const resolved = await resolveSession(resolver, address, options, announcer);
   const trigger = findTrigger(text, settings.resetTriggers);
   if (!trigger) return { ...resolved, text };
-  if (mayReset?.(resolved.session, trigger.kind) === false) return { ...resolved, text, refused: trigger.kind };
+  if ((await mayReset?.(resolved.session, trigger.kind)) === false) return { ...resolved, text, refused: trigger.kind };
   // A session that this message has just opened is not renewed again.
   const session =
     resolved.created || resolved.expired

@@ -1,70 +1,73 @@
-import { findCanonicalPeer, hasOwners, isOwnerPeer, type Owners } from "../authorization/index.ts";
-import { parseSessionKey, printSessionKey, type RoomType, type SessionKey, type ThreadRef } from "../domain/index.ts";
-
-export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
+import {
+  type Audience,
+  type DmScope,
+  getPeerAudience,
+  hasOwners,
+  type IdentityLinks,
+  isListed,
+  isPersonal,
+  type Owners,
+  resolvePeer,
+} from "../authorization/index.ts";
+import { parseSessionKey, printSessionKey, type SessionKey } from "../domain/index.ts";
+import type { Address } from "./address.ts";
 
 export interface RoutingSettings {
   agent: string;
   dmScope: DmScope;
   mainKey: string;
   /** Canonical peer → the peers that are the same person, as `peer` or `channel:peer`. */
-  identityLinks: Record<string, string[]>;
-  /** The owner's peers by channel. When there are any, direct chats of others never share the main session. */
-  owners: Owners;
+  identityLinks: IdentityLinks;
 }
 
-/** Where a message comes from. `key` names the session directly and takes precedence over everything else. */
-export interface Address {
-  agent?: string;
-  key?: string;
-  channel?: string;
-  account?: string;
-  peer?: string;
-  group?: { type: RoomType; id: string; thread?: ThreadRef };
-  /** A thread of a direct chat. */
-  thread?: ThreadRef;
+/** The session that an address leads to. */
+export interface Route {
+  key: SessionKey;
+  /** The person it belongs to, after identity links, where the address names one. */
+  audience?: Audience;
 }
 
-/** The session key of an address, normalised. */
-export function routeAddress(address: Address, settings: RoutingSettings): SessionKey {
+/** Whether the owners must be known to route an address: those of the settings and of the database. */
+export function needsOwners({ key, group, peer, owner }: Address, { dmScope }: RoutingSettings): boolean {
+  const isPair = key !== undefined && peer === undefined && parseSessionKey(key).kind === "pair";
+  return isPersonal(dmScope) && group === undefined && !owner && (isPair || (key === undefined && peer !== undefined));
+}
+
+/** The session key of an address that was checked, normalised. */
+export function routeAddress(address: Address, settings: RoutingSettings, owners: Owners): Route {
   const agent = address.agent ?? settings.agent;
   if (address.key !== undefined) {
     const key = parseSessionKey(address.key);
-    return key.kind === "pair" ? directKey(agent, { channel: key.channel, peer: key.userId }, settings) : key;
+    if (key.kind !== "pair") return { key };
+    return routeDirect(agent, { channel: key.channel, peer: key.userId, owner: address.owner }, settings, owners);
   }
   if (address.group) {
     const { type: room, id, thread } = address.group;
-    return normalise({ kind: "group", agent, channel: address.channel ?? "local", room, id, thread });
+    return { key: normalise({ kind: "group", agent, channel: address.channel ?? "local", room, id, thread }) };
   }
-  return directKey(agent, address, settings);
+  return routeDirect(agent, address, settings, owners);
 }
 
-function directKey(agent: string, from: Address, settings: RoutingSettings): SessionKey {
-  const { peer, channel, account, thread } = from;
-  if (peer === undefined || (settings.dmScope === "main" && isOwners(settings, channel, peer))) {
-    return normalise({ kind: "main", agent, name: settings.mainKey, thread });
-  }
-  const canonical = findCanonicalPeer(peer, channel, settings.identityLinks) ?? avoidNames(peer, channel, settings);
-  if (settings.dmScope === "per-peer" || channel === undefined) {
-    return normalise({ kind: "direct", agent, peer: canonical, thread });
-  }
-  if (settings.dmScope !== "per-account-channel-peer" || account === undefined) {
-    return normalise({ kind: "direct", agent, channel, peer: canonical, thread });
-  }
-  return normalise({ kind: "direct", agent, channel, account, peer: canonical, thread });
-}
-
-/** A peer that merely has the name of a linked person is somebody else, and keeps an id that cannot be that name. */
-function avoidNames(peer: string, channel: string | undefined, { identityLinks }: RoutingSettings): string {
-  const isName = Object.keys(identityLinks).some((name) => name.toLowerCase() === peer.toLowerCase());
-  return isName ? `${channel ?? "local"}:${peer}` : peer;
-}
-
-/** Whether a direct chat belongs to the owner. Without `turn.owners` all of them do. */
-function isOwners({ owners, identityLinks }: RoutingSettings, channel: string | undefined, peer: string): boolean {
-  if (!hasOwners(owners) || isOwnerPeer(owners, channel, peer)) return true;
-  const canonical = findCanonicalPeer(peer, channel, identityLinks);
-  return canonical !== undefined && isOwnerPeer(owners, channel, canonical);
+function routeDirect(agent: string, from: Address, settings: RoutingSettings, owners: Owners): Route {
+  const { peer, channel, account, thread, owner } = from;
+  const { dmScope, identityLinks, mainKey } = settings;
+  const main = (): Route => ({ key: normalise({ kind: "main", agent, name: mainKey, thread }) });
+  if (peer === undefined || owner) return main();
+  const audience = getPeerAudience(channel, peer, identityLinks);
+  const isOwners = (dmScope === "main" && !hasOwners(owners)) || isListed(owners, identityLinks, audience);
+  if (isPersonal(dmScope) && isOwners) return main();
+  const person = resolvePeer(channel, peer, identityLinks);
+  const direct = {
+    kind: "direct" as const,
+    agent,
+    peer: person.peer,
+    ...(person.isNamesake ? { isNamesake: true as const } : {}),
+    thread,
+  };
+  if (dmScope === "per-peer" || channel === undefined) return { key: normalise(direct), audience };
+  if (dmScope !== "per-account-channel-peer" || account === undefined)
+    return { key: normalise({ ...direct, channel }), audience };
+  return { key: normalise({ ...direct, channel, account }), audience };
 }
 
 /** Normalises case and checks every part, through the string form of the key. */

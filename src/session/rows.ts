@@ -1,10 +1,11 @@
 import { sql } from "kysely";
-import { getAudience } from "../authorization/index.ts";
+import { type Door, printItself } from "../authorization/index.ts";
 import {
   getChannel,
   getChatType,
+  lowerCaseKey,
   newUuid,
-  parseSessionKey,
+  parseKeySpellings,
   printStoredKey,
   type SessionKey,
   VarveError,
@@ -149,8 +150,12 @@ export interface CreateSession {
   /** When it was last used; now when absent. Imports give the past. */
   lastInteractionAt?: number;
   firstEntry?: boolean;
-  /** The audience that a fork has from its parent. */
+  /** Whom it belongs to; absent for the owner, and for a sub-agent, which belongs to the session that started it. */
   audience?: string;
+  /** Whether a sub-agent whose starter is unknown is the owner's. */
+  isOwners?: boolean;
+  /** The way by which it came in. */
+  door: Door;
   /** The key of the session that started this sub-agent; found by `transcript.parentSession` when absent. */
   parentKey?: string;
 }
@@ -176,16 +181,18 @@ export async function findKeyOf(
   return row?.key ?? null;
 }
 
-/** The audience of the session that started a sub-agent. */
-async function findAudienceOf(tx: StoreTransaction, agent: string, key: string | null): Promise<string | null> {
-  if (key === null) return null;
-  const row = await tx.db
+/** The audience of the session that started a sub-agent; undefined when there is no such session. */
+async function findAudienceOf(
+  { db }: StoreTransaction,
+  agent: string,
+  key: string,
+): Promise<{ audience: string | null } | undefined> {
+  return db
     .selectFrom("sessions")
     .select("audience")
     .where("agent", "=", agent)
     .where("key", "=", key)
     .executeTakeFirst();
-  return row?.audience ?? null;
 }
 
 export async function createSession(tx: StoreTransaction, given: CreateSession): Promise<SessionRow> {
@@ -194,7 +201,11 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
   const isSubagent = key.kind === "subagent";
   const parentKey =
     given.parentKey ?? (await findKeyOf(tx, agent, isSubagent ? given.transcript?.parentSession : undefined));
-  const audience = getAudience(key) ?? given.audience ?? (await findAudienceOf(tx, agent, parentKey));
+  const parent = parentKey === null ? undefined : await findAudienceOf(tx, agent, parentKey);
+  // A sub-agent that nobody known has started may work for anybody.
+  const isOrphan = isSubagent && parent === undefined && !given.isOwners && given.door !== "owner";
+  const itself = isOrphan ? printItself(key.kind, key.id) : null;
+  const audience = given.audience ?? (isSubagent ? (parent?.audience ?? itself) : null);
   const conversation = given.conversation ?? (await newConversation(tx, agent, keyText, audience));
   const opened = await openTranscript(tx, { agent, conversation }, given.transcript ?? {}, given.firstEntry);
   const row = await tx.db
@@ -209,8 +220,8 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
       updated_at: given.lastInteractionAt ?? now,
       created_at: opened.startedAt,
       chat_type: getChatType(key),
-      channel: getChannel(key) ?? null,
-      room: key.kind === "group" ? key.id : null,
+      channel: replaceNul(getChannel(key) ?? null),
+      room: key.kind === "group" ? replaceNul(key.id) : null,
       display_name: given.displayName ?? null,
       input_tokens: 0,
       output_tokens: 0,
@@ -221,10 +232,16 @@ export async function createSession(tx: StoreTransaction, given: CreateSession):
       metadata: JSON.stringify(given.metadata ?? {}),
       parent_key: isSubagent ? parentKey : null,
       audience,
+      door: given.door,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   return { ...row, transcript: opened.transcript };
+}
+
+/** PostgreSQL stores no NUL in a column. */
+function replaceNul<T extends string | null>(text: T): T {
+  return (text?.replaceAll("\0", "\ufffd") ?? null) as T;
 }
 
 /** The agent of a key: the one it names, else the given default. */
@@ -244,9 +261,10 @@ export async function findSessionIfAny(store: Store, name: string, agent: string
 
 /** Finds a session by its key, its session id, or an unambiguous prefix of one. */
 export async function findSession(store: Store, name: string, agent: string): Promise<Session> {
-  const key = keyOfName(name);
-  const byKey = key && (await findSessionRow(store.db, resolveAgent(key, agent), printStoredKey(key)));
-  if (byKey) return sessionFromRow(byKey);
+  for (const key of listSpellings(name)) {
+    const row = await findSessionRow(store.db, resolveAgent(key, agent), printStoredKey(key));
+    if (row) return sessionFromRow(row);
+  }
   // A complete session id wins over longer ids with the same prefix, such as those of its sub-agents.
   const whole = await sessionsWithId(store, agent).where("transcripts.session_id", "=", name).limit(2).execute();
   const found =
@@ -287,12 +305,14 @@ function sessionsWithId(store: Store, agent: string) {
     .where("transcripts.agent", "=", agent);
 }
 
-/** The normalised key of a name; undefined when the name is not a key. */
-function keyOfName(name: string): SessionKey | undefined {
+/** The keys that a name may be, as they are or were written; empty when it is no key. */
+function listSpellings(name: string): SessionKey[] {
   try {
-    return parseSessionKey(name);
+    const keys = parseKeySpellings(name);
+    const lowered = keys[0] && lowerCaseKey(keys[0]);
+    return lowered ? [...keys, lowered] : keys;
   } catch (error) {
-    if (error instanceof VarveError && error.code === "BAD_KEY") return undefined;
+    if (error instanceof VarveError && error.code === "BAD_KEY") return [];
     throw error;
   }
 }

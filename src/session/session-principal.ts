@@ -1,9 +1,23 @@
-import { listSharedScopes, narrowPrincipal, owner, type Principal, resolveReach } from "../authorization/index.ts";
+import {
+  isOwnersChat,
+  isPersonal,
+  listOwnersAudiences,
+  listSharedScopes,
+  narrowPrincipal,
+  type Owners,
+  owner,
+  type Principal,
+  resolveReach,
+} from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { getOwn, parseSessionKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { listAncestors } from "../transcript/index.ts";
+import { readOwners } from "./owners.ts";
 import type { Session } from "./session.ts";
+
+/** What decides how far a session reaches. */
+export type SessionReach = Pick<Session, "agent" | "conversation" | "audience" | "key" | "parentKey">;
 
 /**
  * The principal that acts from within a session: recall, search, tools and commands use it. It sees no more than the
@@ -12,16 +26,18 @@ import type { Session } from "./session.ts";
 export async function resolveSessionPrincipal(
   store: Store,
   config: Config,
-  session: Session,
+  session: SessionReach,
   principal: Principal = owner,
 ): Promise<Principal> {
   const { agent, conversation, audience } = session;
+  const owners = await readOwners(store, config, agent);
   const { conversations, ...reach } = isOrphan(config, session)
     ? { conversations: "own" as const, scopes: listSharedScopes(config, agent), writableScopes: [] }
-    : resolveReach(config, agent, audience);
+    : resolveReach(config, owners, agent, audience);
   if (conversations === undefined) {
-    const groups = audience === undefined ? await listGroupScopes(store, config, session) : [];
-    if (groups.length > 0 && principal.scopes === undefined) return { ...principal, addedScopes: groups };
+    const isOwners = audience === undefined || isOwnersChat(config, owners, audience);
+    const added = isOwners ? await listOwnersScopes(store, config, owners, agent) : [];
+    if (added.length > 0 && principal.scopes === undefined) return { ...principal, addedScopes: added };
     return narrowPrincipal(principal, reach);
   }
   const seen = conversations === "own" ? [conversation] : await listConversations(store, agent, conversations);
@@ -31,9 +47,36 @@ export async function resolveSessionPrincipal(
 }
 
 /** A sub-agent of a shared agent whose starter is unknown may work for anybody, so it sees nothing of others. */
-function isOrphan({ session: { dmScope } }: Config, { key, audience, parentKey }: Session): boolean {
+function isOrphan(
+  { session: { dmScope } }: Config,
+  { key, audience, parentKey }: Pick<Session, "key" | "audience" | "parentKey">,
+): boolean {
   const isUnknown = audience === undefined && parentKey === undefined;
-  return dmScope !== "main" && isUnknown && parseSessionKey(key).kind === "subagent";
+  return !isPersonal(dmScope) && isUnknown && parseSessionKey(key).kind === "subagent";
+}
+
+/** Like `resolveSessionPrincipal`, for a caller that knows only the conversation. */
+export async function resolveConversationPrincipal(
+  store: Store,
+  config: Config,
+  { agent, conversation }: { agent: string; conversation: number },
+): Promise<Principal> {
+  const row = await store.db
+    .selectFrom("conversations")
+    .leftJoin("sessions", (join) =>
+      join.onRef("sessions.agent", "=", "conversations.agent").onRef("sessions.conversation", "=", "conversations.id"),
+    )
+    .select(["conversations.key", "conversations.audience", "sessions.parent_key"])
+    .where("conversations.agent", "=", agent)
+    .where("conversations.id", "=", conversation)
+    .executeTakeFirst();
+  return resolveSessionPrincipal(store, config, {
+    agent,
+    conversation,
+    key: row?.key ?? "global",
+    ...(row?.audience == null ? {} : { audience: row.audience }),
+    ...(row?.parent_key == null ? {} : { parentKey: row.parent_key }),
+  });
 }
 
 async function listConversations(store: Store, agent: string, audiences: readonly string[]): Promise<number[]> {
@@ -46,8 +89,8 @@ async function listConversations(store: Store, agent: string, audiences: readonl
   return rows.map((row) => row.id);
 }
 
-/** The owner sees what was learned in the groups of the agent. */
-async function listGroupScopes(store: Store, config: Config, { agent }: Session): Promise<string[]> {
+/** The owner sees what was learned in the groups of the agent, and under ids that were named as the owner's later. */
+async function listOwnersScopes(store: Store, config: Config, owners: Owners, agent: string): Promise<string[]> {
   if (getOwn(config.memory.agentScopes, agent) !== undefined) return [];
   const rows = await store.db
     .selectFrom("conversations")
@@ -57,5 +100,7 @@ async function listGroupScopes(store: Store, config: Config, { agent }: Session)
     .where("audience", "is not", null)
     .where("audience", "like", "group:%")
     .execute();
-  return rows.flatMap(({ audience }) => audience ?? []);
+  const { identityLinks, dmScope } = config.session;
+  const own = isPersonal(dmScope) ? listOwnersAudiences(owners, identityLinks) : [];
+  return [...rows.flatMap(({ audience }) => audience ?? []), ...own];
 }

@@ -1,33 +1,39 @@
-import type { Principal } from "../authorization/index.ts";
+import { chooseAudience, isPerson, isPersonal, type Principal } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
-import { type EngineEvent, printSessionKey, printStoredKey } from "../domain/index.ts";
+import type { EngineEvent } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
+import type { Address } from "./address.ts";
 import { type BeforeResetHook, ResetAnnouncer } from "./announce-reset.ts";
 import { beginCronRun, logCronRun } from "./cron.ts";
 import { findReadable, type ReadableSession } from "./earlier.ts";
 import { type Forked, type ForkOptions, forkSession, type ReadParentView } from "./fork.ts";
 import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
+import { readOwners } from "./owners.ts";
 import { renewNow, restoreSession } from "./renew.ts";
 import {
   type Received,
   type ReceiveOptions,
   type Resolved,
   type ResolveOptions,
+  type Resolver,
   receiveText,
+  resolveRoute,
   resolveSession,
   type SessionSettings,
 } from "./resolve.ts";
-import { type Address, routeAddress } from "./route.ts";
-import { findSession, resolveAgent } from "./rows.ts";
+import { findSession, findSessionRow } from "./rows.ts";
 import { maySend, type SendDecision } from "./send-policy.ts";
-import type { Session, SessionPatch } from "./session.ts";
-import { resolveSessionPrincipal } from "./session-principal.ts";
+import { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
+import { resolveSessionPrincipal, type SessionReach } from "./session-principal.ts";
 import { addNotice, countTokens, deleteSession, type NoticeAudience, takeNotices, updateSession } from "./update.ts";
 
 /** Finds, opens and renews the session a message belongs to. */
 export interface SessionService {
-  /** The agent and key that an address leads to; reads nothing from the store. */
-  resolveKey(address: Address): { agent: string; key: string };
+  /** The agent and key that an address leads to; creates nothing. */
+  resolveKey(
+    address: Address,
+    options?: Pick<ResolveOptions, "proveSpelling">,
+  ): Promise<{ agent: string; key: string }>;
   /** The session of an address: found, renewed when it expired, or created. */
   resolve(address: Address, options?: ResolveOptions): Promise<Session>;
   /** Like `resolve`, and tells whether the session was created or had expired. */
@@ -48,8 +54,11 @@ export interface SessionService {
   countTokens(session: Session, used: { input: number; output: number; context?: number }): Promise<void>;
   /** Whether a reply may be sent; `channel` is that of the message, which a key of `dmScope: main` does not name. */
   maySend(session: Session, from?: { channel?: string }): SendDecision;
-  /** The principal that acts from within a session: it sees what the person or group of the session may see. */
-  resolvePrincipal(session: Session, principal?: Principal): Promise<Principal>;
+  /**
+   * The principal that acts from within a session, or for the person of an address, who may have no session yet: it sees
+   * what that person or group may see. Pass it to searches and to `memory`.
+   */
+  resolvePrincipal(session: Session | Address, principal?: Principal): Promise<Principal>;
   addNotice(session: Session, text: string, audience?: NoticeAudience): Promise<void>;
   takeNotices(session: Session, audience?: NoticeAudience): Promise<{ time: number; text: string }[]>;
   beginCronRun(jobId: string, agent?: string): Promise<Session>;
@@ -72,23 +81,23 @@ export function createSessionService(
 ): SessionService {
   const settings = sessionSettings(config);
   const announcer = new ResetAnnouncer(beforeReset);
-  const open: SessionService["open"] = (address, options = {}) =>
-    resolveSession(store, settings, address, options, announcer);
+  const resolver: Resolver = { store, settings, readOwners: (agent) => readOwners(store, config, agent) };
+  const expand = (name: string, agent: string | undefined) => expandShortName(resolver, name, agent);
+  const open: SessionService["open"] = (address, options = {}) => resolveSession(resolver, address, options, announcer);
   return {
-    resolveKey(address) {
-      const key = routeAddress(address, settings);
-      return { agent: resolveAgent(key, address.agent ?? settings.agent), key: printStoredKey(key) };
+    async resolveKey(address, { proveSpelling } = {}) {
+      const { agent, keyText } = await resolveRoute(resolver, address, proveSpelling);
+      return { agent, key: keyText };
     },
     open,
     resolve: async (address, options) => (await open(address, options)).session,
     async receive(address, text, options = {}) {
-      const received = await receiveText(store, settings, address, text, options, announcer);
-      const event = describeOpening(received);
-      if (event) emit(event);
+      const received = await receiveText(resolver, address, text, options, announcer);
+      for (const event of describeOpening(received, settings)) emit(event);
       return received;
     },
-    get: (name, agent) => findSession(store, expandShortName(name, settings), agent ?? config.agent),
-    find: (name, agent) => findReadable(store, expandShortName(name, settings), agent ?? config.agent),
+    get: async (name, agent) => findSession(store, await expand(name, agent), agent ?? config.agent),
+    find: async (name, agent) => findReadable(store, await expand(name, agent), agent ?? config.agent),
     list: (options) => listSessions(store, { ...options, agent: options?.agent ?? config.agent }),
     history: (session) => sessionHistory(store, session.agent, session.key),
     renew: (session, kind) => renewNow(store, session, { kind, reason: "request" }, announcer),
@@ -103,7 +112,10 @@ export function createSessionService(
     update: (session, patch) => updateSession(store, session, patch),
     countTokens: (session, used) => countTokens(store, session, used),
     maySend: (session, from) => maySend(config.sendPolicy, session, from),
-    resolvePrincipal: (session, principal) => resolveSessionPrincipal(store, config, session, principal),
+    async resolvePrincipal(session, principal) {
+      const known = "sessionId" in session ? session : await findOrDescribe(resolver, session);
+      return resolveSessionPrincipal(store, config, known, principal);
+    },
     addNotice: (session, text, audience) => addNotice(store, session, text, audience),
     takeNotices: (session, audience) => takeNotices(store, session, audience),
     beginCronRun: (jobId, agent) => beginCronRun(store, agent ?? config.agent, jobId, announcer),
@@ -117,14 +129,13 @@ export function createSessionService(
   };
 }
 
-function sessionSettings({ agent, timezone, session, turn }: Config): SessionSettings {
+function sessionSettings({ agent, timezone, session }: Config): SessionSettings {
   return {
     agent,
     timezone,
     dmScope: session.dmScope,
     mainKey: session.mainKey,
     identityLinks: session.identityLinks,
-    owners: turn.owners,
     reset: session.reset,
     resetByType: session.resetByType,
     resetByChannel: session.resetByChannel,
@@ -132,15 +143,31 @@ function sessionSettings({ agent, timezone, session, turn }: Config): SessionSet
   };
 }
 
-function describeOpening({ session, created, expired, reset }: Received): EngineEvent | undefined {
-  const { agent, key, sessionId } = session;
-  if (created) return { type: "session.created", agent, key, sessionId };
+function describeOpening({ session, created, expired, reset }: Received, settings: SessionSettings): EngineEvent[] {
+  const { agent, key, sessionId, audience, displayName } = session;
   const reason = expired ?? reset;
-  return reason && { type: "session.renewed", agent, key, sessionId, data: { reason } };
+  if (!created) return reason ? [{ type: "session.renewed", agent, key, sessionId, data: { reason } }] : [];
+  const opened: EngineEvent = { type: "session.created", agent, key, sessionId };
+  if (audience === undefined || !isPerson(audience) || !isPersonal(settings.dmScope)) return [opened];
+  const data = { audience, ...(displayName === undefined ? {} : { name: displayName }) };
+  return [opened, { type: "person.unknown", agent, key, data }];
 }
 
+/** The session of an address, or what it would be: one without messages. */
+async function findOrDescribe(resolver: Resolver, address: Address): Promise<SessionReach> {
+  const { agent, key, keyText, belongsTo } = await resolveRoute(resolver, address);
+  const row = await findSessionRow(resolver.store.db, agent, keyText);
+  if (row) return sessionFromRow(row);
+  const audience = chooseAudience(key, "library", belongsTo);
+  return { agent, key: keyText, conversation: noConversation, ...(audience === undefined ? {} : { audience }) };
+}
+
+/** The number of no conversation. */
+const noConversation = 0;
+
 /** The short form `<channel>:<userId>` names the session that its messages go to. */
-function expandShortName(name: string, settings: SessionSettings): string {
-  const isShort = /^(?!agent:|cron:|hook:)[^:\s]+:\S+$/i.test(name);
-  return isShort ? printSessionKey(routeAddress({ key: name }, settings)) : name;
+async function expandShortName(resolver: Resolver, name: string, agent: string | undefined): Promise<string> {
+  if (!/^(?!agent:|cron:|hook:)[^:]+:[\s\S]+$/i.test(name)) return name;
+  const { keyText } = await resolveRoute(resolver, { key: name, ...(agent === undefined ? {} : { agent }) });
+  return keyText;
 }

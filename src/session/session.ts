@@ -39,8 +39,13 @@ export interface Session {
   metadata: JsonObject;
   /** For a sub-agent: the key of the session that started it. */
   parentKey?: string;
-  /** The person or group it belongs to: `user:<person>` or `group:<channel>:<id>`; absent for the owner's. */
+  /**
+   * Whom it belongs to: a person (`user:<person>`), a group (`group:<channel>:<id>`), or nobody but itself
+   * (`session:<channel>:<id>`); absent for the owner's.
+   */
   audience?: string;
+  /** The way by which it came in: `owner`, `library`, `channel`, `http` or `proxy`. */
+  door?: string;
   /** The folder that it was started in. */
   cwd?: string;
 }
@@ -125,6 +130,7 @@ export function sessionFromRow(row: SessionRow): Session {
     metadata: JSON.parse(row.metadata) as JsonObject,
     parentKey: absent(row.parent_key),
     audience: absent(row.audience),
+    door: absent(row.door),
     cwd: row.cwd ?? undefined,
   };
 }

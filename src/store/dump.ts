@@ -14,6 +14,7 @@ export const dumpedTables = [
   "branches",
   "entries",
   "sessions",
+  "owners",
   "notices",
   "cron_runs",
   "checkpoints",

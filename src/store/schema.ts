@@ -24,6 +24,7 @@ export interface Schema {
   branches: BranchTable;
   entries: EntryTable;
   sessions: SessionTable;
+  owners: OwnerTable;
   notices: NoticeTable;
   cron_runs: CronRunTable;
   checkpoints: CheckpointTable;
@@ -90,7 +91,7 @@ export interface ConversationTable {
   agent: string;
   id: number;
   key: string;
-  /** The person or group it belongs to, `user:…` or `group:…`; null for the owner's. */
+  /** Whom it belongs to, `user:…`, `group:…` or `session:…`; null for the owner's. */
   audience: string | null;
   created_at: number;
   updated_at: number;
@@ -187,6 +188,17 @@ export interface SessionTable {
   parent_key: string | null;
   /** The audience of its conversation. */
   audience: string | null;
+  /** The way by which it came in: `owner`, `library`, `channel`, `http` or `proxy`; null before that was noted. */
+  door: string | null;
+}
+
+/** An id of the owner in a channel, in addition to those of the settings. */
+export interface OwnerTable {
+  agent: string;
+  channel: string;
+  peer: string;
+  added_by: string;
+  added_at: number;
 }
 
 /** A message for the next turn of one session id; deleted with it. */

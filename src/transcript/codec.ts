@@ -3,6 +3,7 @@ import {
   type Entry,
   type EntryBody,
   type EntryDraft,
+  type EntryTrust,
   type EntryType,
   entryTypes,
   isJsonObject,
@@ -110,7 +111,7 @@ function countTokens(draft: EntryBody): number {
 function toPayload(draft: EntryDraft): JsonObject {
   const { id: _id, parentId: _parent, time: _time, type, ...rest } = draft;
   if (type !== "message") return rest as unknown as JsonObject;
-  const { message, ...others } = rest as { message: Message; extra?: JsonObject };
+  const { message, ...others } = rest as Pick<EntryDraft, "extra" | "trust"> & { message: Message };
   const { id: _messageId, role: _role, time: _messageTime, ...content } = message;
   return { ...content, ...others } as unknown as JsonObject;
 }
@@ -144,9 +145,15 @@ export interface StoredEntry {
 export function decodeEntry(row: StoredEntry, payload: JsonObject, parentId: string | null, sessionId: string): Entry {
   const base = { id: row.id, parentId, time: row.time, seq: row.seq, sessionId, tokens: row.tokens };
   if (!roleNames.has(row.kind)) return { type: row.kind as EntryType, ...payload, ...base } as Entry;
-  const { extra, ...content } = payload;
+  const { extra, trust, ...content } = payload;
   const message = { id: row.id, role: row.kind as Role, ...content, time: row.time } as unknown as Message;
-  return { type: "message", message, ...(extra === undefined ? {} : { extra: extra as JsonObject }), ...base };
+  return {
+    type: "message",
+    message,
+    ...(extra === undefined ? {} : { extra: extra as JsonObject }),
+    ...(trust === undefined ? {} : { trust: trust as EntryTrust }),
+    ...base,
+  };
 }
 
 export function parseBody(kind: string, payload: JsonObject): EntryBody {

@@ -1,6 +1,7 @@
-import { findCanonicalPeer, isOwnerPeer } from "../authorization/index.ts";
+import { getPeerAudience, isListed, isOwnersChat } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
-import type { Session } from "../session/index.ts";
+import { readOwners, type Session } from "../session/index.ts";
+import type { Store } from "../store/index.ts";
 import type { Inbound } from "./inbound.ts";
 
 /**
@@ -17,19 +18,23 @@ export interface Sender {
 
 type Settings = Pick<Config, "session" | "turn">;
 
-/** The person who sent a message. A message without a sender and a chat comes from the owner's own program. */
-export function identifySender(config: Settings, session: Session, inbound: Inbound): Sender {
+/** The person who sent a message. One without a sender comes from a program: it speaks for the session's own person. */
+export async function identifySender(
+  store: Store,
+  config: Settings,
+  session: Session,
+  inbound: Inbound,
+): Promise<Sender> {
   const isInGroup = session.chatType !== "direct";
   const { channel, from, chat } = inbound;
-  if (from === undefined && chat === undefined) return { isOwner: true, isInGroup };
+  if (inbound.owner) return { isOwner: true, isInGroup };
   const peer = from?.id ?? (isInGroup ? undefined : chat?.id);
-  const isOwnersChat = !isInGroup && session.audience === undefined;
-  return { isOwner: isOwnersChat || (peer !== undefined && isNamed(config, channel, peer)), isInGroup };
-}
-
-function isNamed({ session, turn }: Settings, channel: string | undefined, peer: string): boolean {
-  const names = [peer, findCanonicalPeer(peer, channel, session.identityLinks)];
-  return names.some((name) => isOwnerPeer(turn.owners, channel, name) || isOwnerPeer(turn.commandAllow, channel, name));
+  if (peer === undefined) return { isOwner: session.audience === undefined, isInGroup };
+  const owners = await readOwners(store, config, session.agent);
+  const { identityLinks } = config.session;
+  const audience = getPeerAudience(channel, peer, identityLinks);
+  const isNamed = [owners, config.turn.commandAllow].some((list) => isListed(list, identityLinks, audience));
+  return { isOwner: isNamed || (!isInGroup && isOwnersChat(config, owners, audience)), isInGroup };
 }
 
 export function mayUse(users: CommandUsers, { isOwner, isInGroup }: Sender): boolean {

@@ -41,7 +41,7 @@ export const commands = {
 } satisfies Record<string, { users: CommandUsers; takes: string; does: string; run: Run }>;
 
 /** The commands that start a new session. */
-export const resetUsers = { new: "own chat", reset: "owners" } satisfies Record<"new" | "reset", CommandUsers>;
+export const resetUsers = { new: "own chat", reset: "own chat" } satisfies Record<"new" | "reset", CommandUsers>;
 
 export function getUsers({ name }: Command): CommandUsers {
   return commands[name].users;

@@ -12,7 +12,10 @@ export interface Inbound {
   session?: string;
   channel?: string;
   account?: string;
+  /** Who speaks. Absent, with no chat and no session, the owner does: a missing login must not send it. */
   from?: { id: string; name?: string };
+  /** Whether the owner speaks, whatever the channel calls them. */
+  owner?: boolean;
   chat?: Chat;
   text: string;
   /** What sent it: a person (the default), a heartbeat, or the run of a scheduled job. */
@@ -57,16 +60,25 @@ export function isFromPerson({ kind }: Pick<Inbound, "kind">): boolean {
 }
 
 export function toAddress(inbound: Inbound): Address {
-  const { agent, session, channel, account, from, chat } = inbound;
-  if (inbound.kind === "cron") return { agent, key: `cron:${inbound.job ?? ""}` };
-  if (session !== undefined) return { agent, key: session };
+  const { agent: named, session, channel, account, from, chat, owner } = inbound;
+  const agent = named === undefined ? {} : { agent: named };
+  if (inbound.kind === "cron") return { ...agent, key: `cron:${inbound.job ?? ""}` };
+  if (session !== undefined) return { ...agent, key: session, ...(owner ? { owner } : {}) };
   const isDirect = chat === undefined || chat.type === "direct";
   const type = !isDirect && topicChannels.has(channel?.toLowerCase() ?? "") ? ("topic" as const) : ("thread" as const);
   const thread = chat?.thread === undefined ? {} : { thread: { type, id: chat.thread } };
+  const place = {
+    ...agent,
+    ...(channel === undefined ? {} : { channel }),
+    ...(account === undefined ? {} : { account }),
+    ...(owner ? { owner } : {}),
+  };
   if (chat !== undefined && chat.type !== "direct") {
-    return { agent, channel, account, group: { type: chat.type, id: chat.id, ...thread } };
+    return { ...place, group: { type: chat.type, id: chat.id, ...thread } };
   }
-  return { agent, channel, account, peer: from?.id ?? chat?.id, ...thread };
+  // A sender that is given but missing is no one: the address is refused.
+  const isNamed = "from" in inbound || chat !== undefined;
+  return { ...place, ...(isNamed && !owner ? { peer: (from?.id ?? chat?.id) as string } : {}), ...thread };
 }
 
 /** Channels whose groups have topics instead of threads. */

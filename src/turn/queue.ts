@@ -102,7 +102,7 @@ export class TurnQueue {
     checkInbound(inbound);
     const { config, store } = this.#services;
     const { clock, random } = store;
-    const { agent, key } = this.#services.sessions.resolveKey(toAddress(inbound));
+    const { agent, key } = await this.#services.sessions.resolveKey(toAddress(inbound));
     const addressed = isAddressed(inbound, config.turn.names);
     const known: Inbound & { id: string } = {
       ...inbound,

@@ -48,15 +48,15 @@ async function runOnce(services: TurnServices, claim: TurnClaim, runtime: TurnRu
   const policy = services.sessions.maySend(turn.session, { channel: claim.messages[0]?.inbound.channel });
   const held = { status: "held" as const, reply: "", notes: [`No reply: ${policy.because}`] };
   const command = isPerson && !isOverheard(claim) ? findCommand(turn.prompt) : undefined;
-  const sender = identifyClaim(services, turn);
-  if (refused !== undefined || (command && !mayUse(getUsers(command), sender))) {
+  const sender = refused !== undefined || command ? await identifyClaim(services, turn) : undefined;
+  if (sender && (refused !== undefined || (command && !mayUse(getUsers(command), sender)))) {
     if (!sender.isInGroup)
       return endWith(services, turn, policy.allowed ? { status: "command", reply: refusal } : held);
     // In a group it gets no reply; it is kept like any other message.
     await recordInput(services, turn, hasNotices);
     return endWith(services, turn, { status: "stored", reply: "" });
   }
-  if (command) {
+  if (command && sender) {
     const reply = await runCommand(services, turn.session, command, { sender, signal: runtime.signal });
     return endWith(services, turn, policy.allowed ? { status: "command", reply } : held);
   }
@@ -119,11 +119,13 @@ async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: I
   }
   if (kind === "heartbeat") return { ...(await sessions.open(address, { interaction: false })), text };
   return sessions.receive(address, text, {
+    door: inbound.from === undefined && inbound.chat === undefined ? "owner" : "channel",
     displayName: inbound.chat?.type === "direct" ? inbound.from?.name : undefined,
     // The messages of the turn are appended with their time.
     touchedByAppend: true,
-    mayReset: (session, command) =>
-      !isOverheard(claim) && mayUse(resetUsers[command], identifySender(services.config, session, inbound)),
+    mayReset: async (session, command) =>
+      !isOverheard(claim) &&
+      mayUse(resetUsers[command], await identifySender(services.store, services.config, session, inbound)),
   });
 }
 
@@ -148,9 +150,9 @@ async function recordInput(services: TurnServices, turn: Turn, hasNotices: boole
 }
 
 /** The sender of a turn. The messages of a turn have one sender. */
-function identifyClaim({ config }: TurnServices, { claim, session }: Turn): Sender {
+async function identifyClaim({ store, config }: TurnServices, { claim, session }: Turn): Promise<Sender> {
   const [first] = claim.messages;
-  return first ? identifySender(config, session, first.inbound) : { isOwner: false, isInGroup: true };
+  return first ? identifySender(store, config, session, first.inbound) : { isOwner: false, isInGroup: true };
 }
 
 function isOverheard({ messages }: TurnClaim): boolean {

@@ -24,7 +24,7 @@ function readBytes({ kind, database }: EngineUnderTest): string {
 
 async function fill({ varve }: EngineUnderTest): Promise<void> {
   await say(varve, "telegram", "505", "My secret word is plover and I live at 12 Harbour Road.");
-  await say(varve, "slack", "u1", "In this channel my secret word is quincunx, as agreed.");
+  await say(varve, "slack", "U1", "In this channel my secret word is quincunx, as agreed.");
   await say(varve, "telegram", "606", "I am Bob and my own word is marigold, remember it.");
   for (let round = 0; round < 12; round += 1) {
     await say(varve, "telegram", "505", `Round ${round}: the group should know zephyrine number ${round}.`, group);
@@ -33,7 +33,7 @@ async function fill({ varve }: EngineUnderTest): Promise<void> {
   await say(varve, "telegram", "505", `A large file: ${"obelisk is a word. ".repeat(2000)}`, group);
   const groupSession = await varve.sessions.get("agent:main:telegram:group:g1");
   await varve.context.compact(groupSession, { budgetTokens: 256 });
-  await varve.memory.add({ text: "Ada's vault code is plover 77.", scope: "user:ada" });
+  await varve.memory.add({ text: "Ada's vault code is plover 77.", scope: "user:Ada" });
   await varve.search.index();
 }
 
@@ -45,8 +45,8 @@ function defineTests(get: () => EngineUnderTest): void {
     const { varve } = under;
     await fill(under);
     const before = await varve.status();
-    const report = await varve.forgetPerson("slack:u1", { dryRun: true });
-    expect(report.forms).toEqual(expect.arrayContaining(["ada", "telegram:505", "slack:u1"]));
+    const report = await varve.forgetPerson("slack:U1", { dryRun: true });
+    expect(report.forms).toEqual(expect.arrayContaining(["Ada", "telegram:505", "slack:U1"]));
     expect(report).toMatchObject({
       dryRun: true,
       verification: null,
@@ -79,7 +79,7 @@ function defineTests(get: () => EngineUnderTest): void {
     expect(texts.filter((text) => text === "[This message was erased at the request of its author.]")).toHaveLength(13);
     expect(texts.filter((text) => String(text).includes("marigold"))).toHaveLength(12);
     expect(JSON.stringify(entries)).not.toContain("Ada L.");
-    await expect(varve.sessions.get("agent:main:telegram:direct:ada")).rejects.toMatchObject({
+    await expect(varve.sessions.get("agent:main:telegram:direct:Ada")).rejects.toMatchObject({
       code: "SESSION_NOT_FOUND",
     });
     expect((await varve.sessions.get("agent:main:telegram:direct:606")).key).toContain("606");

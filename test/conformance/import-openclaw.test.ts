@@ -127,7 +127,8 @@ onEveryEngine(
       });
       write(
         join(folder, "openclaw.json"),
-        `{ "agents": { "defaults": { "workspace": ${JSON.stringify(join(folder, "ws"))} }, }, }`,
+        `{ "agents": { "defaults": { "workspace": ${JSON.stringify(join(folder, "ws"))} }, },
+           "commands": { "ownerAllowFrom": ["telegram:5054873275"] } }`,
       );
       write(join(folder, "ws", "MEMORY.md"), "# Long-term\n\nThe gondola is called Ferdinand.\n");
       write(join(folder, "ws", "memory", "2026-01-02.md"), "Met the zookeeper.\n");

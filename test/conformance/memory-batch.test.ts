@@ -35,7 +35,7 @@ onEveryEngine("memory batches", (get) => {
     const outcomes = new Set<number>();
     for (let step = 1; ; step += 1) {
       const agent = `crash${step}`;
-      const session = await working.sessions.resolve({ key: `agent:${agent}:chat:direct:c` });
+      const session = await working.sessions.resolve({ key: `agent:${agent}:chat:direct:c`, owner: true });
       await working.context.commitTurn(
         session,
         agent,
@@ -67,7 +67,7 @@ onEveryEngine("memory batches", (get) => {
   test("two workers at the same conversation write its memories once", async () => {
     const { varve } = get();
     const agent = "twice";
-    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:d` });
+    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:d`, owner: true });
     await varve.context.ingest(
       session,
       facts.map(([, text], index) => ({ id: `m${index}`, role: "user", content: `Remember: ${text}` })),
@@ -86,7 +86,7 @@ onEveryEngine("memory batches", (get) => {
       config: { memory: { admission: "conservative" } },
     });
     const as = { agent: "gate" };
-    const session = await admitting.sessions.resolve({ key: "agent:gate:chat:direct:e" });
+    const session = await admitting.sessions.resolve({ key: "agent:gate:chat:direct:e", owner: true });
     script.notes = [
       { in: "bicycle", category: "profile", abstract: "Rides a bicycle to work every day" },
       { in: "museum", category: "events", abstract: "Last spring somebody visited the museum of clocks" },
@@ -128,7 +128,7 @@ onEveryEngine("memory batches", (get) => {
     const { clock } = get();
     const thrifty = await open({ models: { memory: script.generate }, config: { memory: { callsPerHour: 1 } } });
     const as = { agent: "thrift" };
-    const session = await thrifty.sessions.resolve({ key: "agent:thrift:chat:direct:f" });
+    const session = await thrifty.sessions.resolve({ key: "agent:thrift:chat:direct:f", owner: true });
     for (const [name, abstract] of facts) {
       script.notes.push({ in: `${name} door`, category: "entities", abstract });
       await thrifty.context.commitTurn(session, name, [{ role: "user", content: `Remember: ${abstract}` }]);
@@ -170,7 +170,7 @@ onEveryEngine("memory batches", (get) => {
       hits: [{ memory: { content: "Owns a ginger kitten." } }],
     });
     isDown = true;
-    const session = await seeing.sessions.resolve({ key: "agent:vector:chat:direct:g" });
+    const session = await seeing.sessions.resolve({ key: "agent:vector:chat:direct:g", owner: true });
     await seeing.context.commitTurn(session, "v", [{ role: "user", content: "Remember that the tea is green." }]);
     await seeing.jobs.drain();
     expect((await seeing.memory.list(as)).total).toBe(3);

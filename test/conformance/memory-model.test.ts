@@ -29,7 +29,8 @@ onEveryEngine(
     };
     const list = async (agent: string, more = {}): Promise<Memory[]> =>
       (await get().varve.memory.list({ agent, limit: 100, ...more })).memories;
-    const open = (agent: string) => get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:ben` });
+    const open = (agent: string) =>
+      get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:ben`, owner: true });
     const only = async (agent: string, words: string, more = {}) => {
       const found = (await list(agent, more)).filter((one) => one.abstract.includes(words));
       expect(found, words).toHaveLength(1);

@@ -54,7 +54,7 @@ onEveryEngine("recall of memories", (get) => {
     // One of them is asked for alone: the other still comes with it.
     const { hits: one } = await get().varve.memory.recall({ agent, query: "do I like jazz", limit: 1 });
     expect(one).toHaveLength(2);
-    const session = await get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:a` });
+    const session = await get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:a`, owner: true });
     const prompt = "Do I like jazz?";
     await get().varve.context.ingest(session, [{ role: "user", content: prompt }]);
     const view = await get().varve.context.assemble(session, { budgetTokens: 8_000, prompt });

@@ -13,7 +13,7 @@ onEveryEngine("memory in view", (get) => {
       { role: "assistant", content: assistant },
     ]);
   };
-  const open = (agent: string) => get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:gil` });
+  const open = (agent: string) => get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:gil`, owner: true });
   const keep = (agent: string, text: string) => get().varve.memory.add({ agent, text });
   const blocks = (messages: Message[]) =>
     messages.map((one) => String(one.content)).filter((text) => text.startsWith("<memories "));

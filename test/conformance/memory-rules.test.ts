@@ -16,7 +16,8 @@ onEveryEngine("memory by rules", (get) => {
     ];
     return get().varve.context.commitTurn(session, `turn-${turns}`, messages);
   };
-  const agentSession = (agent: string) => get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:anna` });
+  const agentSession = (agent: string) =>
+    get().varve.sessions.resolve({ key: `agent:${agent}:chat:direct:anna`, owner: true });
   const recalled = async (agent: string, query: string, more = {}) =>
     (await get().varve.memory.recall({ agent, query, ...more })).hits.map((hit) => hit.memory.content);
 

@@ -21,7 +21,7 @@ onEveryEngine("memory scopes", (get) => {
 
   test("a walk over every way of reading finds nothing in a foreign scope", async () => {
     const { varve } = get();
-    const session = await varve.sessions.resolve({ key: "agent:owner:chat:direct:olga" });
+    const session = await varve.sessions.resolve({ key: "agent:owner:chat:direct:olga", owner: true });
     await say(session, `Remember that the password is ${secret}.`);
     await say(session, `Remember that the password is ${secret}-NEW.`);
     const own = await varve.memory.list({ agent: "owner", includeHistory: true });
@@ -78,7 +78,7 @@ onEveryEngine("memory scopes", (get) => {
         code: "REFUSED",
       });
     }
-    const other = await varve.sessions.resolve({ key: "agent:stranger:chat:direct:sam" });
+    const other = await varve.sessions.resolve({ key: "agent:stranger:chat:direct:sam", owner: true });
     const prompt = `What is the password ${secret}?`;
     const view = await varve.context.assemble(other, { budgetTokens: 8_000, prompt });
     expect(JSON.stringify(view)).not.toContain("Remember that the password");
@@ -94,7 +94,7 @@ onEveryEngine("memory scopes", (get) => {
     const under = get();
     const { varve } = under;
     const as = { agent: "purger" };
-    const session = await varve.sessions.resolve({ key: "agent:purger:chat:direct:pia" });
+    const session = await varve.sessions.resolve({ key: "agent:purger:chat:direct:pia", owner: true });
     await say(session, "My locker number is 113.");
     await varve.memory.extract(session);
     await say(session, "My locker number is 114.");
@@ -128,7 +128,7 @@ onEveryEngine("memory scopes", (get) => {
     const { varve, clock } = get();
     clock.advance(1_000);
     const as = { agent: "quitter" };
-    const session = await varve.sessions.resolve({ key: "agent:quitter:chat:direct:quinn" });
+    const session = await varve.sessions.resolve({ key: "agent:quitter:chat:direct:quinn", owner: true });
     await say(session, "Remember that the boat is called Petrel.");
     await varve.doctor({ rebuild: true });
     const [hit] = (await varve.memory.recall({ ...as, query: "boat" })).hits;
@@ -331,7 +331,7 @@ onEveryEngine("memory scopes", (get) => {
     };
     const set = await under.another({ config });
     for (const agent of ["episodes", "nothing", "sharer", "mute"]) {
-      const session = await set.sessions.resolve({ key: `agent:${agent}:chat:direct:rita` });
+      const session = await set.sessions.resolve({ key: `agent:${agent}:chat:direct:rita`, owner: true });
       const content = `Remember that the ${agent} lamp is red. We decided to paint it for ${agent}.`;
       await set.context.commitTurn(session, agent, [{ role: "user", content }]);
     }

@@ -17,7 +17,7 @@ onEveryEngine("tentative memories", (get) => {
 
   /** Extracts one doubtful fact into an agent's scope. */
   const extractDoubtful = async (varve: Varve, agent: string, turn: string) => {
-    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:e` });
+    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:e`, owner: true });
     script.notes = [
       { in: "museum", category: "events", abstract: museum },
       { in: "soup", category: "events", abstract: "zzz qqq www" },
@@ -92,7 +92,7 @@ onEveryEngine("tentative memories", (get) => {
     const varve = await open({ rejectBelow: 0, admitFrom: 1 });
     const agent = "safe";
     const known = await varve.memory.add({ agent, text: "The port of the shop is 8080." });
-    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:e` });
+    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:e`, owner: true });
     script.notes = [{ in: "9090", category: "events", abstract: "The port of the shop is 9090" }];
     await varve.context.commitTurn(session, "one", [{ role: "user", content: "The port of the shop is 9090." }]);
     const [batch] = await varve.memory.extract(session);
@@ -106,7 +106,7 @@ onEveryEngine("tentative memories", (get) => {
   test("what admission refuses is listed, and can still be accepted", async () => {
     const varve = await open();
     const agent = "refused";
-    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:e` });
+    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:e`, owner: true });
     script.notes = [{ in: "soup", category: "events", abstract: "Soup was part of some lunch with other things" }];
     script.utility = 0;
     await varve.context.commitTurn(session, "one", [

@@ -18,7 +18,7 @@ onEveryEngine("use of memories", (get) => {
     const { varve, clock, another } = get();
     const agent = "used";
     const { memory: id = "" } = await varve.memory.add({ agent, text: "The spare key hangs behind the clock." });
-    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:u` });
+    const session = await varve.sessions.resolve({ key: `agent:${agent}:chat:direct:u`, owner: true });
     await varve.context.ingest(session, [{ role: "user", content: "Good morning to you, assistant." }]);
     const other = await another();
     const view = await other.context.assemble(session, { budgetTokens: 8_000, prompt: "Where is the spare key?" });
@@ -91,7 +91,7 @@ onEveryEngine(
   (get) => {
     test("all that a model finds is kept, also more than five facts", async () => {
       const { varve } = get();
-      const session = await varve.sessions.resolve({ key: "agent:many:chat:direct:m" });
+      const session = await varve.sessions.resolve({ key: "agent:many:chat:direct:m", owner: true });
       const things = ["anvil", "bellows", "chisel", "drill", "easel", "file", "gouge"];
       script.notes = things.map((thing) => ({
         in: "workshop",

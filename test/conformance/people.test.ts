@@ -257,7 +257,7 @@ onEveryEngine("people", (get) => {
 
   describe("of a personal agent", () => {
     test("are the owner, who sees everything", async () => {
-      const { varve, agent, channel, say } = await open({});
+      const { varve, agent, channel, say } = await open((channel) => ({ turn: { owners: { [channel]: ["ann"] } } }));
       await say("The boat is called Mirela.", "ann");
       expect((await say("/recall boat", "ann")).reply).toContain("Mirela");
       await say("My cat lives in Oslo.", "bob", group, { mentioned: true });
@@ -274,9 +274,9 @@ onEveryEngine("people", (get) => {
       await say("What opens the safe?", "eve");
       expect(sent()).not.toContain(secret);
       expect((await say("/recall safe", "eve")).reply).not.toContain(secret);
-      expect((await say("/reset", "eve")).reply).toMatch(/Only the owner/);
       expect((await say("/compact", "eve")).reply).toMatch(/Only the owner/);
       expect((await say("/new", "eve")).reply).toMatch(/new session/);
+      expect((await say("/reset", "eve")).reply).toMatch(/archived/);
       const main = await varve.sessions.get(`agent:${agent}:main`);
       expect(JSON.stringify(await varve.transcripts.read(main))).not.toContain("What opens the safe");
       await say("Is anybody there?", "olga", group, { mentioned: true });

@@ -55,7 +55,7 @@ onEveryEngine(
     };
     const peer = () => {
       count += 1;
-      return { session: `agent:main:test:direct:p${count}` };
+      return { session: `agent:main:test:direct:p${count}`, owner: true };
     };
     const resultOf = async (varve: Varve, accepted: Accepted): Promise<TurnResult> => {
       for await (const event of varve.turns.follow(accepted)) if (event.type === "ended") return event.result;
@@ -271,7 +271,7 @@ onEveryEngine(
         models: { windows: { "local/test-model": 200_000 } },
       });
       const place = peer();
-      const session = await varve.sessions.resolve({ key: place.session });
+      const session = await varve.sessions.resolve({ key: place.session, owner: true });
       await varve.context.ingest(
         session,
         Array.from({ length: 120 }, (_, index) => ({
@@ -299,7 +299,7 @@ onEveryEngine(
         { windowTokens: 20_000 },
       );
       const place = peer();
-      const session = await varve.sessions.resolve({ key: place.session });
+      const session = await varve.sessions.resolve({ key: place.session, owner: true });
       await varve.context.ingest(
         session,
         Array.from({ length: 200 }, (_, index) => ({

@@ -15,13 +15,13 @@ onEveryEngine("sessions", (get) => {
   test("an address finds the same session again, however it is written", async () => {
     const { varve } = get();
     const first = await varve.sessions.resolve({ channel: "telegram", peer: "5054873275" });
-    expect(first.key).toBe("agent:main:main");
+    expect(first.key).toBe("agent:main:telegram:direct:5054873275");
     expect((await varve.sessions.resolve({ key: "telegram:5054873275" })).sessionId).toBe(first.sessionId);
     const group = await varve.sessions.resolve({
       channel: "Slack",
       group: { type: "channel", id: "C42", thread: { type: "thread", id: "9" } },
     });
-    expect(group).toMatchObject({ key: "agent:main:slack:channel:c42:thread:9", chatType: "room", channel: "slack" });
+    expect(group).toMatchObject({ key: "agent:main:slack:channel:C42:thread:9", chatType: "room", channel: "slack" });
   });
 
   test("silence ends a session of a chat channel, and the message that comes then opens the next", async () => {

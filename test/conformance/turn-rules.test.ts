@@ -47,7 +47,7 @@ onEveryEngine("turn rules", (get) => {
   };
   const peer = () => {
     count += 1;
-    return { session: `agent:main:rules:direct:p${count}` };
+    return { session: `agent:main:rules:direct:p${count}`, owner: true };
   };
   const lines = (from: number, to: number, words = 20) =>
     Array.from({ length: to - from }, (_, index) => ({
@@ -113,7 +113,10 @@ onEveryEngine("turn rules", (get) => {
 
   test("a send policy by channel holds direct chats of the main session, and the replies of commands", async () => {
     const deny = { rules: [{ action: "deny" as const, match: { channel: "telegram" } }] };
-    const { varve, server } = await serve(() => ({ text: "Hello." }), { sendPolicy: deny });
+    const { varve, server } = await serve(() => ({ text: "Hello." }), {
+      sendPolicy: deny,
+      turn: { owners: { telegram: ["5"], slack: ["5"] } },
+    });
     const from = (channel: string, text: string) => ({
       channel,
       from: { id: "5" },
@@ -164,7 +167,7 @@ onEveryEngine("turn rules", (get) => {
   test("the levels of a session take effect: thinking, reasoning and elevated", async () => {
     const { varve, server } = await serve(() => ({ text: "Done." }));
     const place = peer();
-    const session = await varve.sessions.resolve({ key: place.session });
+    const session = await varve.sessions.resolve({ key: place.session, owner: true });
     await varve.turns.send({ ...place, text: "Plain" });
     const plain = server.requests.at(-1) as ChatBody & { reasoning_effort?: string };
     expect(plain.reasoning_effort).toBeUndefined();
@@ -185,7 +188,7 @@ onEveryEngine("turn rules", (get) => {
   test("the notice of a compaction reaches the person with the next reply, once, and not the model", async () => {
     const { varve, server } = await serve(() => ({ text: "Done." }), { context: { freshTailCount: 4 } });
     const place = peer();
-    const session = await varve.sessions.resolve({ key: place.session });
+    const session = await varve.sessions.resolve({ key: place.session, owner: true });
     const verbose = await varve.sessions.update(session, { verboseLevel: "on" });
     await varve.context.ingest(verbose, lines(0, 60));
     await varve.context.compact(verbose);
@@ -206,7 +209,7 @@ onEveryEngine("turn rules", (get) => {
         : { text: "Here I am." };
     const { varve, server } = await serve(script, {}, { models: { windows: { "local/test-model": 1_000_000 } } });
     const place = peer();
-    const session = await varve.sessions.resolve({ key: place.session });
+    const session = await varve.sessions.resolve({ key: place.session, owner: true });
     await varve.context.ingest(session, lines(0, 400));
     const result = await varve.turns.send({ ...place, text: "Still there?" });
     expect(result.error).toBeUndefined();
@@ -231,7 +234,7 @@ onEveryEngine("turn rules", (get) => {
       turn: { runner: "command", command: { program: process.execPath, args: [program] } },
     });
     const place = peer();
-    const session = await varve.sessions.resolve({ key: place.session });
+    const session = await varve.sessions.resolve({ key: place.session, owner: true });
     await varve.context.ingest(session, lines(0, 40));
     await varve.context.compact(session);
     await varve.context.ingest(session, lines(100, 130));
@@ -267,7 +270,7 @@ onEveryEngine("turn rules", (get) => {
     const config: ConfigInput = { search: { workspace }, turn: { flush: { softThresholdTokens: 20_000 } } };
     const { varve } = await serve(script, config, { models: { windows: { "local/test-model": 32_000 } } });
     const place = peer();
-    const session: Session = await varve.sessions.resolve({ key: place.session });
+    const session: Session = await varve.sessions.resolve({ key: place.session, owner: true });
     await varve.context.ingest(session, lines(0, 60));
     await varve.turns.send({ ...place, text: "What now?" });
     expect(asked).toBeGreaterThan(0);

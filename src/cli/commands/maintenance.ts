@@ -153,6 +153,8 @@ function describeEvent(event: EngineEvent): string {
       const decisions = Object.entries(event.data.decisions).map(([decision, count]) => `${count} ${decision}`);
       return `memories extracted from ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
     }
+    case "person.unknown":
+      return `${event.data.audience} wrote for the first time`;
     case "session.created":
       return "a session was opened";
     case "session.renewed":

@@ -16,6 +16,12 @@ export const proxySection = z.strictObject({
     .describe(
       "Whether every request needs an access token of the gateway. On an address other than loopback it always does.",
     ),
+  trust: z
+    .enum(["untrusted", "owner"])
+    .default("untrusted")
+    .describe(
+      "Whose words a client without an access token sends: untrusted, which are kept in conversations of their provider key and teach nothing about the owner; or owner, where only the owner's programs can reach the gateway.",
+    ),
   requestsPerMinute: z
     .int()
     .min(1)

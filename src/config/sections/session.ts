@@ -20,19 +20,21 @@ const name = z.string().min(1).max(200);
 
 export const sessionSection = z.strictObject({
   dmScope: z
-    .enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"])
-    .default("main")
-    .describe("Which direct chats share a conversation: all of them (main), or only those of the same peer."),
+    .enum(["auto", "main", "per-peer", "per-channel-peer", "per-account-channel-peer"])
+    .default("auto")
+    .describe(
+      "Which direct chats share a conversation: those of the owner (auto); everybody's while no owner is named (main); or only those of the same peer, for an agent without an owner's chat (per-peer, per-channel-peer, per-account-channel-peer).",
+    ),
   mainKey: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/, "must be at most 64 lower-case letters, digits, -, _ and .")
     .default("main")
-    .describe("The last part of the session key that all direct chats share when dmScope is main."),
+    .describe("The last part of the session key that the direct chats of the owner share."),
   identityLinks: z
     .record(name, z.array(name))
     .default({})
     .describe(
-      'Peers that are the same person: a name of your choice, and the peers as channel:peer, such as {ann: ["telegram:5054873275", "slack:U1"]}. No effect when dmScope is main.',
+      'Peers that are the same person: a name of your choice, and the peers as channel:peer, such as {ann: ["telegram:5054873275", "slack:U1"]}.',
     ),
   reset: z
     .strictObject({

@@ -35,7 +35,7 @@ export const turnSection = z.strictObject({
     .record(z.string().min(1).max(200), z.array(z.string().min(1).max(200)))
     .default({})
     .describe(
-      'The owner\'s ids by channel, such as {telegram: ["5054873275"]}. With it, direct messages of others open sessions of their own also when session.dmScope is main, and owners may use every command.',
+      'The owner\'s ids by channel, such as {telegram: ["5054873275"]}, in addition to those of `varve owner add`. Direct chats of the owner share one conversation, and owners may use every command.',
     ),
   commandAllow: z
     .record(z.string().min(1).max(200), z.array(z.string().min(1).max(200)))

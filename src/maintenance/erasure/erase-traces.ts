@@ -1,4 +1,5 @@
 import { discardSummaries } from "../../context/index.ts";
+import { readSegment } from "../../domain/index.ts";
 import { eraseMemoryScopes, eraseMemoryVersions } from "../../memory/index.ts";
 import { removeConversations } from "../../session/index.ts";
 import type { StoreTransaction } from "../../store/index.ts";
@@ -242,13 +243,13 @@ async function removeInbox({ db }: StoreTransaction, person: Person, messages: T
 
 export function channelOfKey(key: string): string | undefined {
   const parts = key.split(":");
-  return parts[0] === "agent" && parts.length > 3 ? parts[2] : undefined;
+  return parts[0] === "agent" && parts.length > 3 ? readSegment(parts[2] ?? "").id : undefined;
 }
 
 /** Lines that an import could not read are removed when they name the person. */
 async function removeQuarantined({ db }: StoreTransaction, person: Person): Promise<number> {
   const rows = await db.selectFrom("quarantine").select(["agent", "id", "raw"]).execute();
-  const names = listPeers(person);
+  const names = listPeers(person).map((name) => name.toLowerCase());
   const theirs = rows.filter(({ raw }) => names.some((name) => raw.toLowerCase().includes(`"${name}"`)));
   for (const { agent, id } of theirs) {
     await db.deleteFrom("quarantine").where("agent", "=", agent).where("id", "=", id).execute();

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { getChannel, type JsonObject, parseSessionKey } from "../../domain/index.ts";
+import { foldCase, getChannel, type JsonObject, parseSessionKey } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { isSender, listPeers, type Person } from "./person.ts";
 
@@ -61,7 +61,7 @@ async function findMessages(store: Store, person: Person, names: readonly string
   const { db } = store;
   const found = await findAcceptedMessages(store, person);
   const known = new Set(found.map(({ agent, seq }) => `${agent} ${seq}`));
-  const speakers = new Set([...listPeers(person), ...names.map((name) => name.toLowerCase())]);
+  const speakers = new Set([...listPeers(person), ...names].map((name) => name.toLowerCase()));
   for (let last = 0; ; ) {
     let query = db
       .selectFrom("entries")
@@ -102,7 +102,12 @@ async function findAcceptedMessages({ db }: Store, person: Person): Promise<Trac
   const rows = await db
     .selectFrom("inbox")
     .select(["agent", "id", "key", "sender"])
-    .where((eb) => eb(eb.fn<string>("lower", ["sender"]), "in", listPeers(person)))
+    .where((eb) =>
+      eb.or([
+        eb("sender", "in", listPeers(person)),
+        eb(eb.fn<string>("lower", ["sender"]), "in", listPeers(person).map(foldCase)),
+      ]),
+    )
     .execute();
   const theirs = rows.filter(({ key, sender }) => isSender(person, getChannel(parseSessionKey(key)), sender));
   const found: Traces["messages"] = [];

@@ -1,9 +1,23 @@
-import { type IdentityLinks, isPerson, listAudiences } from "../../authorization/index.ts";
+import {
+  findCanonicalPeer,
+  type IdentityLinks,
+  isSamePeer,
+  listAudiences,
+  type Peer,
+  parsePeerName,
+  parsePerson,
+  printPeerName,
+  printPerson,
+  resolvePeer,
+} from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
-/** A person: every form of their id, as `peer` or `channel:peer`, in lower case. */
+/** A person, by every id they have. */
 export interface Person {
+  /** One without a channel stands for the id in every channel. */
+  peers: readonly Peer[];
+  /** The peers as settings name them: `telegram:5054873275`. */
   forms: readonly string[];
   /** The audiences of their conversations, and their memory scopes. */
   audiences: readonly string[];
@@ -14,58 +28,64 @@ export interface Person {
  * refused when it belongs to chats of several channels that no link connects: they may be different people.
  */
 export async function resolvePerson({ db }: Store, id: string, links: IdentityLinks): Promise<Person> {
-  const given = id
-    .trim()
-    .toLowerCase()
-    .replace(/^user:/, "");
+  const given = id.trim().replace(/^user:/i, "");
   if (given === "") {
     throw new VarveError("BAD_REQUEST", "The id of the person is empty.", {
       remedy:
         "Name a person as their channel does, such as telegram:5054873275, or by a name of session.identityLinks.",
     });
   }
-  const canonical = Object.entries(links).find(
-    ([name, peers]) => name.toLowerCase() === given || peers.some((peer) => peer.toLowerCase() === given),
-  )?.[0];
-  const linked = listAudiences(`user:${(canonical ?? given).toLowerCase()}`, links);
+  const named = parsePeerName(given);
+  const name = findLinkName(given, named, links);
+  const linkedPeers = (name === undefined ? [] : (links[name] ?? [])).map(parsePeerName);
+  const peers = name === undefined ? [resolvePeer(named.channel, named.peer, links)] : [{ peer: name }, ...linkedPeers];
+  const linked = name === undefined ? [] : listAudiences(printPerson({ peer: name }), links);
   const stored = await db
     .selectFrom("conversations")
     .select("audience")
     .distinct()
     .where("audience", "like", "user:%")
     .execute();
-  const forms = [...new Set([given, ...linked.map(stripScope)])];
-  const found = stored
-    .flatMap(({ audience }) => (audience !== null && isPerson(audience) ? [audience] : []))
-    .filter((audience) => isFormOf(stripScope(audience), forms));
-  const channels = new Set(found.filter((audience) => !linked.includes(audience)).map((one) => one.split(":")[1]));
-  if (canonical === undefined && !given.includes(":") && channels.size > 1) throw ambiguous(given, found);
-  return { forms, audiences: [...new Set([...linked, ...found, ...forms.map((form) => `user:${form}`)])] };
+  const found = stored.flatMap(({ audience }) => {
+    const person = audience === null ? undefined : parsePerson(audience);
+    return audience !== null && person && peers.some((peer) => isPeerOf(person, peer)) ? [audience] : [];
+  });
+  const unlinked = found.filter((audience) => !linked.includes(audience));
+  const channels = new Set(unlinked.map((audience) => parsePerson(audience)?.channel));
+  if (name === undefined && named.channel === undefined && channels.size > 1) throw ambiguous(given, found);
+  return {
+    peers,
+    forms: [...new Set(peers.map(printPeerName))],
+    audiences: [...new Set([...linked, ...found, ...peers.map(printPerson)])],
+  };
 }
 
-function stripScope(audience: string): string {
-  return audience.slice("user:".length);
+/** The name of the linked person that an id means: the name itself, or one of its peers. */
+function findLinkName(given: string, { channel, peer }: Peer, links: IdentityLinks): string | undefined {
+  const names = Object.keys(links);
+  const named =
+    names.find((name) => name === given) ?? names.find((name) => name.toLowerCase() === given.toLowerCase());
+  return named ?? findCanonicalPeer(peer, channel, links);
 }
 
-/** Whether a stored name is one of the forms; a form without a channel stands for the peer in every channel. */
-function isFormOf(name: string, forms: readonly string[]): boolean {
-  const peer = name.slice(name.indexOf(":") + 1);
-  return forms.includes(name) || forms.includes(peer);
+function isPeerOf(person: Peer, peer: Peer): boolean {
+  return (
+    (person.isNamesake ?? false) === (peer.isNamesake ?? false) && isSamePeer(peer, { ...person, isNamesake: false })
+  );
 }
 
 /** Whether a sender in a channel is the person. */
-export function isSender({ forms }: Person, channel: string | undefined, sender: string): boolean {
-  const peer = sender.toLowerCase();
-  return forms.includes(peer) || forms.includes(`${channel?.toLowerCase() ?? ""}:${peer}`);
+export function isSender({ peers }: Person, channel: string | undefined, sender: string): boolean {
+  return peers.some((peer) => isSamePeer(peer, { channel, peer: sender }));
 }
 
 /** The peers without their channels, as they appear in messages. */
-export function listPeers({ forms }: Person): string[] {
-  return [...new Set(forms.flatMap((form) => [form, form.slice(form.indexOf(":") + 1)]))];
+export function listPeers({ peers }: Person): string[] {
+  return [...new Set(peers.flatMap((peer) => [peer.peer, printPeerName(peer)]))];
 }
 
 function ambiguous(id: string, found: readonly string[]): VarveError {
-  const names = found.map(stripScope).join(", ");
+  const names = found.map((audience) => printPeerName(parsePerson(audience) ?? { peer: audience })).join(", ");
   return new VarveError("AMBIGUOUS", `${JSON.stringify(id)} belongs to chats of several channels: ${names}.`, {
     remedy: "Name one of them with its channel, or connect them in session.identityLinks if they are one person.",
     details: { found },

@@ -10,7 +10,7 @@ import { type ExtractionPolicy, type GatheredCandidates, gatherCandidates } from
 import { type ReconciledCandidate, reconcile } from "./reconcile.ts";
 import { asksToRemember } from "./rules.ts";
 import { type ConversationRef, moveCursor, readUnreadBatch, type UnreadBatch } from "./unread.ts";
-import { extractUtterance, usesTools } from "./utterances.ts";
+import { listUtterances, usesTools } from "./utterances.ts";
 
 export interface ExtractOptions {
   ref: ConversationRef;
@@ -67,7 +67,7 @@ export async function extractBatch(given: MemoryContext, options: ExtractOptions
   if (unread.entries.length === 0 || (unread.isBacklog && options.backlog.by === "off")) return nothing;
   const { context, budget } = chooseExtractor(given, unread.isBacklog, options);
   const messages = unread.entries.filter((entry) => entry.type === "message").length;
-  const utterances = unread.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
+  const utterances = listUtterances(unread.entries, ref.agent, options.userTrust);
   const isDue = options.all || unread.more || messages >= options.everyMessages || asksToRemember(utterances);
   if (!isDue) return { ...nothing, messages };
   const result: Extraction = { ...nothing, status: "done", more: unread.more, messages };

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { resolveReach, resolveSpeaker, resolveVisibility, writeScope } from "../../authorization/index.ts";
+import { type Owners, resolveReach, resolveSpeaker, resolveVisibility, writeScope } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
 import { type Clock, type EngineEvent, matchesPattern, type Random } from "../../domain/index.ts";
 import { createJob, type JobHandler, type JobQueue, type Postponed } from "../../jobs/index.ts";
-import { findSessionIfAny } from "../../session/index.ts";
+import { findSessionIfAny, readOwners } from "../../session/index.ts";
 import type { NewJob, Store } from "../../store/index.ts";
 import { readTail } from "../../transcript/index.ts";
 import { resolveAdmission } from "../admission.ts";
@@ -13,7 +13,7 @@ import { reflect } from "../reflect.ts";
 import { type Extraction, type ExtractOptions, extractBatch } from "./extract-batch.ts";
 import { gatherCandidates } from "./gather-candidates.ts";
 import { type ExtractionCursor, readUnreadBatch } from "./unread.ts";
-import { extractUtterance, usesTools } from "./utterances.ts";
+import { listUtterances, usesTools } from "./utterances.ts";
 
 /** A conversation to extract memories from. */
 export interface ExtractionSource {
@@ -75,7 +75,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
   const { generate: _generate, ...byRules } = context;
 
   const extract: Extractor["extract"] = async (source, { signal, ...request }) => {
-    const options = resolveExtractOptions(config, source, await readAudience(store, source), request);
+    const options = resolveExtractOptions(config, source, await readBelonging(store, config, source), request);
     const batches: Extraction[] = [];
     if (!options) return { batches };
     for (let round = 0; round < batchesMax; round += 1) {
@@ -95,7 +95,7 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
 
   const preview: Extractor["preview"] = async (source, signal) => {
     const ref = { agent: source.agent, conversation: source.conversation };
-    const options = resolveExtractOptions(config, source, await readAudience(store, source), { all: true });
+    const options = resolveExtractOptions(config, source, await readBelonging(store, config, source), { all: true });
     const result: ExtractionPreview = { messages: 0, facts: [] };
     if (!options) return result;
     for (let at: ExtractionCursor | undefined; ; ) {
@@ -103,8 +103,8 @@ export function createExtractor({ context, config, jobs, emit }: ExtractorOption
       const unread = await readUnreadBatch(store, ref, { at });
       if (unread.entries.length === 0) return result;
       result.messages += unread.entries.filter((entry) => entry.type === "message").length;
-      const utterances = unread.entries.flatMap((entry) => extractUtterance(entry, ref.agent) ?? []);
       const { policy, userTrust } = options;
+      const utterances = listUtterances(unread.entries, ref.agent, userTrust);
       const { candidates } = await gatherCandidates(byRules, utterances, {
         policy,
         recalled: [],
@@ -249,27 +249,37 @@ export function createExtractionJob(
   return createJob(sources, { agent, kind, key, payload: { because } });
 }
 
-async function readAudience({ db }: Store, { agent, conversation }: ExtractionSource): Promise<string | undefined> {
-  const row = await db
+/** Whom a conversation belongs to. */
+interface ConversationOwner {
+  audience: string | undefined;
+  owners: Owners;
+}
+
+async function readBelonging(
+  store: Store,
+  config: Config,
+  { agent, conversation }: ExtractionSource,
+): Promise<ConversationOwner> {
+  const row = await store.db
     .selectFrom("conversations")
     .select("audience")
     .where("agent", "=", agent)
     .where("id", "=", conversation)
     .executeTakeFirst();
-  return row?.audience ?? undefined;
+  return { audience: row?.audience ?? undefined, owners: await readOwners(store, config, agent) };
 }
 
 function resolveExtractOptions(
   config: Config,
   { agent, conversation }: ExtractionSource,
-  audience: string | undefined,
+  { audience, owners }: ConversationOwner,
   { all, isExplicit = false, asBacklog }: Omit<ExtractRequest, "signal">,
 ): Omit<ExtractOptions, "signal"> | undefined {
   const { memory } = config;
   const visibility = resolveVisibility(config, { agent });
   // An agent without scopes extracts nothing, by configuration.
   if (visibility.scopes?.length === 0) return undefined;
-  const { writableScopes } = resolveReach(config, agent, audience);
+  const { writableScopes } = resolveReach(config, owners, agent, audience);
   // What a person or a group says is learned about them, not for everybody who uses the agent.
   const scope = writableScopes?.[0] ?? writeScope(visibility);
   return {
@@ -277,7 +287,7 @@ function resolveExtractOptions(
     scope,
     policy: memory.extractionByScope[scope] ?? "full",
     everyMessages: memory.extractEveryMessages,
-    userTrust: resolveSpeaker(config, audience),
+    userTrust: resolveSpeaker(config, owners, audience),
     all,
     asBacklog,
     admission: resolveAdmission(config),

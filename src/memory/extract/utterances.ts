@@ -1,5 +1,6 @@
 import { type Entry, getParts, getToolCalls } from "../../domain/index.ts";
 import { getEntryText } from "../../transcript/index.ts";
+import type { Trust } from "../memory.ts";
 
 /** A message of a user or assistant that memories may be extracted from. */
 export interface Utterance {
@@ -9,6 +10,8 @@ export interface Utterance {
   time: number;
   role: "user" | "assistant";
   speaker: string;
+  /** Whether it is not known to come from the session's person. */
+  isUntrusted?: boolean;
   /** The text of the message in the log; spans are ranges of it. */
   text: string;
   /** The parts of the text to extract from, without injected blocks. */
@@ -48,9 +51,17 @@ export function extractUtterance(entry: Entry, agent: string): Utterance | undef
     time: entry.time,
     role,
     speaker: name ?? role,
+    ...(entry.trust === "untrusted" ? { isUntrusted: true } : {}),
     text,
     open,
   };
+}
+
+/** The utterances to extract from. What nobody vouches for teaches only about the conversation that nobody owns. */
+export function listUtterances(entries: readonly Entry[], agent: string, userTrust: Trust | undefined): Utterance[] {
+  return entries
+    .flatMap((entry) => extractUtterance(entry, agent) ?? [])
+    .filter(({ isUntrusted }) => !isUntrusted || userTrust === "untrusted");
 }
 
 /** Whether some entries contain work with tools. */

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
-import { getAudience } from "../../authorization/index.ts";
-import { parseSessionKey } from "../../domain/index.ts";
 import type { Migration } from "../migrate.ts";
+import { getEarlierAudience, parseEarlierKey } from "./earlier-keys.ts";
 
 const chunk = 500;
 
@@ -21,7 +20,8 @@ export const audience: Migration = {
         .limit(chunk)
         .execute();
       for (const { agent, id, key } of rows) {
-        const named = getAudience(parseSessionKey(key));
+        const parsed = parseEarlierKey(key);
+        const named = parsed && getEarlierAudience(parsed);
         if (named === undefined) continue;
         const place = { audience: named };
         await db.updateTable("conversations").set(place).where("agent", "=", agent).where("id", "=", id).execute();

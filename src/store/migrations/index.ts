@@ -18,6 +18,7 @@ import { rowSecurity } from "./016-row-security.ts";
 import { growth } from "./017-growth.ts";
 import { embeddingGaps } from "./018-embedding-gaps.ts";
 import { wordIndexMerges } from "./019-word-index-merges.ts";
+import { people } from "./020-people.ts";
 
 /** In order of version, without gaps. A released migration never changes: a change is a new migration. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   growth,
   embeddingGaps,
   wordIndexMerges,
+  people,
 ];

@@ -10,8 +10,17 @@ import { policyName } from "./row-security.ts";
  * agent runs there as a whole. The first is the one that the others are placed with.
  */
 export const distributedTables = [
-  ...["conversations", "transcripts", "branches", "entries", "entry_text", "sessions", "notices", "cron_runs"],
-  ...["checkpoints", "import_files", "quarantine", "secrets", "summaries", "summary_sources", "context_items"],
+  ...["conversations", "transcripts", "branches", "entries", "entry_text", "sessions", "owners", "notices"],
+  ...[
+    "cron_runs",
+    "checkpoints",
+    "import_files",
+    "quarantine",
+    "secrets",
+    "summaries",
+    "summary_sources",
+    "context_items",
+  ],
   ...["context_states", "files", "file_refs", "turns", "grants", "entry_vectors", "entry_tokens", "document_vectors"],
   ...["search_states", "corpus_files", "corpus_chunks", "corpus_states", "memory_cursors", "memory_recalls"],
   "memory_spend",

@@ -63,9 +63,13 @@ function chooseCondition({ name, columns }: TableColumns): string | undefined {
   return isEngine;
 }
 
-/** Turns row-level security on for every table. The owner of the tables is not bound by it; a role of its own is. */
-export async function protectTables(tx: Tx): Promise<void> {
+/**
+ * Turns row-level security on for every table, or for the given ones. The owner of the tables is not bound by it; a role of
+ * its own is.
+ */
+export async function protectTables(tx: Tx, only?: readonly string[]): Promise<void> {
   for (const table of await listTables(tx)) {
+    if (only && !only.includes(table.name)) continue;
     const condition = chooseCondition(table);
     if (condition === undefined) continue;
     const name = sql.table(table.name);

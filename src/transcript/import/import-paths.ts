@@ -63,7 +63,10 @@ export async function importPaths(
       options,
       homes,
     );
-    for (const { notes } of homes) report.notes.push(...notes);
+    for (const { notes, owners } of homes) {
+      report.notes.push(...notes);
+      report.owners.push(...owners);
+    }
     report.lanceFolders.push(...homes.flatMap(({ lanceFolders }) => lanceFolders));
     const inHomes = homes.flatMap(({ lcmFiles }) => lcmFiles);
     // A folder with nothing of OpenClaw but this database is no home.
@@ -124,6 +127,7 @@ function createReport(dryRun: boolean): ImportReport {
     lanceFolders: [],
     summaries: 0,
     memories: 0,
+    owners: [],
     remarks: [],
   };
 }

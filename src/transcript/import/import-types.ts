@@ -76,7 +76,9 @@ export interface ImportReport extends ImportResult {
   /** Summaries and memories that were imported. */
   summaries: number;
   memories: number;
-  /** What could not be taken over, and why. */
+  /** Ids of the owner that a home of OpenClaw names. */
+  owners: { agent: string; channel: string; id: string; setting: string }[];
+  /** What could not be taken over, and why; and what else came with it. */
   remarks: string[];
 }
 

@@ -7,6 +7,7 @@ import { type LegacySession, legacyStoreName, parseLegacyStore } from "../legacy
 import { readObject, readText } from "../record.ts";
 import { ArchiveSource, FileSource, type TranscriptSource } from "../transcript-source.ts";
 import { AgentStore, agentStoreName } from "./agent-store.ts";
+import { type HomeOwner, readHomeOwners } from "./home-owners.ts";
 
 /** The state folder of OpenClaw, or one of its agents. */
 export interface OpenclawHome {
@@ -21,6 +22,7 @@ export interface HomeContent {
   /** Databases of plugins: lossless-claw's `lcm.db`, and folders of LanceDB. */
   lcmFiles: string[];
   lanceFolders: string[];
+  owners: (HomeOwner & { agent: string })[];
   close(): void;
 }
 
@@ -82,6 +84,7 @@ export function readOpenclawHome(home: OpenclawHome, agent?: string): HomeConten
     notes: agents.flatMap(({ id }) => listNotes(id, findWorkspace(home.folder, settings, id))),
     lcmFiles: [join(home.folder, "lcm.db")].filter((file) => existsSync(file)),
     lanceFolders: [join(home.folder, "memory", "lancedb-pro")].filter(isFolder),
+    owners: agents.flatMap(({ id }) => readHomeOwners(settings).map((one) => ({ ...one, agent: id.toLowerCase() }))),
     close: () => {
       for (const store of stores) store.close();
     },

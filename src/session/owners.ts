@@ -1,0 +1,158 @@
+import { type Audience, getPeerAudience, isListed, localChannel, type Owners } from "../authorization/index.ts";
+import type { Config } from "../config/index.ts";
+import { foldCase, VarveError } from "../domain/index.ts";
+import { prepareQuery, type Store } from "../store/index.ts";
+
+/** The owner's id in a channel. */
+export interface Owner {
+  channel: string;
+  id: string;
+  /** Who added it; absent for one of the settings (`turn.owners`), which is changed there. */
+  addedBy?: string;
+  addedAt?: number;
+}
+
+/** Who the owner of an agent is: rows of the database, with those of the settings. Changes hold at once everywhere. */
+export interface OwnerService {
+  list(agent?: string): Promise<Owner[]>;
+  /** Names an id as the owner's. Nothing moves: what it said so far stays in its own session, which the owner reaches. */
+  add(owner: { channel: string; id: string; agent?: string; by?: string }): Promise<Owner>;
+  /** Returns whether the id was named in the database. */
+  remove(owner: { channel: string; id: string; agent?: string }): Promise<boolean>;
+  /** Makes a session the owner's that was recorded without knowing whose it is. */
+  claim(key: string, agent?: string): Promise<void>;
+}
+
+const ownerRows = prepareQuery((db, { agent }: { agent: string }) =>
+  db.selectFrom("owners").select(["channel", "peer"]).where("agent", "=", agent),
+);
+
+/** The owner's ids by channel: those of the database and those of the settings. */
+export async function readOwners(store: Store, settings: Pick<Config, "turn">, agent: string): Promise<Owners> {
+  const [rows] = await store.readBatch([ownerRows(store.db, { agent })]);
+  const owners: Record<string, readonly string[]> = { ...settings.turn.owners };
+  for (const { channel, peer } of rows) owners[channel] = [...(owners[channel] ?? []), peer];
+  return owners;
+}
+
+/** Whether an id is the owner's, as it is named or through identity links. */
+export async function isOwnerPeer(
+  store: Store,
+  config: Pick<Config, "turn" | "session">,
+  agent: string,
+  { channel, peer }: { channel?: string; peer: string },
+): Promise<boolean> {
+  const { identityLinks } = config.session;
+  const audience: Audience = getPeerAudience(channel, peer, identityLinks);
+  return isListed(await readOwners(store, config, agent), identityLinks, audience);
+}
+
+export function createOwnerService(store: Store, config: Config): OwnerService {
+  const own = (agent: string | undefined) => agent ?? config.agent;
+  return {
+    async list(agent) {
+      const rows = await store.db
+        .selectFrom("owners")
+        .selectAll()
+        .where("agent", "=", own(agent))
+        .orderBy("added_at")
+        .execute();
+      const configured = Object.entries(config.turn.owners).flatMap(([channel, ids]) =>
+        ids.map((id) => ({ channel: foldCase(channel), id })),
+      );
+      const added = rows.map((row) => ({
+        channel: row.channel,
+        id: row.peer,
+        addedBy: row.added_by,
+        addedAt: row.added_at,
+      }));
+      return [...configured, ...added];
+    },
+    async add({ channel, id, agent, by = "owner" }) {
+      const named = checkOwner(channel, id);
+      await addOwner(store, { agent: own(agent), channel, id, by });
+      const owners = await this.list(agent);
+      const row = owners.find((one) => one.channel === named.channel && one.id === named.peer);
+      return row ?? { channel: named.channel, id: named.peer };
+    },
+    async remove({ channel, id, agent }) {
+      const named = checkOwner(channel, id);
+      const result = await store.transaction(({ db }) =>
+        db
+          .deleteFrom("owners")
+          .where("agent", "=", own(agent))
+          .where("channel", "=", named.channel)
+          .where("peer", "=", named.peer)
+          .executeTakeFirst(),
+      );
+      return Number(result.numDeletedRows) > 0;
+    },
+    claim: (key, agent) => claimSession(store, own(agent), key),
+  };
+}
+
+/** Names an id as the owner's; returns whether it was not named before. */
+export async function addOwner(
+  store: Store,
+  { agent, channel, id, by }: { agent: string; channel: string; id: string; by: string },
+): Promise<boolean> {
+  const row = { ...checkOwner(channel, id), agent, added_by: by, added_at: store.clock.now() };
+  const result = await store.transaction(({ db }) =>
+    db
+      .insertInto("owners")
+      .values(row)
+      .onConflict((conflict) => conflict.columns(["agent", "channel", "peer"]).doNothing())
+      .executeTakeFirst(),
+  );
+  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
+}
+
+function checkOwner(channel: string, id: string): { channel: string; peer: string } {
+  for (const [name, value] of [
+    ["channel", channel],
+    ["id", id],
+  ] as const) {
+    if (typeof value !== "string" || value.trim() === "" || value.length > 512 || !value.isWellFormed()) {
+      throw new VarveError("BAD_REQUEST", `The ${name} of the owner is empty, too long or not a text.`, {
+        remedy: `Name the channel and your id in it, such as telegram 5054873275; ${localChannel} for a program of yours without a channel.`,
+      });
+    }
+  }
+  return { channel: foldCase(channel), peer: id };
+}
+
+/** Only conversations of nobody can be claimed: a person's stay theirs. */
+async function claimSession(store: Store, agent: string, key: string): Promise<void> {
+  await store.transaction(async ({ db }) => {
+    const row = await db
+      .selectFrom("sessions")
+      .select(["audience", "conversation"])
+      .where("agent", "=", agent)
+      .where("key", "=", key)
+      .executeTakeFirst();
+    if (!row) {
+      throw new VarveError("SESSION_NOT_FOUND", `There is no session ${key} of agent ${agent}.`, {
+        remedy: "`varve doctor` lists the sessions that wait for a confirmation.",
+      });
+    }
+    if (row.audience === null) return;
+    if (!/^(?:session:|user:proxy:)/.test(row.audience)) {
+      throw new VarveError("REFUSED", `The session ${key} belongs to ${row.audience}.`, {
+        remedy: "Name the owner's id with `varve owner add CHANNEL ID`; what others said stays theirs.",
+      });
+    }
+    await db
+      .updateTable("sessions")
+      .set({ audience: null })
+      .where("agent", "=", agent)
+      .where("conversation", "=", row.conversation)
+      .execute();
+    await db
+      .updateTable("conversations")
+      .set({ audience: null })
+      .where("agent", "=", agent)
+      .where("key", "=", key)
+      .where("audience", "=", row.audience)
+      .execute();
+  });
+}
