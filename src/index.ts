@@ -116,6 +116,8 @@ export type {
   Forked,
   ImportRequest,
   ListedSession,
+  Owner,
+  OwnerService,
   Received,
   Resolved,
   ResolveOptions,
@@ -124,6 +126,7 @@ export type {
   SessionPatch,
   SessionService,
   TranscriptInfo,
+  UnknownPerson,
 } from "./session/index.ts";
 export { sessionSorts } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";

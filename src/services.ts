@@ -29,7 +29,7 @@ import {
   PreviousEmbedders,
 } from "./models/index.ts";
 import { createSearchService, type SearchIndex, type SearchService, selectEmbeddedText } from "./search/index.ts";
-import { createSessionService, resolveConversationPrincipal } from "./session/index.ts";
+import { createOwnerService, createSessionService, resolveConversationPrincipal } from "./session/index.ts";
 import type { Store } from "./store/index.ts";
 import { createSecretService, createTranscriptService } from "./transcript/index.ts";
 import { createTurnService } from "./turn/index.ts";
@@ -148,6 +148,7 @@ export function createServices(
     memory,
     turns,
     hooks: hooks.service,
+    owners: createOwnerService(store, config),
     grants: createGrantService({ store, config, sessions }),
     accessTokens: createAccessTokenService(store),
     audit,

@@ -22,7 +22,7 @@ import type {
 import type { MemoryService } from "./memory/index.ts";
 import type { Models } from "./models/index.ts";
 import type { SearchService } from "./search/index.ts";
-import type { ImportRequest, SessionService, WatchRequest } from "./session/index.ts";
+import type { ImportRequest, OwnerService, SessionService, WatchRequest } from "./session/index.ts";
 import type { Distribution, StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
 import type { HostTranscript, ImportReport, SecretService, TranscriptService } from "./transcript/index.ts";
@@ -64,6 +64,8 @@ export interface Varve {
   readonly search: SearchService;
   readonly memory: MemoryService;
   readonly turns: TurnService;
+  /** Who the owner of an agent is. */
+  readonly owners: OwnerService;
   /** What sub-agents of a host may read. */
   readonly grants: GrantService;
   /** The access tokens of the gateway that are kept in the database. */

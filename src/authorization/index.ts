@@ -18,6 +18,7 @@ export {
   type IdentityLinks,
   isListed,
   isPerson,
+  isProxyClient,
   isSamePeer,
   listAudiences,
   listOwnersAudiences,

@@ -13,7 +13,13 @@ export {
   sessionSorts,
   type TranscriptInfo,
 } from "./list.ts";
-export { createOwnerService, isOwnerPeer, type Owner, type OwnerService, readOwners } from "./owners.ts";
+export {
+  createOwnerService,
+  type Owner,
+  type OwnerService,
+  readOwners,
+  type UnknownPerson,
+} from "./owners.ts";
 export { renewNow, restoreSession } from "./renew.ts";
 export { expiry, findTrigger, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
 export {

@@ -1,4 +1,12 @@
-import { type Audience, getPeerAudience, isListed, localChannel, type Owners } from "../authorization/index.ts";
+import {
+  hasOwners,
+  isOwnersChat,
+  isPersonal,
+  isProxyClient,
+  localChannel,
+  type Owners,
+  parsePerson,
+} from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { foldCase, VarveError } from "../domain/index.ts";
 import { prepareQuery, type Store } from "../store/index.ts";
@@ -12,6 +20,17 @@ export interface Owner {
   addedAt?: number;
 }
 
+/** Somebody who writes to the agent and is neither named as the owner nor linked to anybody. */
+export interface UnknownPerson {
+  channel?: string;
+  id: string;
+  /** The name that the channel gave. */
+  name?: string;
+  /** Their conversation, and when it began. */
+  key: string;
+  since: number;
+}
+
 /** Who the owner of an agent is: rows of the database, with those of the settings. Changes hold at once everywhere. */
 export interface OwnerService {
   list(agent?: string): Promise<Owner[]>;
@@ -19,6 +38,11 @@ export interface OwnerService {
   add(owner: { channel: string; id: string; agent?: string; by?: string }): Promise<Owner>;
   /** Returns whether the id was named in the database. */
   remove(owner: { channel: string; id: string; agent?: string }): Promise<boolean>;
+  /**
+   * The newest people who may be the owner without being named: everybody unknown while no owner is named, and those of
+   * the last week after that. None for an agent without an owner's chat.
+   */
+  listUnknown(agent?: string): Promise<UnknownPerson[]>;
   /** Makes a session the owner's that was recorded without knowing whose it is. */
   claim(key: string, agent?: string): Promise<void>;
 }
@@ -33,18 +57,6 @@ export async function readOwners(store: Store, settings: Pick<Config, "turn">, a
   const owners: Record<string, readonly string[]> = { ...settings.turn.owners };
   for (const { channel, peer } of rows) owners[channel] = [...(owners[channel] ?? []), peer];
   return owners;
-}
-
-/** Whether an id is the owner's, as it is named or through identity links. */
-export async function isOwnerPeer(
-  store: Store,
-  config: Pick<Config, "turn" | "session">,
-  agent: string,
-  { channel, peer }: { channel?: string; peer: string },
-): Promise<boolean> {
-  const { identityLinks } = config.session;
-  const audience: Audience = getPeerAudience(channel, peer, identityLinks);
-  return isListed(await readOwners(store, config, agent), identityLinks, audience);
 }
 
 export function createOwnerService(store: Store, config: Config): OwnerService {
@@ -87,6 +99,7 @@ export function createOwnerService(store: Store, config: Config): OwnerService {
       );
       return Number(result.numDeletedRows) > 0;
     },
+    listUnknown: (agent) => listUnknown(store, config, own(agent)),
     claim: (key, agent) => claimSession(store, own(agent), key),
   };
 }
@@ -119,6 +132,39 @@ function checkOwner(channel: string, id: string): { channel: string; peer: strin
     }
   }
   return { channel: foldCase(channel), peer: id };
+}
+
+const unknownMax = 20;
+const newMs = 7 * 86_400_000;
+
+async function listUnknown(store: Store, config: Config, agent: string): Promise<UnknownPerson[]> {
+  const { identityLinks, dmScope } = config.session;
+  if (!isPersonal(dmScope)) return [];
+  const owners = await readOwners(store, config, agent);
+  const since = hasOwners(owners) ? store.clock.now() - newMs : 0;
+  const rows = await store.db
+    .selectFrom("sessions")
+    .select(["key", "audience", "display_name", "created_at"])
+    .where("agent", "=", agent)
+    .where("audience", "like", "user:%")
+    .where("parent_key", "is", null)
+    .where("created_at", ">=", since)
+    .orderBy("created_at", "desc")
+    .limit(unknownMax * 5)
+    .execute();
+  const found = new Map<string, UnknownPerson>();
+  for (const { key, audience, display_name: name, created_at } of rows) {
+    const person = audience === null || isProxyClient(audience) ? undefined : parsePerson(audience);
+    if (audience === null || !person || isOwnersChat(config, owners, audience)) continue;
+    if (person.channel === undefined && Object.hasOwn(identityLinks, person.peer)) continue;
+    const { channel, peer: id } = person;
+    found.set(audience, {
+      ...(channel === undefined ? {} : { channel }),
+      ...(name === null ? {} : { name }),
+      ...{ id, key, since: created_at },
+    });
+  }
+  return [...found.values()].slice(0, unknownMax);
 }
 
 /** Only conversations of nobody can be claimed: a person's stay theirs. */
