@@ -16,6 +16,7 @@ import {
 } from "../transcript/index.ts";
 import { takeBackup } from "./backup.ts";
 import { checkModes, fixModes, modesCheck } from "./check-modes.ts";
+import { checkPeople, misplacedCheck, moveMisplaced } from "./check-people.ts";
 
 export interface DoctorReport {
   healthy: boolean;
@@ -98,6 +99,7 @@ async function runChecks(engine: DoctorEngine, options: DoctorOptions): Promise<
     { check: names.config, faults: config.map(printFault), checked: 1, fixable: false },
     await checkAudit(store),
     checkModes(engine.loaded),
+    ...(await checkPeople(engine)),
     { check: names.legacy, faults: legacy, checked: legacy.length, fixable: true },
   ];
 }
@@ -117,6 +119,8 @@ async function repair(engine: DoctorEngine, finding: Finding, options: DoctorOpt
         db.deleteFrom("leases").where("until", "<=", engine.store.clock.now()).execute(),
       );
       return `${finding.faults.length} expired locks removed`;
+    case misplacedCheck:
+      return moveMisplaced(engine);
     case modesCheck:
       return `${fixModes(engine.loaded)} files and folders closed to other users`;
     case names.legacy:

@@ -19,6 +19,7 @@ export {
   type OpenedMemory,
 } from "./memory-service.ts";
 export type { Mirrored } from "./mirror/mirror-memories.ts";
+export { findMisplacedMemories, type MisplacedMemory, moveMemories } from "./move-memories.ts";
 export { type Evidence, getMemory, type MemoryFilter, type MemoryPage, type MemoryStats } from "./read.ts";
 export { type Block, formatNoteId, type RecalledNote, renderRecallBlock } from "./recall/block.ts";
 export type { FindRequest, FoundMemories, MemoryHit } from "./recall/find-memories.ts";

@@ -26,7 +26,7 @@ import {
 import { copyNotes } from "./import-notes.ts";
 import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
 import { nameImportedSession } from "./name-imported.ts";
-import { addOwner } from "./owners.ts";
+import { addOwner } from "./owner-rows.ts";
 import { adoptRecorded } from "./recorded-conversation.ts";
 import {
   createSession,

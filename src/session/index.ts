@@ -13,13 +13,8 @@ export {
   sessionSorts,
   type TranscriptInfo,
 } from "./list.ts";
-export {
-  createOwnerService,
-  type Owner,
-  type OwnerService,
-  readOwners,
-  type UnknownPerson,
-} from "./owners.ts";
+export { readOwners } from "./owner-rows.ts";
+export { createOwnerService, type Owner, type OwnerService, type UnknownPerson } from "./owners.ts";
 export { renewNow, restoreSession } from "./renew.ts";
 export { expiry, findTrigger, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
 export {
@@ -62,4 +57,5 @@ export {
   tokensUpdate,
   updateSession,
 } from "./update.ts";
+export { listMainSenders } from "./upgraded-owner.ts";
 export { type WatchRequest, watchTranscripts } from "./watch-transcripts.ts";

@@ -1,15 +1,8 @@
-import {
-  hasOwners,
-  isOwnersChat,
-  isPersonal,
-  isProxyClient,
-  localChannel,
-  type Owners,
-  parsePerson,
-} from "../authorization/index.ts";
+import { hasOwners, isOwnersChat, isPersonal, isProxyClient, parsePerson } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { foldCase, VarveError } from "../domain/index.ts";
-import { prepareQuery, type Store } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
+import { addOwner, checkOwner, readOwners } from "./owner-rows.ts";
 
 /** The owner's id in a channel. */
 export interface Owner {
@@ -45,18 +38,6 @@ export interface OwnerService {
   listUnknown(agent?: string): Promise<UnknownPerson[]>;
   /** Makes a session the owner's that was recorded without knowing whose it is. */
   claim(key: string, agent?: string): Promise<void>;
-}
-
-const ownerRows = prepareQuery((db, { agent }: { agent: string }) =>
-  db.selectFrom("owners").select(["channel", "peer"]).where("agent", "=", agent),
-);
-
-/** The owner's ids by channel: those of the database and those of the settings. */
-export async function readOwners(store: Store, settings: Pick<Config, "turn">, agent: string): Promise<Owners> {
-  const [rows] = await store.readBatch([ownerRows(store.db, { agent })]);
-  const owners: Record<string, readonly string[]> = { ...settings.turn.owners };
-  for (const { channel, peer } of rows) owners[channel] = [...(owners[channel] ?? []), peer];
-  return owners;
 }
 
 export function createOwnerService(store: Store, config: Config): OwnerService {
@@ -102,36 +83,6 @@ export function createOwnerService(store: Store, config: Config): OwnerService {
     listUnknown: (agent) => listUnknown(store, config, own(agent)),
     claim: (key, agent) => claimSession(store, own(agent), key),
   };
-}
-
-/** Names an id as the owner's; returns whether it was not named before. */
-export async function addOwner(
-  store: Store,
-  { agent, channel, id, by }: { agent: string; channel: string; id: string; by: string },
-): Promise<boolean> {
-  const row = { ...checkOwner(channel, id), agent, added_by: by, added_at: store.clock.now() };
-  const result = await store.transaction(({ db }) =>
-    db
-      .insertInto("owners")
-      .values(row)
-      .onConflict((conflict) => conflict.columns(["agent", "channel", "peer"]).doNothing())
-      .executeTakeFirst(),
-  );
-  return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
-}
-
-function checkOwner(channel: string, id: string): { channel: string; peer: string } {
-  for (const [name, value] of [
-    ["channel", channel],
-    ["id", id],
-  ] as const) {
-    if (typeof value !== "string" || value.trim() === "" || value.length > 512 || !value.isWellFormed()) {
-      throw new VarveError("BAD_REQUEST", `The ${name} of the owner is empty, too long or not a text.`, {
-        remedy: `Name the channel and your id in it, such as telegram 5054873275; ${localChannel} for a program of yours without a channel.`,
-      });
-    }
-  }
-  return { channel: foldCase(channel), peer: id };
 }
 
 const unknownMax = 20;

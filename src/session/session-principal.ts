@@ -13,7 +13,7 @@ import type { Config } from "../config/index.ts";
 import { getOwn, parseSessionKey } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { listAncestors } from "../transcript/index.ts";
-import { readOwners } from "./owners.ts";
+import { readOwners } from "./owner-rows.ts";
 import type { Session } from "./session.ts";
 
 /** What decides how far a session reaches. */

@@ -8,7 +8,6 @@ import { beginCronRun, logCronRun } from "./cron.ts";
 import { findReadable, type ReadableSession } from "./earlier.ts";
 import { type Forked, type ForkOptions, forkSession, type ReadParentView } from "./fork.ts";
 import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
-import { readOwners } from "./owners.ts";
 import { renewNow, restoreSession } from "./renew.ts";
 import {
   type Received,
@@ -26,6 +25,7 @@ import { maySend, type SendDecision } from "./send-policy.ts";
 import { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
 import { resolveSessionPrincipal, type SessionReach } from "./session-principal.ts";
 import { addNotice, countTokens, deleteSession, type NoticeAudience, takeNotices, updateSession } from "./update.ts";
+import { readOwnersToRoute } from "./upgraded-owner.ts";
 
 /** Finds, opens and renews the session a message belongs to. */
 export interface SessionService {
@@ -81,7 +81,7 @@ export function createSessionService(
 ): SessionService {
   const settings = sessionSettings(config);
   const announcer = new ResetAnnouncer(beforeReset);
-  const resolver: Resolver = { store, settings, readOwners: (agent) => readOwners(store, config, agent) };
+  const resolver: Resolver = { store, settings, readOwners: (agent) => readOwnersToRoute(store, config, agent) };
   const expand = (name: string, agent: string | undefined) => expandShortName(resolver, name, agent);
   const open: SessionService["open"] = (address, options = {}) => resolveSession(resolver, address, options, announcer);
   return {

@@ -4,6 +4,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { sql } from "kysely";
 import { VarveError } from "../domain/index.ts";
 import { schemaVersion } from "./migrate.ts";
+import { migrations } from "./migrations/index.ts";
 import type { BackupResult, EngineName, StoreTransaction } from "./port.ts";
 import type { Db, Schema, Tx } from "./schema.ts";
 
@@ -48,6 +49,9 @@ export const dumpedTables = [
   "audit",
   "audit_links",
 ] as const satisfies readonly (keyof Schema)[];
+
+/** The schema version of this program, whose tables a dump is restored into. */
+const known = migrations.at(-1)?.version ?? 0;
 
 /** Rows of a page: the memory of a dump does not depend on the size of a table. Files may have megabytes each. */
 const pageRows = { files: 8, others: 500 };
@@ -164,6 +168,7 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   let table: string | undefined;
   let rows = 0;
   let whole = false;
+  let version = known;
   let pending: Row[] = [];
   let characters = 0;
   const flush = async () => {
@@ -178,7 +183,11 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
   };
   for await (const line of readLines(file)) {
     const value = JSON.parse(line) as Row;
-    if (value.varveDump !== undefined) continue;
+    if (value.varveDump !== undefined) {
+      version = Number(value.schemaVersion);
+      if (version > known) throw createNewerError(file, version);
+      continue;
+    }
     if (value.end === true) {
       whole = true;
       continue;
@@ -199,8 +208,19 @@ export async function restoreDump(tx: StoreTransaction, engine: EngineName, file
       remedy: "Nothing was restored. Use another backup.",
     });
   }
+  for (const migration of migrations.filter((one) => one.version > version)) {
+    await migration.rewriteRows?.(tx.db, engine);
+  }
   await alignCounters(tx.db, engine);
   return { rows };
+}
+
+function createNewerError(file: string, version: number): VarveError {
+  return new VarveError(
+    "SCHEMA_NEWER",
+    `The dump ${file} has schema version ${version}; this version of Varve supports up to ${known}.`,
+    { remedy: "Install the version of Varve that wrote it, or a later one. Nothing was restored." },
+  );
 }
 
 /** The longest line of a dump; the largest rows are files of some megabytes. */
@@ -233,7 +253,7 @@ function createLineError(file: string, charactersMax: number): VarveError {
 }
 
 /** New rows must get numbers above the restored ones. */
-async function alignCounters(tx: Tx, engine: EngineName): Promise<void> {
+export async function alignCounters(tx: Tx, engine: EngineName): Promise<void> {
   const highest = [
     ["conversation_id", sql`select coalesce(max(id), 0) as value from conversations`],
     ["transcript_id", sql`select coalesce(max(id), 0) as value from transcripts`],

@@ -12,6 +12,8 @@ export interface Migration {
    */
   isAdditive?: boolean;
   up(db: Tx, engine: EngineName): Promise<void>;
+  /** The part of `up` that changes rows, for those that come from a dump of an earlier version. */
+  rewriteRows?(db: Tx, engine: EngineName): Promise<void>;
 }
 
 export interface MigrationTarget {

@@ -6,6 +6,8 @@ export interface Finding {
   check: string;
   /** Empty when the check passed. */
   faults: string[];
+  /** What is no fault, but somebody should know or decide. */
+  notes?: string[];
   /** The number of items checked. */
   checked: number;
   /** Whether `doctor --fix` can repair it. */

@@ -1,4 +1,4 @@
-import { getPeerAudience, isListed, isOwnersChat } from "../authorization/index.ts";
+import { getPeerAudience, isListed, isOwnersChat, resolveAudience } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { readOwners, type Session } from "../session/index.ts";
 import type { Store } from "../store/index.ts";
@@ -35,6 +35,23 @@ export async function identifySender(
   const audience = getPeerAudience(channel, peer, identityLinks);
   const isNamed = [owners, config.turn.commandAllow].some((list) => isListed(list, identityLinks, audience));
   return { isOwner: isNamed || (!isInGroup && isOwnersChat(config, owners, audience)), isInGroup };
+}
+
+/**
+ * Whether a message that names its session comes from somebody else than the person of that session. One that is addressed
+ * by its sender is always in a session of that sender.
+ */
+export async function isStranger(
+  store: Store,
+  config: Settings,
+  { agent, audience, chatType }: Session,
+  { session: named, channel, from, owner }: Inbound,
+): Promise<boolean> {
+  if (named === undefined || from === undefined || owner || chatType !== "direct") return false;
+  const { identityLinks } = config.session;
+  const sender = getPeerAudience(channel, from.id, identityLinks);
+  if (audience !== undefined) return resolveAudience(audience, identityLinks) !== sender;
+  return !isOwnersChat(config, await readOwners(store, config, agent), sender);
 }
 
 export function mayUse(users: CommandUsers, { isOwner, isInGroup }: Sender): boolean {

@@ -12,7 +12,7 @@ import { noticesDelete, type Received, readNotices, type Session, tokensUpdate }
 import { attachStatement } from "../store/index.ts";
 import { stripSilentLines } from "../transcript/index.ts";
 import { answerTurn } from "./answer.ts";
-import { identifySender, mayUse, refusal, type Sender } from "./command-access.ts";
+import { identifySender, isStranger, mayUse, refusal, type Sender } from "./command-access.ts";
 import { findCommand, getUsers, resetUsers, runCommand } from "./commands.ts";
 import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
@@ -133,13 +133,16 @@ async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: I
 async function recordInput(services: TurnServices, turn: Turn, hasNotices: boolean): Promise<void> {
   const { claim, session, messages } = turn;
   const notices = hasNotices ? await services.sessions.takeNotices(session) : [];
+  const [first] = claim.messages;
+  const isFromStranger = first && (await isStranger(services.store, services.config, session, first.inbound));
+  const trust = isFromStranger ? { trust: "untrusted" as const } : {};
   const entries: EntryDraft[] = [
     ...notices.map(({ time, text }, index): EntryDraft => {
       const message: Message = { role: "system", content: text, time };
       const id = `${claim.turn}:${claim.attempt}:notice:${index}`;
       return { type: "custom_message", customType: "notice", message, hidden: true, id };
     }),
-    ...messages.map((message): EntryDraft => ({ type: "message", message })),
+    ...messages.map((message): EntryDraft => ({ type: "message", message, ...trust })),
   ];
   // The inbox keeps the messages durably until the turn ends.
   const isPerson = claim.messages.some(({ inbound }) => isFromPerson(inbound));

@@ -93,6 +93,7 @@ export async function doctorCommand(flags: DoctorFlags): Promise<void> {
     for (const finding of report.findings) {
       output.show(`${finding.faults.length === 0 ? "ok  " : "BAD "} ${finding.check}`);
       for (const fault of finding.faults) output.show(`       ${fault}`);
+      for (const note of finding.notes ?? []) output.show(`       ${note}`);
       if (finding.faults.length > 0 && finding.fixable) output.show("       → `varve doctor --fix` repairs this");
     }
     output.result(report);

@@ -114,7 +114,13 @@ const status = createRoute({
 export const doctorSchema = z.object({
   healthy: z.boolean(),
   findings: z.array(
-    z.object({ check: z.string(), faults: z.array(z.string()), checked: z.number(), fixable: z.boolean() }),
+    z.object({
+      check: z.string(),
+      faults: z.array(z.string()),
+      notes: z.array(z.string()).optional().describe("What is no fault, but the owner may have to decide."),
+      checked: z.number(),
+      fixable: z.boolean(),
+    }),
   ),
   done: z.array(z.string()),
 });

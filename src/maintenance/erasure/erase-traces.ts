@@ -1,3 +1,4 @@
+import { localChannel } from "../../authorization/index.ts";
 import { discardSummaries } from "../../context/index.ts";
 import { readSegment } from "../../domain/index.ts";
 import { eraseMemoryScopes, eraseMemoryVersions } from "../../memory/index.ts";
@@ -78,6 +79,7 @@ export async function eraseTraces(
   const reviews = await removeReviews(tx, person, erasedSeqs);
   const memories = await removeMemories(tx, person, erasedSeqs);
   const inbox = await removeInbox(tx, person, messages);
+  await removeOwners(tx, person);
   return { ...total, memories, recalls, reviews, inbox, quarantined: await removeQuarantined(tx, person) };
 }
 
@@ -244,6 +246,19 @@ async function removeInbox({ db }: StoreTransaction, person: Person, messages: T
 export function channelOfKey(key: string): string | undefined {
   const parts = key.split(":");
   return parts[0] === "agent" && parts.length > 3 ? readSegment(parts[2] ?? "").id : undefined;
+}
+
+/** An owner who is forgotten is nobody any more. */
+async function removeOwners({ db }: StoreTransaction, person: Person): Promise<void> {
+  for (const { agent, channel, peer } of await db.selectFrom("owners").select(["agent", "channel", "peer"]).execute()) {
+    if (!isSender(person, channel === localChannel ? undefined : channel, peer)) continue;
+    await db
+      .deleteFrom("owners")
+      .where("agent", "=", agent)
+      .where("channel", "=", channel)
+      .where("peer", "=", peer)
+      .execute();
+  }
 }
 
 /** Lines that an import could not read are removed when they name the person. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Migration } from "../migrate.ts";
+import type { EngineName } from "../port.ts";
 import { protectTables } from "../postgres/row-security.ts";
 import type { Tx } from "../schema.ts";
 import {
@@ -29,22 +30,27 @@ export const people: Migration = {
       primary key (agent, channel, peer))`.execute(db);
     await sql`alter table sessions add column door text`.execute(db);
     if (engine === "postgres") await protectTables(db, ["owners"]);
-    const audiences = await respellAudiences(db);
-    await claimPrograms(db);
-    await sql`update sessions set audience = (
-      select c.audience from conversations c where c.agent = sessions.agent and c.id = sessions.conversation)`.execute(
-      db,
-    );
-    await respellKeys(db);
-    await respellReferences(db);
-    const tables = ["memories", "memory_vectors", "memory_reviews", "memory_files"];
-    for (const table of engine === "postgres" ? [...tables, "memory_text"] : tables) {
-      await respellScopes(db, table, audiences);
-    }
-    await respellTokens(db, audiences);
-    await noteUnknownOwners(db);
+    await rewriteRows(db, engine);
   },
+  rewriteRows,
 };
+
+async function rewriteRows(db: Tx, engine: EngineName): Promise<void> {
+  const audiences = await respellAudiences(db);
+  await claimPrograms(db);
+  await sql`update sessions set audience = (
+      select c.audience from conversations c where c.agent = sessions.agent and c.id = sessions.conversation)`.execute(
+    db,
+  );
+  await respellKeys(db);
+  await respellReferences(db);
+  const tables = ["memories", "memory_vectors", "memory_reviews", "memory_files"];
+  for (const table of engine === "postgres" ? [...tables, "memory_text"] : tables) {
+    await respellScopes(db, table, audiences);
+  }
+  await respellTokens(db, audiences);
+  await noteUnknownOwners(db);
+}
 
 /** Rewrites the audiences of conversations; returns the new form of each earlier one. */
 async function respellAudiences(db: Tx): Promise<ReadonlyMap<string, string>> {
@@ -245,9 +251,8 @@ async function noteUnknownOwners(db: Tx): Promise<void> {
     .execute();
   const agents = rows.filter(({ key }) => parseEarlierKey(key)?.kind === "main").map(({ agent }) => agent);
   for (const agent of new Set(agents)) {
-    await db
-      .insertInto("meta")
-      .values({ name: `owner_unknown ${agent}`, value: "1" })
-      .execute();
+    const name = `owner_unknown ${agent}`;
+    await db.deleteFrom("meta").where("name", "=", name).execute();
+    await db.insertInto("meta").values({ name, value: "1" }).execute();
   }
 }

@@ -37,7 +37,7 @@ export function DoctorPanel() {
         </p>
       )}
       <ul class="plain findings">
-        {report?.findings.map(({ check, faults, checked, fixable }) => (
+        {report?.findings.map(({ check, faults, notes = [], checked, fixable }) => (
           <li key={check}>
             <span class={`tag ${faults.length === 0 ? "good" : "danger"}`}>
               {faults.length === 0 ? "well" : count(faults.length, "fault")}
@@ -47,6 +47,11 @@ export function DoctorPanel() {
             {faults.slice(0, 20).map((fault) => (
               <p key={fault} class="small fault-text">
                 {fault}
+              </p>
+            ))}
+            {notes.map((note) => (
+              <p key={note} class="small soft">
+                {note}
               </p>
             ))}
             {faults.length > 20 && (
