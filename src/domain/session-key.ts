@@ -236,7 +236,7 @@ function formatThread(thread: ThreadRef | undefined): string {
 }
 
 function formatChannel(channel: string): string {
-  return foldCase(escapeSegment(channel)).replace(/%[0-9a-f]{2}/g, (code) => code.toUpperCase());
+  return escapeSegment(foldCase(channel));
 }
 
 function formatKey(key: SessionKey): string {

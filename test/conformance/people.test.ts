@@ -2,9 +2,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
 import { systemClock, systemRandom } from "../../src/domain/index.ts";
-import type { Inbound, Session, Varve } from "../../src/index.ts";
+import type { Inbound, Varve } from "../../src/index.ts";
 import { type ChatServer, modelSettings, startChatServer } from "../support/chat-server.ts";
 import { onEveryEngine } from "../support/engines.ts";
+import { readByTools } from "../support/reading-paths.ts";
 
 const secret = "4711-zebra";
 
@@ -47,42 +48,6 @@ onEveryEngine("people", (get) => {
   const shared: ConfigInput = { session: { dmScope: "per-channel-peer" } };
   const group: Inbound["chat"] = { type: "group", id: "g1" };
 
-  /** Everything that the tools of a session tell about a text. */
-  const searchByTools = async (varve: Varve, key: string, query: string, of?: Session): Promise<string> => {
-    const seqs = of ? (await varve.transcripts.read(of)).entries.map((entry) => entry.seq) : [];
-    const tools = await varve.tools({ session: key });
-    const calls: [string, object][] = [
-      ["memory_search", { query }],
-      ["memory_search", { query, corpus: "sessions" }],
-      ["memory_recall", { query, includeHistory: true }],
-      ["memory_list", {}],
-      ["memory_stats", {}],
-      ["lcm_grep", { pattern: query, allConversations: true, scope: "both" }],
-      ["lcm_grep", { pattern: query, allConversations: true, scope: "files" }],
-      ["lcm_grep", { pattern: query, mode: "full_text", allConversations: true }],
-      ["lcm_expand_query", { prompt: query, query, allConversations: true }],
-      ["session_list", {}],
-      ...seqs.map((seq): [string, object] => ["memory_get", { path: `msg#${seq}` }]),
-      ...seqs.map((seq): [string, object] => ["lcm_describe", { id: `msg#${seq}`, allConversations: true }]),
-    ];
-    const answers: string[] = [];
-    for (const [name, input] of calls) {
-      const tool = tools.find((one) => one.name === name);
-      if (!tool) throw new Error(`there is no ${name}`);
-      try {
-        answers.push(JSON.stringify(await tool.run(input)));
-      } catch (error) {
-        answers.push(String(error));
-      }
-    }
-    // An answer may repeat what it was asked.
-    return answers
-      .join("\n")
-      .replaceAll(`for ${query}`, "")
-      .replaceAll(`"${query}"`, "")
-      .replaceAll(`\`${query}\``, "");
-  };
-
   describe("of a shared agent", () => {
     test("do not reach each other's history and memories", async () => {
       const { varve, agent, channel, say, sent } = await open(shared);
@@ -98,7 +63,7 @@ onEveryEngine("people", (get) => {
       expect((await say("/recall PIN", "bob")).reply).not.toContain(secret);
       expect((await say(`/recall ${secret}`, "bob")).reply).not.toContain("My PIN");
       const key = `agent:${agent}:${channel}:direct:bob`;
-      const found = await searchByTools(varve, key, "PIN", anns);
+      const found = await readByTools(varve, key, "PIN", anns);
       expect(found).not.toContain(secret);
       expect(found).not.toContain("direct:ann");
       const view = await varve.context.assemble(await varve.sessions.get(key), { prompt: "What is the PIN?" });
@@ -187,12 +152,12 @@ onEveryEngine("people", (get) => {
       const { session: child } = await varve.sessions.fork(anns);
       await varve.context.ingest(child, [{ role: "user", content: `The child knows ${secret} too.` }]);
       await say("Hello", "bob");
-      expect(await searchByTools(varve, `agent:${agent}:${channel}:direct:bob`, "child knows", child)).not.toContain(
+      expect(await readByTools(varve, `agent:${agent}:${channel}:direct:bob`, "child knows", child)).not.toContain(
         secret,
       );
-      expect(await searchByTools(varve, child.key, "PIN")).toContain(secret);
+      expect(await readByTools(varve, child.key, "PIN")).toContain(secret);
       const orphan = await varve.sessions.resolve({ key: `agent:${agent}:subagent:unknown` });
-      expect(await searchByTools(varve, orphan.key, "PIN", anns)).not.toContain(secret);
+      expect(await readByTools(varve, orphan.key, "PIN", anns)).not.toContain(secret);
     });
 
     test("see more or less when recall.visibility says so", async () => {
@@ -215,7 +180,7 @@ onEveryEngine("people", (get) => {
       await say("What is my PIN?", "ann", group, { mentioned: true });
       expect(sent()).not.toContain(secret);
       expect((await say("/recall PIN", "ann", group, { mentioned: true })).reply).not.toContain(secret);
-      expect(await searchByTools(varve, `agent:${agent}:${channel}:group:g1`, "PIN")).not.toContain(secret);
+      expect(await readByTools(varve, `agent:${agent}:${channel}:group:g1`, "PIN")).not.toContain(secret);
     });
 
     test("do not see other groups", async () => {
