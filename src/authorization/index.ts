@@ -1,6 +1,7 @@
 export { type Access, getAccess, isAgentOpen, runAsEngine, runWithAccess } from "./access.ts";
 export { type Belonging, chooseAudience, type Door } from "./doors.ts";
 export {
+  canReadNotes,
   canWriteScope,
   checkScope,
   isScope,

@@ -66,6 +66,12 @@ export function canWriteScope(visibility: Visibility, scope: string): boolean {
 }
 
 /** Throws `REFUSED` when a memory of this scope may be read only. */
+/** Whether the notes in an agent's folders may be read: by those who read all of the agent, or its scope. */
+export function canReadNotes(visibility: Visibility): boolean {
+  if (visibility.conversations === undefined) return true;
+  return visibleScopes(visibility)?.includes(agentScope(visibility.agent)) ?? true;
+}
+
 export function requireWritable(visibility: Visibility, scope: string): void {
   if (!canWriteScope(visibility, scope)) throw refused(`Memories of the scope ${scope} can be read here, not changed.`);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  canReadNotes,
   type Principal,
   type Requester,
   resolveVisibility,
@@ -7,7 +8,7 @@ import {
   type Visibility,
 } from "../authorization/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
-import { newId } from "../domain/index.ts";
+import { newId, VarveError } from "../domain/index.ts";
 import { type Embedder, formatSpaceName, openConfiguredReranker, type Reranker } from "../models/index.ts";
 import type { Store, VectorMaintenance, VectorMaintenanceOptions, VectorStorage } from "../store/index.ts";
 import { selectActiveSpace } from "./active-space.ts";
@@ -27,7 +28,7 @@ import { listOtherSpaces } from "./space-coverage.ts";
 import type { TuningExample } from "./tune/find-examples.ts";
 import { LearnedWeightStore, type LearnedWeights } from "./tune/learned-weights.ts";
 import { type TuneOptions, type TuneResult, tuneWeights } from "./tune/tune.ts";
-import type { Confidence, FindOptions, SearchAnswer, SearchResult } from "./types.ts";
+import { type Confidence, type FindOptions, resultKinds, type SearchAnswer, type SearchResult } from "./types.ts";
 
 /** A session, as far as a search is concerned. */
 export interface SearchSession {
@@ -51,9 +52,7 @@ export interface TuneRequest extends Partial<TuneOptions> {
   dryRun?: boolean;
 }
 
-export interface CorpusReadRequest extends ReadRequest {
-  agent?: string;
-}
+export interface CorpusReadRequest extends ReadRequest, Requester {}
 
 export interface SearchCoverage {
   /** The space of the current embedding model; null without one. */
@@ -221,8 +220,11 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
       const visibility = resolveVisibility(config, { principal, agent: session?.agent ?? request.agent });
       const { agent } = visibility;
       const wantsVectors = request.retrievers?.includes("vector") ?? true;
+      const kinds = canReadNotes(visibility)
+        ? request.kinds
+        : (request.kinds ?? [...resultKinds]).filter((kind) => kind !== "chunk");
       // Files belong to no conversation.
-      const wantsFiles = !session && (request.kinds?.includes("chunk") ?? true);
+      const wantsFiles = !session && (kinds?.includes("chunk") ?? true);
       const unread = wantsFiles ? await runAsEngine(() => corpus.refresh(request.signal)) : undefined;
       const wait = shareWait(request.vectorWaitMs);
       const { isEmbedded, failed, pending } =
@@ -237,6 +239,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
           find(active.context, query, {
             profile: settings.profile,
             ...rest,
+            kinds,
             vectorWaitMs: wait.takeRest(),
             isEmbedded: isEmbedded && !mayLag && active.previous === undefined,
             limit,
@@ -267,7 +270,14 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
     index,
     maintainVectors,
     sync: corpus.sync,
-    read: corpus.read,
+    async read(path, { principal, ...request } = {}) {
+      const visibility = resolveVisibility(config, { principal, agent: request.agent });
+      if (canReadNotes(visibility)) return corpus.read(path, request);
+      // As for a path that does not exist: others need not know which notes there are.
+      throw new VarveError("NOT_FOUND", `There is no file ${JSON.stringify(path.slice(0, 200))} that is open to you.`, {
+        remedy: "The notes of this agent belong to its owner.",
+      });
+    },
     follow(onError) {
       following ??= Promise.all([
         followPending(() => index(), followIntervalMs, closing.signal, onError),

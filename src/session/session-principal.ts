@@ -1,19 +1,21 @@
 import {
   isOwnersChat,
   isPersonal,
+  listAudiences,
   listOwnersAudiences,
   listSharedScopes,
   narrowPrincipal,
   type Owners,
   owner,
   type Principal,
+  resolveAudience,
   resolveReach,
 } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { getOwn, parseSessionKey } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import { prepareQuery, type Store } from "../store/index.ts";
 import { listAncestors } from "../transcript/index.ts";
-import { readOwners } from "./owner-rows.ts";
+import { mergeOwners, ownerRows } from "./owner-rows.ts";
 import type { Session } from "./session.ts";
 
 /** What decides how far a session reaches. */
@@ -30,7 +32,10 @@ export async function resolveSessionPrincipal(
   principal: Principal = owner,
 ): Promise<Principal> {
   const { agent, conversation, audience } = session;
-  const owners = await readOwners(store, config, agent);
+  const { identityLinks } = config.session;
+  const forms = audience === undefined ? [] : listAudiences(resolveAudience(audience, identityLinks), identityLinks);
+  const read = await readReach(store, { agent, conversation, forms });
+  const owners = mergeOwners(config, read.owners);
   const { conversations, ...reach } = isOrphan(config, session)
     ? { conversations: "own" as const, scopes: listSharedScopes(config, agent), writableScopes: [] }
     : resolveReach(config, owners, agent, audience);
@@ -40,10 +45,37 @@ export async function resolveSessionPrincipal(
     if (added.length > 0 && principal.scopes === undefined) return { ...principal, addedScopes: added };
     return narrowPrincipal(principal, reach);
   }
-  const seen = conversations === "own" ? [conversation] : await listConversations(store, agent, conversations);
+  const seen = conversations === "own" ? [] : read.conversations;
   // A fork continues in the conversations it was forked from.
-  const ancestors = await listAncestors(store, { agent, conversation });
+  const ancestors = read.isFork ? await listAncestors(store, { agent, conversation }) : [];
   return narrowPrincipal(principal, { ...reach, conversations: [...new Set([...seen, conversation, ...ancestors])] });
+}
+
+const firstBranch = prepareQuery((db, { agent, conversation }: { agent: string; conversation: number }) =>
+  db
+    .selectFrom("branches")
+    .select("parent_conversation")
+    .where("agent", "=", agent)
+    .where("conversation", "=", conversation)
+    .where("branch", "=", 1),
+);
+
+/** What decides how far a session reaches, in one round trip. */
+async function readReach(
+  store: Store,
+  { agent, conversation, forms }: { agent: string; conversation: number; forms: readonly string[] },
+) {
+  const own = store.db
+    .selectFrom("conversations")
+    .select("id")
+    .where("agent", "=", agent)
+    .where("audience", "in", forms.length === 0 ? [""] : forms);
+  const [owners, conversations, [first]] = await store.readBatch([
+    ownerRows(store.db, { agent }),
+    own,
+    firstBranch(store.db, { agent, conversation }),
+  ]);
+  return { owners, conversations: conversations.map(({ id }) => id), isFork: first?.parent_conversation != null };
 }
 
 /** A sub-agent of a shared agent whose starter is unknown may work for anybody, so it sees nothing of others. */
@@ -77,16 +109,6 @@ export async function resolveConversationPrincipal(
     ...(row?.audience == null ? {} : { audience: row.audience }),
     ...(row?.parent_key == null ? {} : { parentKey: row.parent_key }),
   });
-}
-
-async function listConversations(store: Store, agent: string, audiences: readonly string[]): Promise<number[]> {
-  const rows = await store.db
-    .selectFrom("conversations")
-    .select("id")
-    .where("agent", "=", agent)
-    .where("audience", "in", audiences)
-    .execute();
-  return rows.map((row) => row.id);
 }
 
 /** The owner sees what was learned in the groups of the agent, and under ids that were named as the owner's later. */

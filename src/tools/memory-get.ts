@@ -75,8 +75,8 @@ export const memoryGet = defineTool({
 });
 
 async function readFile(context: ToolContext, path: string, { from, lines }: z.output<typeof input>): Promise<Got> {
-  const { agent } = await resolvePlace(context);
-  const { text: words, ...rest } = await context.services.search.read(path, { agent, from, lines });
+  const { agent, principal } = await resolvePlace(context);
+  const { text: words, ...rest } = await context.services.search.read(path, { agent, principal, from, lines });
   return { kind: "note", text: words, ...rest, cuts: [] };
 }
 

@@ -113,7 +113,8 @@ async function receive(
 async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: Inbound): Promise<Received> {
   const { sessions } = services;
   const { text, kind, job } = inbound;
-  const address = { ...toAddress(inbound), agent: claim.agent };
+  // The message was accepted for this session, whoever was named as an owner since.
+  const address = { ...toAddress(inbound), key: claim.key, agent: claim.agent };
   if (kind === "cron") {
     return { session: await sessions.beginCronRun(job ?? "", claim.agent), created: false, text };
   }

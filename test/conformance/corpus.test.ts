@@ -63,7 +63,7 @@ onEveryEngine(
     });
 
     test("is found together with messages, only for its own agent and outside of sessions", async () => {
-      const session = await get().varve.sessions.resolve({ key: "agent:main:test:direct:notes" });
+      const session = await get().varve.sessions.resolve({ key: "agent:main:test:direct:notes", owner: true });
       await get().varve.context.ingest(session, [{ id: "n1", role: "user", content: "I bought oat milk today." }]);
       const kinds = (await search.find("oat milk")).results.map((result) => result.kind);
       expect(kinds).toEqual(expect.arrayContaining(["message", "chunk"]));
@@ -75,7 +75,7 @@ onEveryEngine(
 
     test("comes with a prompt that it answers, by its lines, and again only when it changed", async () => {
       const { varve } = get();
-      const session = await varve.sessions.resolve({ key: "agent:main:test:direct:valve" });
+      const session = await varve.sessions.resolve({ key: "agent:main:test:direct:valve", owner: true });
       const turn = async (user: string, assistant: string) => {
         const view = await varve.context.assemble(session, { budgetTokens: 8_000, prompt: user });
         await varve.context.commitTurn(session, `valve ${user}`, [

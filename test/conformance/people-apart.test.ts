@@ -1,4 +1,7 @@
 /** With the default settings, everybody who uses an agent has conversations and memories of their own. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
@@ -30,7 +33,7 @@ onEveryEngine("people apart", (get) => {
       config: {
         ...settings,
         agent,
-        search: { embedder: "none" },
+        search: { embedder: "none", ...settings.search },
         models: modelSettings(server.url),
         turn: { debounceMs: 0, ...settings.turn },
       },
@@ -146,6 +149,33 @@ onEveryEngine("people apart", (get) => {
     for (const scope of [`agent:${agent}`, "global", "user:app:ann"]) {
       await expect(store?.run({ text: "The PIN is 1.", scope }), scope).rejects.toMatchObject({ code: "REFUSED" });
     }
+  });
+
+  test("the notes of a personal agent's workspace are the owner's, those of a shared agent everybody's", async () => {
+    const workspace = mkdtempSync(join(tmpdir(), "varve-workspace-"));
+    writeFileSync(join(workspace, "MEMORY.md"), `# Long-term\n\nThe PIN of the safe is ${secret}.\n`);
+    for (const dmScope of ["auto", "per-channel-peer"] as const) {
+      const { varve, agent, sent } = await open({ session: { dmScope }, search: { workspace } });
+      await varve.search.sync();
+      const owners = await varve.sessions.resolve({});
+      const bobs = await varve.sessions.resolve({ channel: "app", peer: "bob" });
+      const ofGroup = await varve.sessions.resolve({ channel: "app", group: { type: "group", id: "g" } });
+      const isShared = dmScope !== "auto";
+      for (const [session, sees] of [
+        [owners, true],
+        [bobs, isShared],
+        [ofGroup, isShared],
+      ] as const) {
+        const read = await readAsPerson(varve, session, "PIN of the safe");
+        expect(read.includes(secret), `${dmScope} ${session.key}`).toBe(sees);
+        const get = (await varve.tools({ session })).find(({ name }) => name === "memory_get");
+        const opened = await get?.run({ path: "MEMORY.md" }).then(JSON.stringify, String);
+        expect(opened?.includes(secret), `${dmScope} ${session.key}`).toBe(sees);
+      }
+      await varve.turns.send({ channel: "app", from: { id: "bob" }, text: "What is the PIN of the safe?" });
+      expect(sent().includes(secret), `${dmScope} ${agent}`).toBe(isShared);
+    }
+    rmSync(workspace, { recursive: true, force: true });
   });
 
   test("two hundred people each see their own code only", async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Requester } from "../../authorization/index.ts";
-import { resolveVisibility } from "../../authorization/index.ts";
+import { canReadNotes, resolveVisibility } from "../../authorization/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { ResultKind, SearchAnswer, SearchResult, SearchService } from "../../search/index.ts";
 import type { MemoryContext } from "../memory-context.ts";
@@ -94,7 +94,9 @@ async function findRelevantPassages(
 ): Promise<SearchResult[]> {
   // Most agents have no corpus: then a search for chunks alone is skipped.
   if (request.kinds.every((kind) => kind === "chunk")) {
-    const { agent } = resolveVisibility(config, request);
+    const visibility = resolveVisibility(config, request);
+    if (!canReadNotes(visibility)) return [];
+    const { agent } = visibility;
     const chunks = store.db.selectFrom("corpus_chunks").select("path").where("agent", "=", agent);
     if (!(await chunks.limit(1).executeTakeFirst())) return [];
   }
