@@ -1,4 +1,4 @@
-import { chooseAudience, isPerson, isPersonal, type Principal } from "../authorization/index.ts";
+import { chooseAudience, isPerson, isPersonal, type Principal, printItself } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import type { EngineEvent } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
@@ -158,7 +158,9 @@ async function findOrDescribe(resolver: Resolver, address: Address): Promise<Ses
   const { agent, key, keyText, belongsTo } = await resolveRoute(resolver, address);
   const row = await findSessionRow(resolver.store.db, agent, keyText);
   if (row) return sessionFromRow(row);
-  const audience = chooseAudience(key, "library", belongsTo);
+  const own = chooseAudience(key, "library", belongsTo);
+  // A sub-agent that nobody known has started may work for anybody.
+  const audience = own === undefined && key.kind === "subagent" ? printItself(key.kind, key.id) : own;
   return { agent, key: keyText, conversation: noConversation, ...(audience === undefined ? {} : { audience }) };
 }
 

@@ -10,7 +10,7 @@ import type {
   PromptSectionParams,
 } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
-import { findKeyedSession } from "./recorded-sessions.ts";
+import { findKeyedSession, resolveKeyedPrincipal } from "./recorded-sessions.ts";
 import { openSharedEngine } from "./shared-engine.ts";
 
 const resultsDefault = 6;
@@ -80,13 +80,12 @@ function createSearchManager(varve: Varve, agent: string): MemorySearchManager {
   return {
     async search(query, options = {}) {
       const { maxResults = resultsDefault, minScore, sessionKey, sources, signal } = options;
-      const session = await findKeyedSession(varve, sessionKey, agent);
-      const principal = session && (await varve.sessions.resolvePrincipal(session));
+      const principal = await resolveKeyedPrincipal(varve, sessionKey, agent);
       const { results } = await varve.search.find(query, {
         agent,
         limit: maxResults,
         ...(minScore === undefined ? {} : { minScore }),
-        ...(principal === undefined ? {} : { principal }),
+        principal,
         ...(signal === undefined ? {} : { signal }),
         ...(sources === undefined ? {} : { kinds: selectKinds(sources) }),
       });
@@ -152,7 +151,9 @@ async function canOpen(
   logger: HostLogger,
 ): Promise<boolean> {
   const session = await findKeyedSession(varve, sessionKey, agent);
-  const tool = openToolbox(varve, { agent, ...(session === undefined ? {} : { session }) }).find("memory_get");
+  const place =
+    session === undefined ? { principal: await resolveKeyedPrincipal(varve, sessionKey, agent) } : { session };
+  const tool = openToolbox(varve, { agent, ...place }).find("memory_get");
   try {
     await tool?.run({ path: citation ?? path });
     return true;

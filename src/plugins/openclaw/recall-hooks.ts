@@ -3,7 +3,7 @@ import { followTranscript } from "./follow-transcript.ts";
 import type { PluginApi } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
 import { recallText } from "./recall-text.ts";
-import { findKeyedSession, isRecorded, readAgentOfKey } from "./recorded-sessions.ts";
+import { findKeyedSession, isRecorded, readAgentOfKey, resolveKeyedPrincipal } from "./recorded-sessions.ts";
 import { openSharedEngine } from "./shared-engine.ts";
 
 /**
@@ -22,7 +22,8 @@ export function registerRecallHooks(api: PluginApi, settings: PluginSettings): v
         varve.settings.config.agent
       ).toLowerCase();
       const session = await findKeyedSession(varve, context.sessionKey, agent);
-      const prependContext = await recallText(varve, { prompt, agent, session, memoriesMax: 5 });
+      const principal = await resolveKeyedPrincipal(varve, context.sessionKey, agent);
+      const prependContext = await recallText(varve, { prompt, agent, session, principal, memoriesMax: 5 });
       return prependContext === undefined ? undefined : { prependContext };
     } catch (error) {
       logger.warn(`[varve] Nothing was recalled: ${describeError(error)}`);

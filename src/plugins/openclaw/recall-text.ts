@@ -1,3 +1,4 @@
+import type { Principal } from "../../authorization/index.ts";
 import { neutralise } from "../../domain/index.ts";
 import type { SearchResult, Session, Varve } from "../../index.ts";
 
@@ -6,6 +7,8 @@ export interface RecallTextRequest {
   agent: string;
   /** The session that asks; what it sees already is left out. */
   session: Session | undefined;
+  /** Who asks. */
+  principal: Principal;
   memoriesMax: number;
 }
 
@@ -16,11 +19,10 @@ const meaningMs = 250;
 
 /** Memories and messages of other conversations about a prompt, as one block that is marked as data. */
 export async function recallText(varve: Varve, request: RecallTextRequest): Promise<string | undefined> {
-  const { prompt, agent, session, memoriesMax } = request;
-  const principal = session && (await varve.sessions.resolvePrincipal(session));
+  const { prompt, agent, session, principal, memoriesMax } = request;
   const { memories, passages } = await varve.memory.recallForPrompt({
     agent,
-    ...(principal === undefined ? {} : { principal }),
+    principal,
     prompt,
     memoriesMax,
     passagesMax,

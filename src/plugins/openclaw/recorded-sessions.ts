@@ -1,3 +1,4 @@
+import { owner, type Principal } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import { normaliseOpenclawKey, type Session, type Varve } from "../../index.ts";
 
@@ -22,6 +23,16 @@ export async function findStoredSession(varve: Varve, sessionId: string, agent: 
     if (error instanceof VarveError && error.code === "SESSION_NOT_FOUND") return undefined;
     throw error;
   }
+}
+
+/** Who asks in a session of OpenClaw, stored or not; the owner where no session is named. */
+export async function resolveKeyedPrincipal(
+  varve: Varve,
+  sessionKey: string | undefined,
+  agent: string,
+): Promise<Principal> {
+  if (sessionKey === undefined) return owner;
+  return varve.sessions.resolvePrincipal({ key: normaliseOpenclawKey(sessionKey, agent).key, agent });
 }
 
 /** The stored session of a key of OpenClaw. */

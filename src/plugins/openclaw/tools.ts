@@ -2,7 +2,7 @@ import { toVarveError } from "../../domain/index.ts";
 import { allTools, describeCompactly, openToolbox } from "../../tools/index.ts";
 import type { HostTool, ToolContext } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
-import { findStoredSession, isRecorded, readAgentOfKey } from "./recorded-sessions.ts";
+import { findStoredSession, isRecorded, readAgentOfKey, resolveKeyedPrincipal } from "./recorded-sessions.ts";
 import { getSharedState, openSharedEngine, type Subagent } from "./shared-engine.ts";
 import { type FindParent, findSubagent } from "./subagents.ts";
 
@@ -64,7 +64,7 @@ interface ToolCall {
   signal: AbortSignal | undefined;
 }
 
-/** Runs a tool where it was called: in its session, with a grant, or for the whole agent before its first turn. */
+/** Runs a tool where it was called: in its session, with a grant, or for the person of a session before its first turn. */
 async function runTool(
   settings: PluginSettings,
   context: ToolContext,
@@ -80,9 +80,11 @@ async function runTool(
     isDelegated || context.sessionId === undefined
       ? undefined
       : await findStoredSession(varve, context.sessionId, agent);
+  // A sub-agent works for the session that started it.
+  const principal = await resolveKeyedPrincipal(varve, subagent?.parentKey ?? sessionKey, agent);
   const toolbox = openToolbox(varve, {
     agent,
-    ...(isDelegated ? { grant } : session === undefined ? {} : { session }),
+    ...(isDelegated ? { grant } : session === undefined ? { principal } : { session }),
   });
   try {
     const tool = toolbox.find(name);

@@ -44,7 +44,8 @@ async function recallElsewhere(
   prompt: string | undefined,
 ): Promise<Message | undefined> {
   if (prompt === undefined) return undefined;
-  const content = await recallText(varve, { prompt, agent: session.agent, session, memoriesMax: 0 });
+  const principal = await varve.sessions.resolvePrincipal(session);
+  const content = await recallText(varve, { prompt, agent: session.agent, session, principal, memoriesMax: 0 });
   return content === undefined ? undefined : { role: "user", content };
 }
 
