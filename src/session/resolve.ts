@@ -1,5 +1,5 @@
 import { type Belonging, chooseAudience, type Door, type Owners } from "../authorization/index.ts";
-import { getResetType, type JsonObject, type SessionKey } from "../domain/index.ts";
+import { foldCase, getResetType, type JsonObject, type SessionKey } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
 import type { RecordedConversation } from "../transcript/index.ts";
 import { type Address, checkAddress } from "./address.ts";
@@ -96,7 +96,7 @@ export async function resolveSession(
   const door = options.door ?? "library";
   const interaction = options.interaction ?? true;
   const expired = (session: Session, now: number) => {
-    const channel = session.channel ?? address.channel?.toLowerCase();
+    const channel = session.channel ?? (address.channel === undefined ? undefined : foldCase(address.channel));
     return expiry(ruleFor(settings, getResetType(key), channel, isChat(address)), session, now, settings.timezone);
   };
   if (options.touchedByAppend) {

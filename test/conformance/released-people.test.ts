@@ -1,12 +1,12 @@
 /** Stores of the released version, where everybody's direct chats were one conversation: what becomes of them. */
 import { afterEach, describe, expect, test } from "vitest";
 import { restoreBackup, type Varve } from "../../src/index.ts";
-import { databaseKinds, scratchDatabase } from "../support/databases.ts";
+import { emptyKinds, scratchDatabase } from "../support/databases.ts";
 import { createReleasedStore, type ReleasedName, type ReleasedStore } from "../support/released-stores.ts";
 
 const secret = "4711-zebra";
 
-describe.each(databaseKinds)("a store of the released version on %s", (kind) => {
+describe.each(emptyKinds)("a store of the released version on %s", (kind) => {
   const stores: ReleasedStore[] = [];
   afterEach(async () => {
     for (const store of stores.splice(0)) await store.close();

@@ -26,6 +26,11 @@ export const protectedKinds: readonly DatabaseKind[] = databaseKinds.filter(
   (kind) => kind === "postgres" && !process.env.VARVE_TEST_CITUS_WORKERS,
 );
 
+/** The kinds whose fresh database is empty: those of a bound role and of a cluster have the newest schema already. */
+export const emptyKinds: readonly DatabaseKind[] = databaseKinds.filter(
+  (kind) => kind === "sqlite" || !(process.env.VARVE_TEST_POSTGRES_ROLE || process.env.VARVE_TEST_CITUS_WORKERS),
+);
+
 /** One fresh database of each kind. */
 export async function scratchDatabases(): Promise<ScratchDatabase[]> {
   return Promise.all(databaseKinds.map(scratchDatabase));
