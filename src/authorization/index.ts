@@ -46,6 +46,7 @@ export {
 } from "./principal.ts";
 export {
   type DmScope,
+  isNobodys,
   isOwnersChat,
   isPersonal,
   listSharedScopes,
