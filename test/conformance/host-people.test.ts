@@ -466,6 +466,10 @@ onEveryEngine(
           expect(sent()).not.toContain(secret);
           for (const command of ["/recall PIN", "/recall safe"])
             expect(await say("bob", command)).not.toContain(secret);
+          // An id that looks like a thread of Ann is somebody else.
+          await say("ann:thread:1", question);
+          expect(sent()).not.toContain(secret);
+          expect(await say("ann:thread:1", "/recall PIN")).not.toContain(secret);
           await say("ann", question);
           expect(sent()).toContain(secret);
         } finally {
