@@ -186,7 +186,7 @@ onEveryEngine(
       const config = (user: string | undefined, thread: string) => ({
         configurable: { thread_id: thread, ...(user === undefined ? {} : { user_id: user }) },
       });
-      const peer = ({ user_id }: Readonly<Record<string, unknown>>) => user_id as string | undefined;
+      const peer = ({ user_id }: Readonly<Record<string, unknown>>) => user_id;
       const seen: string[] = [];
       const chat = (checkpointer: BaseCheckpointSaver, store?: BaseStore) =>
         new StateGraph(MessagesAnnotation)

@@ -34,8 +34,8 @@ const tasksVersion = 4;
 /** Who speaks: with a function, the person is read from the `configurable` of each run. */
 export type ThreadSpeaker = Omit<SpeakerOptions, "peer"> & { peer?: string | ReadPeer };
 
-/** Returns the id of the person who speaks in a run. */
-export type ReadPeer = (configurable: Readonly<Record<string, unknown>>) => string | null | undefined;
+/** Returns the id of the person who speaks in a run; what is no text, or an empty one, is refused. */
+export type ReadPeer = (configurable: Readonly<Record<string, unknown>>) => unknown;
 
 interface Place {
   threadId: string;
@@ -179,11 +179,10 @@ export class CheckpointStore {
   /** The sessions of who speaks in a run. */
   #openSessions({ configurable = {} }: GraphConfig): Promise<GraphSessions> {
     const { peer, ...who } = this.#who;
-    if (typeof peer === "function") {
-      const id = peer(configurable);
-      return GraphSessions.open(this.#varve, this.#agent, { ...who, peer: id ?? undefined });
-    }
-    return GraphSessions.open(this.#varve, this.#agent, "peer" in this.#who ? { ...who, peer } : who);
+    // Whatever the function returns is checked with the other options.
+    if (typeof peer === "function")
+      return GraphSessions.open(this.#varve, this.#agent, { ...who, peer: peer(configurable) as string });
+    return GraphSessions.open(this.#varve, this.#agent, peer === undefined ? who : { ...who, peer });
   }
 
   async #listNamespaces(thread: Session): Promise<string[]> {

@@ -34,8 +34,9 @@ export interface CheckpointerOptions<S> extends Omit<SpeakerOptions, "peer"> {
  * nor `owner`, a thread belongs to nobody and sees only itself.
  *
  * @example
- * const peer = ({ user_id }) => user_id;
- * const graph = builder.compile({ checkpointer: createCheckpointer({ varve, BaseCheckpointSaver, peer }) });
+ * const graph = builder.compile({
+ *   checkpointer: createCheckpointer({ varve, BaseCheckpointSaver, peer: ({ user_id }) => user_id }),
+ * });
  * await graph.invoke({ messages }, { configurable: { thread_id: chatId, user_id: user.id } });
  */
 export function createCheckpointer<S>(options: CheckpointerOptions<S>): S {
