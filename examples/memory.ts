@@ -11,16 +11,20 @@ const sessions = new SessionManager({ varve });
 const memory = new MemoryManager({ varve });
 
 await memory.ensureSchema();
-const session = await sessions.getOrCreate("slack", "ann");
-await sessions.appendMessage(session.sessionId, "user", "The staging server moved to rack 14.");
-await sessions.appendMessage(session.sessionId, "user", "Lunch was excellent today.");
-await memory.indexSession(session.sessionId);
-await memory.indexChunk({ text: "The vault code is 4711." });
+const ann = (await sessions.getOrCreate("slack", "ann")).sessionId;
+const bob = (await sessions.getOrCreate("slack", "bob")).sessionId;
+await sessions.appendMessage(ann, "user", "The staging server moved to rack 14.");
+await sessions.appendMessage(ann, "user", "Lunch was excellent today.");
+await memory.indexSession(ann);
+await memory.indexChunk({ text: "The vault code is 4711.", sessionKey: ann });
 
-const [rack] = await memory.search("where is the staging server", { sessionKey: session.sessionId });
+// A search with a session finds what its person may see; one without is the application's own, over everybody.
+const [rack] = await memory.search("where is the staging server", { sessionKey: ann });
 console.log(`${rack?.source}: ${rack?.text} [${rack?.id}]`);
-const [code] = await memory.search("vault code");
+const [code] = await memory.search("vault code", { sessionKey: ann });
 console.log(`${code?.source}: ${code?.text}`);
+const bobs = await memory.search("vault code", { sessionKey: bob });
+console.log(`Bob finds ${bobs.length}`);
 const { messages } = await memory.getStats();
 console.log(`${messages} messages`);
 

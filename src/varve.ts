@@ -106,7 +106,12 @@ export interface Varve {
   forgetPerson(id: string, options?: ForgetPersonOptions): Promise<ForgetPersonReport>;
   /**
    * The tools for an agent, bound to where they are used: all of the memory, one session, or a grant. Each has a name, a
-   * description, schemas, and `run`, which takes the input that a model sends.
+   * description, schemas, and `run`, which takes the input that a model sends. In a session they reach what its person may
+   * see; without a session, a grant or a principal they are the owner's.
+   *
+   * @example
+   * const session = await varve.sessions.resolve({ channel: "app", peer: user.id });
+   * const tools = await varve.tools({ session });
    */
   tools(options?: ToolOptions): Promise<readonly BoundTool[]>;
   /** The background jobs of this process. */

@@ -47,6 +47,7 @@ export {
 } from "./principal.ts";
 export {
   type DmScope,
+  isNobodys,
   isOwnersChat,
   isPersonal,
   listSharedScopes,

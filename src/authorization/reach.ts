@@ -84,7 +84,8 @@ export function resolveReach(
   };
 }
 
-function isNobodys(audience: Audience): boolean {
+/** Whether an audience is that of a conversation which belongs to nobody but itself. */
+export function isNobodys(audience: Audience): boolean {
   return audience.startsWith("session:");
 }
 

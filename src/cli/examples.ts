@@ -41,7 +41,7 @@ export const examples: Record<string, string[]> = {
   "memory review": ["varve memory review"],
   "memory extract": ["varve memory extract --dry-run"],
   "memory forget": ['varve memory forget "vault code"', 'varve memory forget "tea or coffee" --purge --yes'],
-  mcp: ["varve mcp", "varve mcp --session agent:main:jsonl:direct:notes"],
+  mcp: ["varve mcp", "varve mcp --session agent:main:jsonl:direct:notes", "varve mcp --channel app --peer ann"],
   "grants create": ["varve grants create agent:main:jsonl:direct:notes --tokens 4000 --minutes 10"],
   "grants list": ["varve grants list"],
   "grants revoke": ["varve grants revoke --all"],

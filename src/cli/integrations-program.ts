@@ -18,6 +18,13 @@ function addMcpCommand(program: Command): void {
     .addOption(
       new Option("--grant <id>", "the grant of a delegated reader, which limits what it can see").conflicts("session"),
     )
+    .addOption(new Option("--channel <name>", "where the person of --peer has this id, such as app or telegram"))
+    .addOption(
+      new Option("--peer <id>", "the person whose memory the tools reach; the owner's when absent").conflicts([
+        "session",
+        "grant",
+      ]),
+    )
     .action(async (flags) => (await import("./commands/mcp.ts")).mcpCommand(flags));
 }
 

@@ -1,10 +1,13 @@
 import { type CallToolResult, McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import type { Principal } from "../authorization/index.ts";
 import { toVarveError, type VarveError } from "../domain/index.ts";
 import { type Varve, version } from "../index.ts";
 import { type BoundTool, openToolbox, type ToolOptions } from "../tools/index.ts";
 
 export interface McpOptions extends ToolOptions {
+  /** Reads who uses the tools at every call, where what they may see changes while the server runs. */
+  readPrincipal?: () => Promise<Principal>;
   /** Called with every unexpected error. */
   onFailure?: (error: unknown) => void;
   /** Called after every tool call, with the ids in its input. The answer is sent when it resolves. */
@@ -52,7 +55,7 @@ function createInstructions(tools: readonly BoundTool[]): string {
 
 /** Creates an MCP server for the tools. The tools validate their input themselves, so that errors say what to send. */
 export function createServer(varve: Varve, options: McpOptions = {}): McpServer {
-  const { onFailure, onRun, recordCall, ...setting } = options;
+  const { onFailure, onRun, readPrincipal, recordCall, ...setting } = options;
   const toolbox = openToolbox(varve, setting);
   const mcp = new McpServer(
     { name: "varve", title: "Varve", version },
@@ -60,7 +63,8 @@ export function createServer(varve: Varve, options: McpOptions = {}): McpServer 
   );
   mcp.server.setRequestHandler("tools/list", () => ({ tools: toolbox.tools.map(toListedTool) }));
   mcp.server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-    const tool = toolbox.find(params.name);
+    const current = readPrincipal ? openToolbox(varve, { ...setting, principal: await readPrincipal() }) : toolbox;
+    const tool = current.find(params.name);
     if (!tool) {
       const names = toolbox.tools.map(({ name }) => name).join(", ");
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}; there are ${names}.`);

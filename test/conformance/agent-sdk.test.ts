@@ -18,7 +18,7 @@ const result = (id: string) => [{ type: "tool_result", tool_use_id: id, content:
 onEveryEngine("the session store of the Agent SDK", (get) => {
   const open = async (sessionId: string) => {
     const { varve } = get();
-    const store = createSessionStore({ varve });
+    const store = createSessionStore({ varve, owner: true });
     const key = { projectKey: "-work", sessionId };
     const find = () => varve.sessions.get(`agent:main:claude-code:direct:${sessionId}`);
     const readPath = async () => {

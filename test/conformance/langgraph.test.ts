@@ -30,7 +30,7 @@ const state = Annotation.Root({
 });
 
 onEveryEngine("LangGraph", (get) => {
-  const open = ({ varve }: EngineUnderTest = get()) => createCheckpointer({ varve, BaseCheckpointSaver });
+  const open = ({ varve }: EngineUnderTest = get()) => createCheckpointer({ varve, BaseCheckpointSaver, owner: true });
   const thread = (id: string, more = {}) => ({ configurable: { thread_id: id, ...more } });
   const readMessages = async (key: string) => {
     const { varve } = get();
@@ -122,7 +122,7 @@ onEveryEngine("LangGraph", (get) => {
     const paused = await build(open()).invoke({ notes: ["go"] }, thread("interrupt"));
     expect(paused).toMatchObject({ notes: ["go", "planned"], __interrupt__: [{ value: "May I?" }] });
     const other = await get().another();
-    const next = build(createCheckpointer({ varve: other, BaseCheckpointSaver }));
+    const next = build(createCheckpointer({ varve: other, BaseCheckpointSaver, owner: true }));
     expect((await next.getState(thread("interrupt"))).next).toEqual(["approve"]);
     const { notes } = await next.invoke(new Command({ resume: "yes" }), thread("interrupt"));
     expect(notes).toEqual(["go", "planned", "approved: yes", "acted"]);
@@ -269,7 +269,7 @@ onEveryEngine("LangGraph", (get) => {
 
   test("a store keeps items, and finds them by meaning, by filter and by namespace", async () => {
     const { varve, clock } = get();
-    const store = createStore({ varve, BaseStore });
+    const store = createStore({ varve, BaseStore, owner: true });
     await store.put(["facts", "ada"], "pet", { text: "Ada's dog is called Byte.", level: 3 });
     clock.advance(1_000);
     await store.put(["facts", "ada"], "car", { text: "She drives an old van to the harbour.", level: 5 });
@@ -312,7 +312,7 @@ onEveryEngine("LangGraph", (get) => {
 
   test("nodes read and write the store of their graph", async () => {
     const { varve } = get();
-    const store = createStore({ varve, BaseStore, fields: ["fact"] });
+    const store = createStore({ varve, BaseStore, owner: true, fields: ["fact"] });
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("remember", async ({ messages }, config: LangGraphRunnableConfig) => {
         const found = await config.store?.search(["user", "7"], { query: messages.at(-1)?.text ?? "", limit: 1 });

@@ -66,7 +66,7 @@ describe.skipIf(sdk === undefined || claude === undefined).each(databaseKinds)("
         },
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       };
-      const own = varveAgentOptions({ varve, onError: (error) => errors.push(error) });
+      const own = varveAgentOptions({ varve, owner: true, onError: (error) => errors.push(error) });
       const options = {
         ...own,
         env,
@@ -99,7 +99,7 @@ describe.skipIf(sdk === undefined || claude === undefined).each(databaseKinds)("
       const id = findResult(asked)?.session_id ?? "";
       await first.ask("Now use a helper.", { resume: id });
 
-      const store = createSessionStore({ varve: first.varve });
+      const store = createSessionStore({ varve: first.varve, owner: true });
       const [projectKey = ""] = readdirSync(join(first.config, "projects"));
       const lines = readFileSync(join(first.config, "projects", projectKey, `${id}.jsonl`), "utf8")
         .trim()
@@ -132,7 +132,7 @@ describe.skipIf(sdk === undefined || claude === undefined).each(databaseKinds)("
     "entries come back deep-equal, a repeated uuid is stored once, and projects do not see each other's sessions",
     async () => {
       const { varve } = await openMachine("third");
-      const store = createSessionStore({ varve });
+      const store = createSessionStore({ varve, owner: true });
       const key = { projectKey: "tenant-a", sessionId: "11111111-2222-3333-4444-555555555555" };
       const odd: StoreEntry[] = [
         {

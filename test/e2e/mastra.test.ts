@@ -146,23 +146,30 @@ describe.skipIf(folder === undefined)("the real Mastra", () => {
     expect(refused.length).toBeGreaterThan(0);
   });
 
-  test("the session of a run is found by its context, and a failing memory does not stop the agent", async () => {
+  test("one agent serves two people, and a run of nobody goes on without a memory and shows nothing of anybody", async () => {
     const { RequestContext } = await load("request-context");
-    const { model } = createModel();
+    const { model, calls } = createModel();
     const errors: unknown[] = [];
-    const memory = varveProcessor({
-      varve,
-      session: (context) => varve.sessions.resolve({ key: `agent:main:mastra:direct:${String(context?.get("user"))}` }),
-      onError: (error) => errors.push(error),
-    });
-    const agent = create({ model, inputProcessors: [memory] });
-    const requestContext = new RequestContext([["user", "cleo"]]);
-    await agent.generate("My boat is called Plover.", { requestContext });
-    const session = await varve.sessions.get("agent:main:mastra:direct:cleo");
+    type Context = { get(name: string): unknown };
+    const open = (context: Context | undefined) =>
+      varve.sessions.resolve({ channel: "app", peer: context?.get("user") as string });
+    const memory = varveProcessor({ varve, session: open, onError: (error) => errors.push(error) });
+    const tools = async ({ requestContext }: { requestContext: Context }) =>
+      requestContext.get("user") === undefined ? {} : varveTools({ varve, session: await open(requestContext) });
+    const agent = create({ model, tools, inputProcessors: [memory] });
+    const ask = (text: string, user?: string) =>
+      agent.generate(text, { requestContext: new RequestContext(user === undefined ? [] : [["user", user]]) });
+    await ask("Remember that my boat is called Plover.", "cleo");
+    const session = await varve.sessions.get("app:cleo");
     expect((await readMessages(session)).map(({ role }) => role)).toEqual(["user", "assistant"]);
+    await varve.memory.extract(session);
+    await ask("What is my boat called?", "dan");
+    expect(JSON.stringify(calls.at(-1))).not.toContain("Plover");
+    await ask("What is my boat called?", "cleo");
+    expect(JSON.stringify(calls.at(-1))).toContain("Plover");
     expect(errors).toEqual([]);
-    const bad = new RequestContext([["user", "no such key\n"]]);
-    expect((await agent.generate("Hello.", { requestContext: bad })).text).toContain("Reply");
-    expect(errors).toHaveLength(1);
+    expect((await ask("What is my boat called?")).text).toContain("Reply");
+    expect(JSON.stringify(calls.at(-1))).not.toContain("Plover");
+    expect(errors).toMatchObject([{ code: "BAD_REQUEST" }]);
   });
 });

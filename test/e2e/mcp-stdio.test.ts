@@ -131,6 +131,42 @@ describe("varve mcp in a session", () => {
     }));
 });
 
+describe("varve mcp for a person", () => {
+  test("reaches what is theirs, also what they say while it runs", async () => {
+    const varve = await openVarve({ home, background: false });
+    const say = async (peer: string, thread: string, content: string) => {
+      const address = { channel: "app", peer, thread: { type: "thread" as const, id: thread } };
+      await varve.context.ingest(await varve.sessions.resolve(address), [{ role: "user", content }]);
+    };
+    await say("ann", "1", "My locker is number LOCK-12.");
+    await withClient(["--channel=app", "--peer=bob"], "legacy", async (client) => {
+      for (const [name, input] of [
+        ["lcm_grep", { pattern: "LOCK|QQ|vault", allConversations: true }],
+        ["memory_search", { query: "locker number vault code" }],
+        ["session_list", {}],
+      ] as const) {
+        expect((await call(client, name, input)).text).not.toMatch(/LOCK-12|QQ-2222|ZX-4711|agent:main:/);
+      }
+      await say("bob", "2", "My locker is number LOCK-34.");
+      const found = await call(client, "lcm_grep", { pattern: "LOCK", allConversations: true });
+      expect(found.text).toContain("LOCK-34");
+      expect(found.text).not.toContain("LOCK-12");
+      const kept = await call(client, "memory_store", { text: "Bob's locker is LOCK-34." });
+      expect(kept.isError).toBe(false);
+    });
+    expect((await varve.memory.list({ scopes: ["user:app:bob"] })).memories).toHaveLength(1);
+    await varve.close();
+  });
+
+  test("does not start for a person without an id", async () => {
+    for (const args of [["--channel=app"], ["--channel=app", "--peer="], ["--peer=ann"]]) {
+      const ran = await piped([initialize], args);
+      expect(ran).toMatchObject({ stdout: "", stderr: expect.stringContaining("missing or empty") });
+      expect(ran.code).not.toBe(0);
+    }
+  });
+});
+
 describe("varve mcp as a process", () => {
   test("answers what was asked before its input ended, and nothing but the protocol is on its output", async () => {
     const ran = await piped([initialize, ask(2, "lcm_grep", { pattern: "vault" }), ask(3, "session_list", {})]);

@@ -9,7 +9,7 @@ import { createCheckpointer } from "../../src/plugins/langgraph/index.ts";
 const [home = "", database = "", thread_id = "", how = ""] = process.argv.slice(2);
 const varve = await openVarve({ home, database, background: false, config: { search: { embedder: "none" } } });
 const note = (text: string) => appendFileSync(join(home, `${thread_id}.log`), `${text}\n`);
-const checkpointer = createCheckpointer({ varve, BaseCheckpointSaver });
+const checkpointer = createCheckpointer({ varve, BaseCheckpointSaver, owner: true });
 const config = { configurable: { thread_id } };
 
 /** LangGraph starts a step while the checkpoint of the one before is being written. */

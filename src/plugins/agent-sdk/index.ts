@@ -1,5 +1,6 @@
 /** `varve/agent-sdk`: the memory for programs that use Claude's Agent SDK. */
-export { type AgentOptions, type VarveAgentOptions, varveAgentOptions } from "./agent-options.ts";
+export type { SpeakerOptions } from "../speaker.ts";
+export { type AgentOptions, type McpServerEntry, type VarveAgentOptions, varveAgentOptions } from "./agent-options.ts";
 export {
   createSessionStore,
   type SessionStoreOptions,

@@ -10,6 +10,16 @@ import {
 } from "../../domain/index.ts";
 import { type Entry, type Session, type Varve, VarveError } from "../../index.ts";
 import { findSession } from "../find-session.ts";
+import {
+  belongLike,
+  checkSpeaker,
+  isOpen,
+  pickSpeaker,
+  resolveSpeaker,
+  type Speaker,
+  type SpeakerOptions,
+  warnWithoutSpeaker,
+} from "../speaker.ts";
 import { findRewind } from "./rewinds.ts";
 import type { StoreEntry } from "./store-entry.ts";
 
@@ -29,7 +39,7 @@ export interface VarveSessionStore {
   delete(key: StoreKey): Promise<void>;
 }
 
-export interface SessionStoreOptions {
+export interface SessionStoreOptions extends SpeakerOptions {
   varve: Varve;
   /** The agent of the sessions; the setting `agent` when absent. */
   agent?: string;
@@ -43,25 +53,72 @@ const pageSize = 500;
 
 /**
  * Keeps the transcripts of the Agent SDK in Varve, so that a session can be resumed on another machine, and its messages
- * can be searched, summarised and recalled like all others. An entry with a known `uuid` is not stored again.
+ * can be searched, summarised and recalled like all others. An entry with a known `uuid` is not stored again. The store
+ * has the sessions of the person who speaks; those of others are as if they did not exist, whoever knows their ids.
+ *
+ * @example
+ * const sessionStore = createSessionStore({ varve, peer: user.id });
  */
-export function createSessionStore({ varve, agent }: SessionStoreOptions): VarveSessionStore {
-  const address = (key: string) => ({ key, ...(agent === undefined ? {} : { agent }) });
-  const find = async (key: StoreKey): Promise<Session | undefined> => {
-    for (const text of listKeys(varve, key, agent)) {
-      const session = await findSession(varve, text, agent);
-      if (session && isOwn(session, key)) return session;
-    }
-    return undefined;
+export function createSessionStore(options: SessionStoreOptions): VarveSessionStore {
+  const who = pickSpeaker(options);
+  checkSpeaker(who);
+  warnWithoutSpeaker("createSessionStore of varve/agent-sdk", who);
+  return openSessionStore({ varve: options.varve, agent: options.agent, who });
+}
+
+interface SpeakerPlace {
+  varve: Varve;
+  agent?: string;
+  speaker: Speaker;
+}
+
+/** The speaker's session of a transcript; undefined when there is none. */
+async function findOwnSession(place: SpeakerPlace, key: StoreKey): Promise<Session | undefined> {
+  for (const text of listKeys(place, key)) {
+    const session = await findSession(place.varve, text, place.agent);
+    if (session && isOwn(session, key) && isOpen(place.speaker, session)) return session;
+  }
+  return undefined;
+}
+
+/** The speaker's session with an id of the SDK, whatever its project. */
+export async function findMainSession(place: SpeakerPlace, sessionId: string): Promise<Session | undefined> {
+  const [text] = sessionId === "" ? [] : listKeys(place, { projectKey: "", sessionId });
+  const session = text === undefined ? undefined : await findSession(place.varve, text, place.agent);
+  return session && readMetadata(session)?.sessionId === sessionId && place.speaker.judge(session) === "own"
+    ? session
+    : undefined;
+}
+
+/** The store of a speaker who was checked. */
+export function openSessionStore({
+  varve,
+  agent,
+  who,
+}: {
+  varve: Varve;
+  agent?: string;
+  who: SpeakerOptions;
+}): VarveSessionStore {
+  const readPlace = async (): Promise<SpeakerPlace> => {
+    const speaker = await resolveSpeaker(varve, agent ?? varve.settings.config.agent, who);
+    return { varve, agent, speaker };
   };
+  const address = (key: string) => ({ key, ...(agent === undefined ? {} : { agent }) });
+  const find = async (key: StoreKey): Promise<Session | undefined> => findOwnSession(await readPlace(), key);
   const open = async (key: StoreKey): Promise<Session> => {
-    const found = await find(key);
+    const place = await readPlace();
+    const found = await findOwnSession(place, key);
     if (found) return found;
-    for (const text of listKeys(varve, key, agent)) {
+    const { projectKey, sessionId, subpath } = key;
+    // A sub-agent belongs to whom the session belongs that started it.
+    const main = subpath === undefined ? undefined : await open({ projectKey, sessionId });
+    const belongsTo = main ? belongLike(main) : place.speaker.belongsTo;
+    for (const text of listKeys(place, key)) {
       if (await findSession(varve, text, agent)) continue;
       const metadata = { [field]: toMetadata(key) };
-      const { session } = await varve.sessions.open(address(text), { interaction: false, metadata });
-      if (isOwn(session, key)) return session;
+      const { session } = await varve.sessions.open(address(text), { interaction: false, metadata, belongsTo });
+      if (isOwn(session, key) && isOpen(place.speaker, session)) return session;
     }
     throw new VarveError("REFUSED", `The session ${key.sessionId} belongs to another project.`, {
       remedy: "Use another session id.",
@@ -114,11 +171,12 @@ export function createSessionStore({ varve, agent }: SessionStoreOptions): Varve
     },
     async listSessions(projectKey) {
       const found: { sessionId: string; mtime: number }[] = [];
+      const { speaker } = await readPlace();
       let after: string | undefined;
       do {
         const page = await varve.sessions.list({ channel, limit: pageSize, agent, ...(after ? { after } : {}) });
         for (const session of page.sessions) {
-          const own = readMetadata(session);
+          const own = speaker.judge(session) === "own" ? readMetadata(session) : undefined;
           if (own?.projectKey === projectKey && own.subpath === "" && typeof own.sessionId === "string")
             found.push({ sessionId: own.sessionId, mtime: session.updatedAt });
         }
@@ -154,14 +212,20 @@ async function placeDrafts(varve: Varve, session: Session, entries: readonly Sto
   return drafts;
 }
 
-/** The key that an import of Claude Code's own file has, and one of its own where that belongs to somebody else. */
-function listKeys(varve: Varve, { projectKey, sessionId, subpath }: StoreKey, agent: string | undefined): string[] {
-  const owner = agent ?? varve.settings.config.agent;
+/**
+ * The key that an import of Claude Code's own file has, and others where that belongs to another project or person.
+ */
+function listKeys({ varve, agent, speaker }: SpeakerPlace, { projectKey, sessionId, subpath }: StoreKey): string[] {
+  const name = agent ?? varve.settings.config.agent;
   const id = toKeyPart(sessionId);
-  const suffix = createHash("sha256").update(projectKey).digest("hex").slice(0, 12);
-  const name = subpath === undefined ? id : `${id}.${toKeyPart(subpath.replace(/^subagents\//, ""))}`;
-  const key = subpath === undefined ? `agent:${owner}:${channel}:direct:${name}` : `agent:${owner}:subagent:${name}`;
-  return [key, `${key}.${suffix}`];
+  const part = subpath === undefined ? id : `${id}.${toKeyPart(subpath.replace(/^subagents\//, ""))}`;
+  const key = subpath === undefined ? `agent:${name}:${channel}:direct:${part}` : `agent:${name}:subagent:${part}`;
+  const suffixes = [projectKey, ...speaker.marks.map((mark) => `${projectKey}\n${mark}`)].map(hashText);
+  return [key, ...suffixes.map((suffix) => `${key}.${suffix}`)];
+}
+
+function hashText(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
 
 function toKeyPart(text: string): string {

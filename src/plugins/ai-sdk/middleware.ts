@@ -8,6 +8,7 @@ import type { CalledModel, CallParams, CallResult, StreamResult, VarveMiddleware
 
 export interface VarveMiddlewareOptions {
   varve: Varve;
+  /** The conversation of the person who speaks: what is recalled is theirs. */
   session: Session;
   /** The context window of the model; the setting `context.windowTokens` when absent. */
   windowTokens?: number;
@@ -30,6 +31,11 @@ interface Call {
  * instead of an error, and what is remembered about the newest request.
  *
  * @example
+ * const session = await varve.sessions.resolve({
+ *   channel: "app",
+ *   peer: user.id,
+ *   thread: { type: "thread", id: chatId },
+ * });
  * const model = wrapLanguageModel({ model: openai("gpt-5"), middleware: varveMiddleware({ varve, session }) });
  */
 export function varveMiddleware(options: VarveMiddlewareOptions): VarveMiddleware {

@@ -2,8 +2,10 @@ import { type Session, type Varve, VarveError } from "../../index.ts";
 
 export interface VarveToolsOptions {
   varve: Varve;
-  /** The session in which the tools are used; without it they search everything. */
+  /** The session in which the tools are used: they reach what its person may see. */
   session?: Session;
+  /** Whether the tools are the owner's and reach everything, where there is no session. */
+  owner?: boolean;
   /** The names of the tools; all that are offered when absent. */
   only?: readonly string[];
 }
@@ -16,12 +18,23 @@ export interface VarveTool {
 }
 
 /**
- * The tools for searching, opening and remembering, for the `tools` of `generateText`, `streamText` and agents.
+ * The tools for searching, opening and remembering, for the `tools` of `generateText`, `streamText` and agents. Without a
+ * session they would be the owner's, so that is said: a missing session is `BAD_REQUEST`.
  *
  * @example
  * const tools = { ...(await varveTools({ varve, session })), weather };
  */
-export async function varveTools({ varve, session, only }: VarveToolsOptions): Promise<Record<string, VarveTool>> {
+export async function varveTools({
+  varve,
+  session,
+  owner,
+  only,
+}: VarveToolsOptions): Promise<Record<string, VarveTool>> {
+  if (!session && owner !== true) {
+    throw new VarveError("BAD_REQUEST", "The tools have no session: they would reach everything of everybody.", {
+      remedy: "Pass the session of the person who speaks, or owner: true in a program of your own.",
+    });
+  }
   const offered = await varve.tools(session ? { session } : {});
   const unknown = (only ?? []).filter((name) => offered.every((tool) => tool.name !== name));
   if (unknown.length > 0) {

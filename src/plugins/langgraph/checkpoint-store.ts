@@ -1,5 +1,6 @@
 import { jsonEqual } from "../../domain/index.ts";
 import { type Session, type Varve, VarveError } from "../../index.ts";
+import type { SpeakerOptions } from "../speaker.ts";
 import {
   type CheckpointRow,
   checkpointName,
@@ -30,6 +31,12 @@ const specialWrites: Readonly<Record<string, number>> = {
 const tasksChannel = "__pregel_tasks";
 const tasksVersion = 4;
 
+/** Who speaks: with a function, the person is read from the `configurable` of each run. */
+export type ThreadSpeaker = Omit<SpeakerOptions, "peer"> & { peer?: string | ReadPeer };
+
+/** Returns the id of the person who speaks in a run; what is no text, or an empty one, is refused. */
+export type ReadPeer = (configurable: Readonly<Record<string, unknown>>) => unknown;
+
 interface Place {
   threadId: string;
   namespace: string;
@@ -40,23 +47,26 @@ interface Place {
 export class CheckpointStore {
   readonly #varve: Varve;
   readonly #saver: CheckpointSaverBase;
-  readonly #sessions: GraphSessions;
+  readonly #agent: string | undefined;
+  readonly #who: ThreadSpeaker;
   readonly #log: ThreadLog;
 
-  constructor(varve: Varve, saver: CheckpointSaverBase, agent: string | undefined) {
+  constructor(varve: Varve, saver: CheckpointSaverBase, agent: string | undefined, who: ThreadSpeaker) {
     this.#varve = varve;
     this.#saver = saver;
-    this.#sessions = new GraphSessions(varve, agent);
+    this.#agent = agent;
+    this.#who = who;
     this.#log = new ThreadLog(varve);
   }
 
   async get(config: GraphConfig): Promise<CheckpointTuple | undefined> {
     const { threadId, namespace, checkpointId } = readConfig(config);
     if (threadId === undefined) return undefined;
-    const thread = await this.#sessions.find(channel, [threadId]);
+    const sessions = await this.#openSessions(config);
+    const thread = await sessions.find(channel, [threadId]);
     if (!thread) return undefined;
     const id = checkpointId ?? (await this.#readLatest(thread, namespace));
-    return id === undefined ? undefined : this.#read(thread, { threadId, namespace, checkpointId: id });
+    return id === undefined ? undefined : this.#read(sessions, thread, { threadId, namespace, checkpointId: id });
   }
 
   async *list(config: GraphConfig, options: ListOptions): AsyncGenerator<CheckpointTuple> {
@@ -64,7 +74,8 @@ export class CheckpointStore {
     const namespace = config.configurable?.checkpoint_ns as string | undefined;
     const before = readConfig(options.before ?? {}).checkpointId;
     let left = options.limit ?? Number.POSITIVE_INFINITY;
-    for await (const { session, thread } of this.#listThreads(threadId)) {
+    const sessions = await this.#openSessions(config);
+    for await (const { session, thread } of listThreads(sessions, threadId)) {
       for (const name of namespace === undefined ? await this.#listNamespaces(session) : [namespace]) {
         const prefix = checkpointPrefix(name);
         const names = await this.#varve.transcripts.states.list(session, prefix);
@@ -72,7 +83,7 @@ export class CheckpointStore {
         for (const id of ids.reverse()) {
           if (left <= 0) return;
           if ((checkpointId !== undefined && id !== checkpointId) || (before !== undefined && id >= before)) continue;
-          const tuple = await this.#read(session, { threadId: thread, namespace: name, checkpointId: id });
+          const tuple = await this.#read(sessions, session, { threadId: thread, namespace: name, checkpointId: id });
           if (!tuple || !matches(tuple.metadata ?? {}, options.filter ?? {})) continue;
           left -= 1;
           yield tuple;
@@ -88,7 +99,8 @@ export class CheckpointStore {
     newVersions: Record<string, unknown>,
   ): Promise<GraphConfig> {
     const { threadId, namespace, checkpointId: parent } = requireThread(config, "checkpoint");
-    const thread = await this.#sessions.open(channel, [threadId]);
+    const sessions = await this.#openSessions(config);
+    const thread = await sessions.open(channel, [threadId]);
     const previous = parent === undefined ? undefined : await this.#readRow(thread, namespace, parent);
     const { channel_values, ...rest } = checkpoint;
     const { serde } = this.#saver;
@@ -97,7 +109,7 @@ export class CheckpointStore {
     const names = Object.keys(channel_values);
     const changed = names.filter((name) => name in newVersions);
     const values = await Promise.all(changed.map((name) => dumpValue(serde, channel_values[name])));
-    const place = await this.#openLog(thread, threadId, namespace, previous);
+    const place = await openLog(sessions, thread, { threadId, namespace }, previous);
     const stored = await this.#log.store(values, place);
     const placed = stored.values.map(placeValue);
     const row: CheckpointRow = {
@@ -126,7 +138,7 @@ export class CheckpointStore {
   async putWrites(config: GraphConfig, writes: readonly [string, unknown][], task: string): Promise<void> {
     const { threadId, namespace, checkpointId } = requireThread(config, "writes");
     if (checkpointId === undefined) throw missingError("writes", "checkpoint_id");
-    const thread = await this.#sessions.open(channel, [threadId]);
+    const thread = await (await this.#openSessions(config)).open(channel, [threadId]);
     const rows = await Promise.all(
       writes.map(async ([name, value], index): Promise<WriteRow> => {
         return {
@@ -149,25 +161,28 @@ export class CheckpointStore {
     });
   }
 
-  /** Deletes a thread with its sub-graphs: checkpoints, writes and messages. */
+  /** Deletes a thread with its sub-graphs: checkpoints, writes and messages. Only where it is known who asks. */
   async deleteThread(threadId: string): Promise<void> {
-    for await (const { session, names } of this.#sessions.list(channel)) {
+    if (typeof this.#who.peer === "function") {
+      throw new VarveError("BAD_REQUEST", "A thread is deleted without a config, so peer cannot be read from it.", {
+        remedy: "Use a checkpointer of that person: createCheckpointer({ …, peer: user.id }).deleteThread(threadId).",
+      });
+    }
+    const sessions = await this.#openSessions({});
+    const thread = await sessions.find(channel, [threadId]);
+    for await (const { session, names } of sessions.list(channel)) {
       if (names.length > 1 && names[0] === threadId) await this.#varve.sessions.delete(session);
     }
-    const thread = await this.#sessions.find(channel, [threadId]);
     if (thread) await this.#varve.sessions.delete(thread);
   }
 
-  async *#listThreads(threadId: string | undefined): AsyncGenerator<{ session: Session; thread: string }> {
-    if (threadId !== undefined) {
-      const session = await this.#sessions.find(channel, [threadId]);
-      if (session) yield { session, thread: threadId };
-      return;
-    }
-    for await (const { session, names } of this.#sessions.list(channel)) {
-      const [thread, ...rest] = names;
-      if (thread !== undefined && rest.length === 0) yield { session, thread };
-    }
+  /** The sessions of who speaks in a run. */
+  #openSessions({ configurable = {} }: GraphConfig): Promise<GraphSessions> {
+    const { peer, ...who } = this.#who;
+    // Whatever the function returns is checked with the other options.
+    if (typeof peer === "function")
+      return GraphSessions.open(this.#varve, this.#agent, { ...who, peer: peer(configurable) as string });
+    return GraphSessions.open(this.#varve, this.#agent, peer === undefined ? who : { ...who, peer });
   }
 
   async #listNamespaces(thread: Session): Promise<string[]> {
@@ -187,7 +202,11 @@ export class CheckpointStore {
     return found === undefined ? undefined : readCheckpointRow(found);
   }
 
-  async #read(thread: Session, place: Place & { checkpointId: string }): Promise<CheckpointTuple | undefined> {
+  async #read(
+    sessions: GraphSessions,
+    thread: Session,
+    place: Place & { checkpointId: string },
+  ): Promise<CheckpointTuple | undefined> {
     const { threadId, namespace, checkpointId } = place;
     const [name, writes] = [checkpointName(namespace, checkpointId), writesName(namespace, checkpointId)];
     const states = await this.#varve.transcripts.states.read(thread, [name, writes]);
@@ -195,7 +214,7 @@ export class CheckpointStore {
     if (found === undefined) return undefined;
     const row = readCheckpointRow(found);
     const { serde } = this.#saver;
-    const values = await this.#loadChannels(thread, threadId, namespace, row);
+    const values = await this.#loadChannels(sessions, thread, { threadId, namespace }, row);
     const checkpoint = {
       ...((await loadValue(serde, row.checkpoint)) as Omit<Checkpoint, "channel_values">),
       channel_values: values,
@@ -212,9 +231,9 @@ export class CheckpointStore {
   }
 
   async #loadChannels(
+    sessions: GraphSessions,
     thread: Session,
-    threadId: string,
-    namespace: string,
+    { threadId, namespace }: Pick<Place, "threadId" | "namespace">,
     { channels }: CheckpointRow,
   ): Promise<Record<string, unknown>> {
     const names = channels.flatMap(([, value]) => (typeof value === "string" ? [value] : []));
@@ -222,7 +241,7 @@ export class CheckpointStore {
     const stored = channels.map(
       ([, value]): StoredValue => (typeof value === "string" ? readStoredValue(large.get(value)) : value),
     );
-    const session = namespace === "" ? thread : await this.#sessions.find(channel, [threadId, toPath(namespace)]);
+    const session = namespace === "" ? thread : await sessions.find(channel, [threadId, toPath(namespace)]);
     const texts = await this.#log.load(
       stored,
       session && session !== thread ? { session, parent: thread } : { session: thread },
@@ -253,17 +272,32 @@ export class CheckpointStore {
     checkpoint.channel_values[tasksChannel] = writes.map(([, , value]) => value);
     checkpoint.channel_versions[tasksChannel] = newest ?? this.#saver.getNextVersion(undefined);
   }
+}
 
-  /** A sub-graph has a session of its own: what it says is not part of the conversation of its thread. */
-  async #openLog(
-    thread: Session,
-    threadId: string,
-    namespace: string,
-    previous: CheckpointRow | undefined,
-  ): Promise<LogPlace> {
-    if (namespace === "") return { session: thread, ...(previous ? { after: previous.head } : {}) };
-    return { session: await this.#sessions.open(channel, [threadId, toPath(namespace)]), parent: thread };
+async function* listThreads(
+  sessions: GraphSessions,
+  threadId: string | undefined,
+): AsyncGenerator<{ session: Session; thread: string }> {
+  if (threadId !== undefined) {
+    const session = await sessions.find(channel, [threadId]);
+    if (session) yield { session, thread: threadId };
+    return;
   }
+  for await (const { session, names } of sessions.list(channel)) {
+    const [thread, ...rest] = names;
+    if (thread !== undefined && rest.length === 0) yield { session, thread };
+  }
+}
+
+/** A sub-graph has a session of its own: what it says is not part of the conversation of its thread. */
+async function openLog(
+  sessions: GraphSessions,
+  thread: Session,
+  { threadId, namespace }: Pick<Place, "threadId" | "namespace">,
+  previous: CheckpointRow | undefined,
+): Promise<LogPlace> {
+  if (namespace === "") return { session: thread, ...(previous ? { after: previous.head } : {}) };
+  return { session: await sessions.open(channel, [threadId, toPath(namespace)], thread), parent: thread };
 }
 
 /** The names of the nodes of a sub-graph, without the ids of their tasks. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/index.ts";
 import { type EntryDraft, type Session, type Varve, VarveError } from "../../index.ts";
+import type { SpeakerOptions } from "../speaker.ts";
 import { GraphSessions } from "./graph-sessions.ts";
 import type {
   GetOperation,
@@ -30,27 +31,38 @@ interface ItemRow {
   first: number;
 }
 
+export interface ItemStoreOptions {
+  varve: Varve;
+  agent: string | undefined;
+  /** The fields of items that searches read; everything when absent. */
+  fields: readonly string[] | undefined;
+  /** Whose items these are. */
+  who: SpeakerOptions;
+}
+
 /** Each namespace is a session: its log has every version of its items, and its states say which is the current one. */
 export class ItemStore {
   readonly #varve: Varve;
-  readonly #sessions: GraphSessions;
+  readonly #agent: string | undefined;
   readonly #fields: readonly string[] | undefined;
+  readonly #who: SpeakerOptions;
 
-  constructor(varve: Varve, agent: string | undefined, fields: readonly string[] | undefined) {
+  constructor({ varve, agent, fields, who }: ItemStoreOptions) {
     this.#varve = varve;
-    this.#sessions = new GraphSessions(varve, agent);
+    this.#agent = agent;
     this.#fields = fields;
+    this.#who = who;
   }
 
   async get({ namespace, key }: GetOperation): Promise<Item | null> {
-    const session = await this.#sessions.find(channel, namespace);
+    const session = await (await this.#openSessions()).find(channel, namespace);
     return session ? ((await this.#readItems(session, namespace, [key]))[0]?.item ?? null) : null;
   }
 
   async put({ namespace, key, value, index }: PutOperation): Promise<void> {
     checkNamespace(namespace);
-    const session =
-      value === null ? await this.#sessions.find(channel, namespace) : await this.#sessions.open(channel, namespace);
+    const sessions = await this.#openSessions();
+    const session = value === null ? await sessions.find(channel, namespace) : await sessions.open(channel, namespace);
     if (!session) return;
     const draft = toDraft(key, value, index === false ? undefined : (index ?? this.#fields ?? ["$"]));
     const { entries } = await this.#varve.transcripts.append(session, [draft]);
@@ -92,7 +104,7 @@ export class ItemStore {
   async listNamespaces(operation: ListNamespacesOperation): Promise<string[][]> {
     const { matchConditions = [], maxDepth, limit = namespacesDefault, offset = 0 } = operation;
     const found = new Map<string, string[]>();
-    for await (const { session, names } of this.#sessions.list(channel)) {
+    for await (const { session, names } of (await this.#openSessions()).list(channel)) {
       if (!matchConditions.every((condition) => matchesPath(condition, names))) continue;
       if ((await this.#listKeys(session)).length === 0) continue;
       const shown = names.slice(0, maxDepth ?? names.length);
@@ -102,9 +114,13 @@ export class ItemStore {
     return sorted.slice(offset, offset + limit);
   }
 
+  #openSessions(): Promise<GraphSessions> {
+    return GraphSessions.open(this.#varve, this.#agent, this.#who);
+  }
+
   async #listSessions(prefix: readonly string[]): Promise<{ session: Session; names: string[] }[]> {
     const found: { session: Session; names: string[] }[] = [];
-    for await (const one of this.#sessions.list(channel)) {
+    for await (const one of (await this.#openSessions()).list(channel)) {
       if (prefix.every((name, index) => one.names[index] === name)) found.push(one);
     }
     return found;

@@ -1,8 +1,9 @@
 import type { Varve } from "../../index.ts";
+import { checkSpeaker, pickSpeaker, type SpeakerOptions, warnWithoutSpeaker } from "../speaker.ts";
 import type { Operation } from "./host-types.ts";
 import { ItemStore } from "./item-store.ts";
 
-export interface StoreOptions<S> {
+export interface StoreOptions<S> extends SpeakerOptions {
   varve: Varve;
   /** `BaseStore` of `@langchain/langgraph`. */
   BaseStore: abstract new (
@@ -16,15 +17,21 @@ export interface StoreOptions<S> {
 
 /**
  * A store for graphs of LangGraph: items by namespace and key, found by filter, by words and by meaning. Every version of
- * an item stays in the log.
+ * an item stays in the log. LangGraph does not tell a store who asks: for several people, compile the graph for each, with
+ * their `peer`. They may use the same namespaces; nobody reads the items of another. With neither `peer` nor `owner`, a
+ * namespace belongs to nobody and sees only itself.
  *
  * @example
- * const graph = builder.compile({ store: createStore({ varve, BaseStore }) });
+ * const graph = builder.compile({ store: createStore({ varve, BaseStore, peer: user.id }) });
  */
-export function createStore<S>({ varve, BaseStore, agent, fields }: StoreOptions<S>): S {
+export function createStore<S>(options: StoreOptions<S>): S {
+  const { varve, BaseStore, agent, fields } = options;
+  const who = pickSpeaker(options);
+  checkSpeaker(who);
+  warnWithoutSpeaker("createStore of varve/langgraph", who);
   const Base = BaseStore as unknown as new () => object;
   class VarveStore extends Base {
-    readonly #items = new ItemStore(varve, agent, fields);
+    readonly #items = new ItemStore({ varve, agent, fields, who });
 
     async batch(operations: readonly Operation[]): Promise<unknown[]> {
       const results: unknown[] = [];

@@ -1,4 +1,4 @@
-import { isContextOverflow, type Session, type Varve } from "../../index.ts";
+import { isContextOverflow, type Session, type Varve, VarveError } from "../../index.ts";
 import { applyView, createFacts, createRequest, type ModelName, readObserved } from "../ai-sdk/prompt-view.ts";
 import { toReplyMessage } from "../ai-sdk/reply.ts";
 import { type SdkMessage, sdkFormat } from "../ai-sdk/sdk-messages.ts";
@@ -13,7 +13,10 @@ export interface RunContext {
 
 export interface ProcessorOptions {
   varve: Varve;
-  /** The session of a run, or a function that finds it by the `requestContext` of the run. */
+  /**
+   * The session of a run, or a function that finds it by the `requestContext` of the run. When the function throws or
+   * finds none, because nobody is logged in for example, the run goes on without a memory.
+   */
   session: Session | ((context: RunContext | undefined) => Session | Promise<Session>);
   /** The context window of the model; the setting `context.windowTokens` when absent. */
   windowTokens?: number;
@@ -56,6 +59,7 @@ interface StepArgs {
  * window: the conversation so far, with summaries of what is older, and what is remembered about the newest request.
  *
  * @example
+ * const session = (context) => varve.sessions.resolve({ channel: "app", peer: context.get("user") });
  * const memory = varveProcessor({ varve, session });
  * new Agent({ id, name, instructions, model, inputProcessors: [memory], errorProcessors: [memory] });
  */
@@ -64,6 +68,11 @@ export function varveProcessor(options: ProcessorOptions): VarveProcessor {
   const open = async ({ state, requestContext }: StepArgs): Promise<Run> => {
     if (state.varve) return state.varve;
     const session = typeof options.session === "function" ? await options.session(requestContext) : options.session;
+    if (!session) {
+      throw new VarveError("BAD_REQUEST", "The session of the run was not found.", {
+        remedy: "Return the session of the person who speaks from `session`, by the requestContext of the run.",
+      });
+    }
     const window = new HostWindow({ varve, session, format: sdkFormat, sent: options.messages ?? "new" });
     state.varve = { session, window };
     return state.varve;

@@ -1,5 +1,5 @@
 import { type EntryDraft, isJsonObject, type JsonObject } from "../../domain/index.ts";
-import { type Entry, estimateTokens, type Session, type Varve } from "../../index.ts";
+import { type Entry, estimateTokens, type Session, type Varve, VarveError } from "../../index.ts";
 import { type AgentItem, createTextItem, toMessage } from "./items.ts";
 
 export interface AgentSessionOptions {
@@ -35,10 +35,16 @@ interface StoredItem {
  * is older; every item stays stored.
  *
  * @example
+ * const session = await varve.sessions.resolve({ channel: "app", peer: user.id });
  * await run(agent, "What did we decide?", { session: createAgentSession({ varve, session }) });
  */
 export function createAgentSession(options: AgentSessionOptions): AgentSession {
   const { varve } = options;
+  if (!options.session) {
+    throw new VarveError("BAD_REQUEST", "There is no session: nobody is named.", {
+      remedy: 'Pass that of the person who speaks: varve.sessions.resolve({ channel: "app", peer: user.id }).',
+    });
+  }
   const budgetTokens = options.budgetTokens ?? Math.floor(varve.settings.config.context.windowTokens * windowShare);
   let session = options.session;
 
