@@ -24,7 +24,7 @@ import { varveProcessor } from "../../src/plugins/mastra/index.ts";
 import { createAgentSession } from "../../src/plugins/openai-agents/index.ts";
 import { modelSettings, startChatServer } from "../support/chat-server.ts";
 import { onEveryEngine } from "../support/engines.ts";
-import { askTools, readEverywhere } from "../support/host-reading.ts";
+import { askTools, readEverywhere } from "../support/reading-paths.ts";
 
 setTracingDisabled(true);
 

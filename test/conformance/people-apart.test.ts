@@ -9,7 +9,7 @@ import { parseSessionKey, printSessionKey, systemClock, systemRandom } from "../
 import type { Address, Session, Varve } from "../../src/index.ts";
 import { type ChatServer, modelSettings, startChatServer } from "../support/chat-server.ts";
 import { onEveryEngine } from "../support/engines.ts";
-import { readAsPerson } from "../support/reading-paths.ts";
+import { readEverywhere } from "../support/reading-paths.ts";
 
 const secret = "4711-zebra";
 
@@ -116,13 +116,13 @@ onEveryEngine("people apart", (get) => {
       [secret, anns],
       ["safe", owners],
     ] as const) {
-      const read = await readAsPerson(varve, bobs, query, of);
+      const read = await readEverywhere(varve, bobs, query, [of]);
       expect(read).not.toContain(secret);
       expect(read).not.toContain("0815-lion");
       expect(read).not.toContain(anns.key);
     }
-    expect(await readAsPerson(varve, anns, "PIN")).toContain(secret);
-    expect(await readAsPerson(varve, bobs, "cat")).toContain("Ferdinand");
+    expect(await readEverywhere(varve, anns, "PIN")).toContain(secret);
+    expect(await readEverywhere(varve, bobs, "cat")).toContain("Ferdinand");
     const principal = await varve.sessions.resolvePrincipal({ agent, channel: "app", peer: "bob" });
     expect(JSON.stringify(await varve.search.find("PIN", { agent, principal }))).not.toContain(secret);
 
@@ -135,7 +135,7 @@ onEveryEngine("people apart", (get) => {
       const { reply } = await varve.turns.send({ channel: "app", from: { id: "bob" }, text: command });
       expect(reply).not.toMatch(/My PIN|0815/);
     }
-    expect(await readAsPerson(varve, owners, "safe")).toContain("0815-lion");
+    expect(await readEverywhere(varve, owners, "safe")).toContain("0815-lion");
     expect((await varve.search.find("PIN", { agent })).results.map(({ snippet }) => snippet).join()).toContain(secret);
   });
 
@@ -166,7 +166,7 @@ onEveryEngine("people apart", (get) => {
         [bobs, isShared],
         [ofGroup, isShared],
       ] as const) {
-        const read = await readAsPerson(varve, session, "PIN of the safe");
+        const read = await readEverywhere(varve, session, "PIN of the safe");
         expect(read.includes(secret), `${dmScope} ${session.key}`).toBe(sees);
         const get = (await varve.tools({ session })).find(({ name }) => name === "memory_get");
         const opened = await get?.run({ path: "MEMORY.md" }).then(JSON.stringify, String);
@@ -205,8 +205,8 @@ onEveryEngine("people apart", (get) => {
     await tell(varve, { channel: "telegram", peer: "505" }, `My PIN is ${secret}.`);
     const slack = await varve.sessions.resolve({ channel: "slack", peer: "U1" });
     const app = await varve.sessions.resolve({ channel: "app", peer: "ann" });
-    expect(await readAsPerson(varve, slack, "PIN")).toContain(secret);
-    expect(await readAsPerson(varve, app, "PIN")).toContain(secret);
+    expect(await readEverywhere(varve, slack, "PIN")).toContain(secret);
+    expect(await readEverywhere(varve, app, "PIN")).toContain(secret);
     for (const [channel, peer] of [
       ["slack", "u1"],
       ["app", "Ann"],
@@ -214,7 +214,7 @@ onEveryEngine("people apart", (get) => {
       ["matrix", "Ann"],
     ] as const) {
       const other = await varve.sessions.resolve({ channel, peer });
-      expect(await readAsPerson(varve, other, "PIN"), `${channel} ${peer}`).not.toContain(secret);
+      expect(await readEverywhere(varve, other, "PIN"), `${channel} ${peer}`).not.toContain(secret);
     }
   });
 
@@ -227,7 +227,7 @@ onEveryEngine("people apart", (get) => {
     await second.owners.add({ channel: "slack", id: "U1", agent });
     expect((await varve.sessions.resolve({ channel: "slack", peer: "U1" })).key).toBe(main.key);
     // What was said before stays in its own session, which the owner reaches.
-    expect(await readAsPerson(varve, main, "PIN")).toContain(secret);
+    expect(await readEverywhere(varve, main, "PIN")).toContain(secret);
     expect(await second.owners.remove({ channel: "slack", id: "U1", agent })).toBe(true);
     expect((await varve.sessions.resolve({ channel: "slack", peer: "U1" })).key).toBe(`agent:${agent}:slack:direct:U1`);
     await expect(varve.owners.add({ channel: "slack", id: " " })).rejects.toMatchObject({ code: "BAD_REQUEST" });
@@ -312,7 +312,7 @@ onEveryEngine("people apart", (get) => {
       const session = await varve.sessions.resolve({ channel, peer: "eve" });
       keys.add(session.key);
       expect(session.audience, channel).toMatch(/^user:/);
-      expect(await readAsPerson(varve, session, "PIN"), channel).not.toContain(secret);
+      expect(await readEverywhere(varve, session, "PIN"), channel).not.toContain(secret);
       expect((await varve.turns.send({ channel, from: { id: "eve" }, text: "/compact" })).reply, channel).toMatch(
         /Only the owner/,
       );
@@ -334,7 +334,7 @@ onEveryEngine("people apart", (get) => {
     ];
     for (const session of reached) {
       expect(session.audience).toBe("user:app:bob");
-      expect(await readAsPerson(varve, session, "PIN")).not.toContain(secret);
+      expect(await readEverywhere(varve, session, "PIN")).not.toContain(secret);
     }
     // One who opens the owner's session by its key does not become its speaker.
     await varve.turns.send({

@@ -1,10 +1,10 @@
-/** Every way to read from within a session, for tests of what a person may see. */
+/** Every way to read what was said, from within a session or as its person, for tests of what somebody may see. */
+import type { Principal } from "../../src/authorization/index.ts";
 import type { Session, Varve } from "../../src/index.ts";
+import type { BoundTool } from "../../src/tools/index.ts";
 
-/** What the tools of a session tell about a text. `of` is a session whose messages are asked for by their citations. */
-export async function readByTools(varve: Varve, key: string, query: string, of?: Session): Promise<string> {
-  const seqs = of ? (await varve.transcripts.read(of)).entries.map((entry) => entry.seq) : [];
-  const tools = await varve.tools({ session: key });
+/** What a set of tools tells about a text, and about the entries of another session. */
+export async function askTools(tools: readonly BoundTool[], query: string, seqs: readonly number[]): Promise<string> {
   const calls: [string, object][] = [
     ["memory_search", { query }],
     ["memory_search", { query, corpus: "sessions" }],
@@ -16,44 +16,75 @@ export async function readByTools(varve: Varve, key: string, query: string, of?:
     ["lcm_grep", { pattern: query, mode: "full_text", allConversations: true }],
     ["lcm_expand_query", { prompt: query, query, allConversations: true }],
     ["session_list", {}],
-    ...(of ? [["session_status", { key: of.key }] as [string, object]] : []),
-    ...seqs.map((seq): [string, object] => ["memory_get", { path: `msg#${seq}` }]),
-    ...seqs.map((seq): [string, object] => ["lcm_describe", { id: `msg#${seq}`, allConversations: true }]),
+    ...seqs.flatMap((seq): [string, object][] => [
+      ["memory_get", { path: `msg#${seq}` }],
+      ["lcm_describe", { id: `msg#${seq}`, allConversations: true }],
+    ]),
   ];
   const answers: string[] = [];
   for (const [name, input] of calls) {
     const tool = tools.find((one) => one.name === name);
     if (!tool) throw new Error(`there is no ${name}`);
-    try {
-      answers.push(JSON.stringify(await tool.run(input)));
-    } catch (error) {
-      answers.push(String(error));
-    }
+    answers.push(await settle(tool.run(input)));
   }
-  // An answer may repeat what it was asked.
-  return [query, of?.key ?? ""]
-    .filter((asked) => asked !== "")
-    .reduce((text, asked) => withoutEcho(text, asked), answers.join("\n"));
+  return withoutEcho(answers.join("\n"), query);
 }
 
-function withoutEcho(text: string, asked: string): string {
-  return text.replaceAll(`for ${asked}`, "").replaceAll(`"${asked}"`, "").replaceAll(`\`${asked}\``, "");
+/** What the tools of a session tell about a text, and about the entries of another one. */
+export async function readByTools(varve: Varve, key: string, query: string, other?: Session): Promise<string> {
+  return askTools(await varve.tools({ session: key }), query, other ? await listSeqs(varve, [other]) : []);
 }
 
-/** What a person can read about a text by every path: tools, search, recall, memories, and the context of a prompt. */
-export async function readAsPerson(varve: Varve, session: Session, query: string, of?: Session): Promise<string> {
-  const { agent } = session;
+/** What a principal reads about a text. */
+async function askServices(varve: Varve, principal: Principal, agent: string, query: string): Promise<string> {
+  const asked = { principal, agent };
+  const limits = { memoriesMax: 10, passagesMax: 10, kinds: ["message", "summary", "chunk"] as const };
+  const answers = [
+    varve.search.find(query, { ...asked, limit: 20 }),
+    varve.memory.recall({ query, ...asked }),
+    varve.memory.list({ ...asked, limit: 50 }),
+    varve.memory.recallForPrompt({ prompt: query, ...asked, ...limits, kinds: [...limits.kinds], always: true }),
+    varve.context.grep({ pattern: query, allConversations: true, ...asked }),
+  ].map(settle);
+  return (await Promise.all(answers)).join("\n");
+}
+
+/** What is read about a text from within a session: by tools, search, recall, memories and the context of a prompt. */
+export async function readEverywhere(
+  varve: Varve,
+  session: Session,
+  query: string,
+  others: readonly Session[] = [],
+): Promise<string> {
   const principal = await varve.sessions.resolvePrincipal(session);
   const kinds = ["message", "summary", "memory", "chunk", "file"] as const;
-  const read = await Promise.all([
-    readByTools(varve, session.key, query, of),
-    varve.search.find(query, { session, kinds: [...kinds] }),
-    varve.search.find(query, { agent, principal }),
-    varve.memory.recall({ query, agent, principal }),
-    varve.memory.list({ agent, principal }),
-    varve.context.assemble(session, { prompt: query, budgetTokens: 8_000, record: false }),
-    varve.context.grep({ session, principal, pattern: query, allConversations: true }),
-  ]);
-  const text = read.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join("\n");
-  return text.replaceAll(`"query":${JSON.stringify(query)}`, "");
+  const read = [
+    await askTools(await varve.tools({ session }), query, await listSeqs(varve, others)),
+    await askServices(varve, principal, session.agent, query),
+    await settle(varve.search.find(query, { session, limit: 20 })),
+    await settle(varve.search.find(query, { session, limit: 20, kinds: [...kinds] })),
+    await settle(varve.context.assemble(session, { prompt: query, budgetTokens: 8_000, record: false })),
+  ];
+  return withoutEcho(read.join("\n"), query);
+}
+
+async function listSeqs(varve: Varve, sessions: readonly Session[]): Promise<number[]> {
+  const pages = await Promise.all(sessions.map((one) => varve.transcripts.read(one, { limit: 20 })));
+  return pages.flatMap(({ entries }) => entries.map(({ seq }) => seq));
+}
+
+/** An answer may repeat what it was asked. */
+function withoutEcho(text: string, query: string): string {
+  return [`for ${query}`, `\`${query}\``, `"query":${JSON.stringify(query)}`, `"${query}"`, `\\"${query}\\"`].reduce(
+    (rest, echo) => rest.replaceAll(echo, ""),
+    text,
+  );
+}
+
+async function settle(answer: Promise<unknown>): Promise<string> {
+  try {
+    return JSON.stringify(await answer);
+  } catch (error) {
+    return String(error);
+  }
 }
