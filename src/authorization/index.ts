@@ -9,6 +9,7 @@ export {
   visibleScopes,
   writeScope,
 } from "./memory-scopes.ts";
+export { printOwnerCommand } from "./owner-command.ts";
 export {
   type Audience,
   findCanonicalPeer,
