@@ -18,6 +18,7 @@ import { createLazyListener, loadAppListener } from "./request-listener.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { createTokenRegistry } from "./token-registry.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
+import { describeUnknownPerson } from "./unknown-person.ts";
 
 /** A body that is read and then refused counts as so many requests of its sender. */
 const refusedBodyRequests = 20;
@@ -105,7 +106,8 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     gateway.bus.publish({ ...event, data: { ...event.data } });
     // The log must not contain message text, so the reply is removed.
     const { reply: _, ...data } = { reply: undefined, ...event.data };
-    gateway.log({ event: event.type, key: event.key, ...data });
+    const unknown = describeUnknownPerson(event, varve.settings.config.agent);
+    gateway.log({ event: event.type, key: event.key, ...data, ...unknown });
   });
   // Clients read it before their first request.
   readOrCreateToken(proofSecretPath(varve.settings.home), random);
