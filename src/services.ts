@@ -151,7 +151,7 @@ export function createServices(
     hooks: hooks.service,
     owners,
     grants: createGrantService({ store, config, sessions }),
-    accessTokens: createAccessTokenService(store),
+    accessTokens: createAccessTokenService(store, { configured: config.gateway.tokens }),
     audit,
     jobs,
     import: async (paths, request) => (await loadImporters()).importEverything({ store, config, home }, paths, request),

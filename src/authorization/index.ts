@@ -45,6 +45,7 @@ export {
   type Principal,
   type Right,
 } from "./principal.ts";
+export { findNameFault, printCaller } from "./principal-names.ts";
 export {
   type DmScope,
   isOwnersChat,
