@@ -22,6 +22,10 @@ const unknownPersonSchema = z
 export const peopleSchema = z
   .object({
     owners: z.array(ownerSchema),
+    person: z
+      .object({ channel: z.string().optional(), id: z.string(), isOwner: z.boolean() })
+      .optional()
+      .describe("The person of the session that was asked for; absent when it belongs to nobody or to a group."),
     unknown: z.array(unknownPersonSchema).describe("The newest people who wrote and are not known."),
   })
   .openapi("People");

@@ -1,6 +1,7 @@
 /** Routes for the ids of the owner. Whoever is named there reads everything of the agent, so only unlimited tokens may. */
+import { isListed, isProxyClient, parsePerson } from "../../authorization/index.ts";
 import { foldCase, VarveError } from "../../domain/index.ts";
-import type { Varve } from "../../index.ts";
+import type { Owner, Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, errorSchema, fields, text } from "../schemas.ts";
@@ -26,7 +27,12 @@ const list = createRoute({
   tags,
   summary: "List the owner's ids, and people who wrote and are not known",
   ...needs("admin"),
-  request: { query: fields({ agent: agentQuery }) },
+  request: {
+    query: fields({
+      agent: agentQuery,
+      session: text(512).optional().openapi({ description: "Also tell whose this session is." }),
+    }),
+  },
   responses: { 200: people, ...failures },
 });
 
@@ -72,7 +78,10 @@ export const ownerRoutes = { list, add, remove, claim };
 export function addOwnerRoutes(app: GatewayApp, { varve, bus }: GatewayContext): void {
   addRoute(app, list, async (c) => {
     requireUnlimited(c.get("principal"));
-    return reply(c, peopleSchema, await readPeople(varve, c.req.valid("query").agent));
+    const { session: name, agent: agentName } = c.req.valid("query");
+    const session = name === undefined ? undefined : await varve.sessions.get(name, agentName);
+    const known = await readPeople(varve, session?.agent ?? agentName);
+    return reply(c, peopleSchema, { ...known, ...describePerson(varve, session?.audience, known.owners) });
   });
   addRoute(app, add, async (c) => {
     const principal = c.get("principal");
@@ -106,6 +115,17 @@ export function addOwnerRoutes(app: GatewayApp, { varve, bus }: GatewayContext):
 
 async function readPeople({ owners }: Varve, agentName: string | undefined) {
   return { owners: await owners.list(agentName), unknown: await owners.listUnknown(agentName) };
+}
+
+/** The person of an audience; after identity links it may be the owner under another id. */
+function describePerson({ settings }: Varve, audience: string | undefined, owners: readonly Owner[]) {
+  const person = audience === undefined || isProxyClient(audience) ? undefined : parsePerson(audience);
+  if (audience === undefined || person === undefined) return {};
+  const listed: Record<string, string[]> = {};
+  for (const { channel, id } of owners) listed[channel] = [...(listed[channel] ?? []), id];
+  const { channel, peer: id } = person;
+  const isOwner = isListed(listed, settings.config.session.identityLinks, audience);
+  return { person: { ...(channel === undefined ? {} : { channel }), id, isOwner } };
 }
 
 function configuredOwner({ channel, id }: { channel: string; id: string }): VarveError {
