@@ -1,6 +1,7 @@
 /** `varve owner` and the people in `varve status`, as a person runs them. */
-import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -85,4 +86,33 @@ it("makes a session of nobody the owner's, and leaves a person's to the person",
   const refused = await varve("owner", "claim", "agent:main:telegram:direct:77");
   expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("varve owner add")]);
   expect((await varve("owner", "claim", "agent:main:nothing:direct:1")).code).toBe(3);
+});
+
+it("a running gateway prints once who is unknown, and how to make them the owner", async () => {
+  await varve("config", "set", "turn.runner", "offline");
+  const env = { ...process.env, VARVE_HOME: home, NO_COLOR: "1" };
+  const child = spawn(process.execPath, [program, "start", "--port", "0"], { env });
+  let shown = "";
+  child.stdout.on("data", (data: Buffer) => {
+    shown += data.toString();
+  });
+  try {
+    await expect.poll(() => shown, { timeout: 20_000 }).toContain("Press Ctrl-C to stop");
+    const url = /running at (\S+)/.exec(shown)?.[1];
+    const token = readFileSync(join(home, "gateway-token"), "utf8").trim();
+    for (const text of ["Hello", "Again"]) {
+      const answer = await fetch(`${url}/api/turns`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ channel: "signal", from: { id: "99", name: "Eve\u001b[31m" }, text, debounceMs: 0 }),
+      });
+      expect(answer.status).toBe(200);
+    }
+    await expect.poll(() => shown).toContain("varve owner add signal 99");
+    expect(shown.match(/varve owner add/g)).toHaveLength(1);
+    expect(shown).toContain("Eve\\x1b[31m, signal 99 wrote for the first time");
+  } finally {
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
 });

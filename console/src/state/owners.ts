@@ -5,10 +5,8 @@ import { ask } from "../ui/dialog.tsx";
 import { createResource } from "./resource.ts";
 import { attempt, say } from "./toasts.ts";
 
-export type People = Answer<"GET /api/owners">;
+type People = Answer<"GET /api/owners">;
 export type Owner = People["owners"][number];
-export type UnknownPerson = People["unknown"][number];
-export type Person = NonNullable<People["person"]>;
 
 export const people = createResource((abort) => call("GET /api/owners", { signal: abort }));
 
