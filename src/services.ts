@@ -137,6 +137,7 @@ export function createServices(
     afterTurn: hooks.afterTurn,
     emit,
   });
+  const owners = createOwnerService(store, config);
   const audit = createAuditLog(store, config.gateway.audit);
   let closing: Promise<void> | undefined;
   const varve: Varve = {
@@ -148,16 +149,16 @@ export function createServices(
     memory,
     turns,
     hooks: hooks.service,
-    owners: createOwnerService(store, config),
+    owners,
     grants: createGrantService({ store, config, sessions }),
-    accessTokens: createAccessTokenService(store),
+    accessTokens: createAccessTokenService(store, { configured: config.gateway.tokens }),
     audit,
     jobs,
     import: async (paths, request) => (await loadImporters()).importEverything({ store, config, home }, paths, request),
     importHostTranscript: async (transcript, hostOptions) =>
       (await loadImporters()).importHostTranscript({ store, config }, transcript, hostOptions),
     watch: async (paths, request) => (await loadImporters()).watchTranscripts({ store, config, home }, paths, request),
-    status: () => store.readWithLag(() => readStatus({ loaded, store, search, usage, version })),
+    status: () => store.readWithLag(() => readStatus({ loaded, store, search, usage, owners, version })),
     doctor: (doctorOptions) => runDoctor({ store, loaded }, doctorOptions),
     checkDatabase: () => checkDatabase(store),
     distributeDatabase: () => distributeDatabase(store),

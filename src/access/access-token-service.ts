@@ -1,4 +1,4 @@
-import { checkScope, type Principal, type Right } from "../authorization/index.ts";
+import { checkScope, findNameFault, type Principal, type Right } from "../authorization/index.ts";
 import { newId, VarveError } from "../domain/index.ts";
 import type { AccessTokenTable, Store } from "../store/index.ts";
 import {
@@ -52,7 +52,15 @@ const secretBytes = 32;
 const nameLengthMax = 100;
 const useIntervalMs = 60_000;
 
-export function createAccessTokenService(store: Store): AccessTokenService {
+/** Names of the settings' tokens, which are in no table. */
+export interface AccessTokenOptions {
+  configured?: readonly { name: string; expiresAt?: string | undefined }[];
+}
+
+export function createAccessTokenService(
+  store: Store,
+  { configured = [] }: AccessTokenOptions = {},
+): AccessTokenService {
   const { db, clock, random } = store;
   const createSecret = (): string => `varve_${Buffer.from(random.bytes(secretBytes)).toString("base64url")}`;
   const buildRow = (given: Omit<AccessTokenTable, "id" | "last_used_at" | "revoked_at">): AccessTokenTable => ({
@@ -77,6 +85,7 @@ export function createAccessTokenService(store: Store): AccessTokenService {
         await tx.lock("tokens");
         const same = await tx.db.selectFrom("tokens").selectAll().where("name", "=", row.name).execute();
         if (same.some((one) => tokenState(one, now) === "active")) throw nameTaken(row.name);
+        if (configured.some((one) => one.name === row.name && isUnexpired(one, now))) throw nameConfigured(row.name);
         await tx.db.insertInto("tokens").values(row).execute();
       });
       return { token: tokenFromRow(row, now), secret };
@@ -103,6 +112,7 @@ export function createAccessTokenService(store: Store): AccessTokenService {
         refuseWiderScopes(principal, old);
         if (tokenState(old, now) === "revoked") throw alreadyRevoked(old);
         if (old.revoked_at !== null) throw alreadyRotated(old);
+        refuseReservedName(old.name);
         const next = buildRow({
           ...old,
           hash: hashTokenSecret(secret),
@@ -175,6 +185,7 @@ function checkRequest({ name, rights, agent, scopes }: NewAccessToken) {
       remedy: `Name the program or person that uses it, in at most ${nameLengthMax} characters.`,
     });
   }
+  refuseReservedName(name);
   if (rights.length === 0) {
     throw new VarveError("BAD_REQUEST", "A token needs at least one right.", {
       remedy: "Name some of read, write and admin.",
@@ -186,6 +197,18 @@ function checkRequest({ name, rights, agent, scopes }: NewAccessToken) {
     scopes: scopes === undefined ? null : JSON.stringify(scopes.map(checkScope)),
     rights: JSON.stringify([...new Set(rights)]),
   };
+}
+
+function refuseReservedName(name: string): void {
+  const fault = findNameFault(name);
+  if (fault === undefined) return;
+  throw new VarveError("BAD_REQUEST", `The name ${JSON.stringify(name)} of a token ${fault}.`, {
+    remedy: "Name the program or person that uses it.",
+  });
+}
+
+function isUnexpired({ expiresAt }: { expiresAt?: string | undefined }, now: number): boolean {
+  return expiresAt === undefined || Date.parse(expiresAt) > now;
 }
 
 /** A rotated token lives as long as the one that it replaces did. */
@@ -232,6 +255,16 @@ function nameTaken(name: string): VarveError {
   return new VarveError("CONFLICT", `There is an active access token with the name ${JSON.stringify(name)}.`, {
     remedy: "Choose another name, or replace its secret with `varve tokens rotate`.",
   });
+}
+
+function nameConfigured(name: string): VarveError {
+  return new VarveError(
+    "CONFLICT",
+    `The setting gateway.tokens has an access token with the name ${JSON.stringify(name)}.`,
+    {
+      remedy: "Choose another name, or remove the token from gateway.tokens.",
+    },
+  );
 }
 
 function alreadyRevoked({ id, name }: AccessTokenTable): VarveError {

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { sql } from "kysely";
 import { runAsEngine } from "../authorization/index.ts";
 import type { Store } from "../store/index.ts";
 import { type AuditEvent, type AuditRecord, type ChainLink, recordFromRow } from "./audit-record.ts";
@@ -10,6 +11,7 @@ export interface AuditQuery {
   since?: number;
   /** Only records with a smaller number: the next page of a list. */
   beforeNum?: number;
+  /** A caller as it is recorded, or the name or the id of a token in the database. */
   principal?: string;
   /** Default: 50. */
   limit?: number;
@@ -36,6 +38,12 @@ export interface AuditLog {
   close(): Promise<void>;
 }
 
+/** Tokens of the database are recorded as `NAME (ID)`. */
+function isCaller(asked: string) {
+  const escaped = asked.replaceAll(/[\\%_]/g, "\\$&");
+  return sql<boolean>`(principal = ${asked} or principal like ${`${escaped} (token\\_%)`} escape '\\' or principal like ${`% (${escaped})`} escape '\\')`;
+}
+
 export function createAuditLog(store: Store, enabled: boolean): AuditLog {
   const writer = new AuditWriter(store, `${process.pid}@${hostname()}`);
   return {
@@ -51,7 +59,7 @@ export function createAuditLog(store: Store, enabled: boolean): AuditLog {
       let query = store.db.selectFrom("audit").selectAll().orderBy("num", "desc").limit(limit);
       if (since !== undefined) query = query.where("time", ">=", since);
       if (beforeNum !== undefined) query = query.where("num", "<", beforeNum);
-      if (principal !== undefined) query = query.where("principal", "=", principal);
+      if (principal !== undefined) query = query.where(isCaller(principal));
       return (await query.execute()).map(recordFromRow);
     },
     verify: (expected) => verifyChain(store, expected),

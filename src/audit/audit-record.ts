@@ -3,7 +3,7 @@ import type { AuditTable } from "../store/index.ts";
 
 /** What is recorded: who did what, to which objects, with what result. It never has content of messages or memories. */
 export interface AuditEvent {
-  /** `owner`, the name of an access token, a browser. */
+  /** `owner`, the name of an access token (with its id for one of the database), a browser. */
   principal: string;
   /** A route (`GET /api/sessions/{key}`), a tool (`tool memory_recall`) or a command (`varve export`). */
   action: string;

@@ -10,6 +10,7 @@ export {
   visibleScopes,
   writeScope,
 } from "./memory-scopes.ts";
+export { printOwnerCommand } from "./owner-command.ts";
 export {
   type Audience,
   findCanonicalPeer,
@@ -45,6 +46,7 @@ export {
   type Principal,
   type Right,
 } from "./principal.ts";
+export { findNameFault, printCaller } from "./principal-names.ts";
 export {
   type DmScope,
   isNobodys,

@@ -6,6 +6,7 @@ type RightName = (typeof rightNames)[number];
 
 /** Defines the commands that decide who may use the gateway. */
 export function addAccessCommands(program: Command): void {
+  addOwnerCommands(program);
   addTokenCommands(program);
   addAuditCommands(program);
   addForgetPersonCommand(program);
@@ -40,6 +41,32 @@ function addAuditCommands(program: Command): void {
     .description("Check that no record of the audit log was changed or removed, and print its head")
     .option("--expect <head>", "a head that was printed earlier and must still be in the log, as NUM:HASH")
     .action(async (flags) => (await load()).verifyAuditCommand(flags));
+}
+
+function addOwnerCommands(program: Command): void {
+  const load = () => import("./commands/owner.ts");
+  const owner = program.command("owner").description("Say who the owner of an agent is");
+  const addCommand = (name: string, description: string) =>
+    owner
+      .command(name)
+      .description(description)
+      .argument("<channel>", "the channel, such as telegram; local for a program without a channel")
+      .argument("<id>", "the owner's id in the channel");
+  addCommand("add", "Name an id of the owner: its direct chats continue the owner's conversation").action(
+    async (channel, id, flags) => (await load()).addOwnerCommand(channel, id, flags),
+  );
+  owner
+    .command("list")
+    .description("List the owner's ids, and people who wrote and are not known")
+    .action(async (flags) => (await load()).listOwnersCommand(flags));
+  addCommand("remove", "Remove an id of the owner; its next message opens a session of its own").action(
+    async (channel, id, flags) => (await load()).removeOwnerCommand(channel, id, flags),
+  );
+  owner
+    .command("claim")
+    .description("Make a session the owner's that was recorded without knowing whose it is")
+    .argument("<session>", "a session key, a session id, or the start of one")
+    .action(async (name, flags) => (await load()).claimSessionCommand(name, flags));
 }
 
 function addTokenCommands(program: Command): void {

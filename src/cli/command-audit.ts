@@ -8,7 +8,7 @@ const idForm =
   /^(?:agent:\S+|global|(?:sum|file|mem|grant|token)_[\w-]+|msg#\d+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 /** Arguments that are always ids. */
-const idArguments = new Set(["person", "token"]);
+const idArguments = new Set(["person", "token", "channel", "id"]);
 
 let current: { action: string; targets: Record<string, string> } = { action: "varve", targets: {} };
 

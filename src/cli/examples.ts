@@ -45,6 +45,10 @@ export const examples: Record<string, string[]> = {
   "grants create": ["varve grants create agent:main:jsonl:direct:notes --tokens 4000 --minutes 10"],
   "grants list": ["varve grants list"],
   "grants revoke": ["varve grants revoke --all"],
+  "owner add": ["varve owner add telegram 5054873275"],
+  "owner list": ["varve owner list"],
+  "owner remove": ["varve owner remove telegram 5054873275"],
+  "owner claim": ["varve owner claim agent:main:jsonl:direct:notes"],
   "tokens create": [
     "varve tokens create laptop --rights read,write",
     "varve tokens create ci --agent main --expires 30d",

@@ -42,7 +42,7 @@ describe("without any settings", () => {
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       redact: { exports: true },
       session: {
-        dmScope: "main",
+        dmScope: "auto",
         mainKey: "main",
         identityLinks: {},
         reset: { mode: "auto", atHour: 4, idleMinutes: 240 },
@@ -222,7 +222,7 @@ describe("faults of a file", () => {
       "config.yaml:11: gateway.tokens[0].rights[1] must be one of read, write, admin; got a value that is not shown.",
       "config.yaml:1: agnt is not a setting. Did you mean agent?",
       "config.yaml:3: session.dmscope is not a setting. Did you mean session.dmScope?",
-      'config.yaml:4: session.dmScope must be one of main, per-peer, per-channel-peer, per-account-channel-peer; got "everybody".',
+      'config.yaml:4: session.dmScope must be one of auto, main, per-peer, per-channel-peer, per-account-channel-peer; got "everybody".',
       "config.yaml:6: session.reset.atHour must be a whole number from 0 to 23; got 24.",
       "config.yaml:9: gateway.tokens[0].token is missing: it must be text.",
     ]);

@@ -13,6 +13,7 @@ import type { maintenanceRoutes } from "./routes/maintenance.ts";
 import type { meRoutes } from "./routes/me.ts";
 import type { memoryRoutes } from "./routes/memories.ts";
 import type { messageRoutes } from "./routes/messages.ts";
+import type { ownerRoutes } from "./routes/owners.ts";
 import type { personRoutes } from "./routes/persons.ts";
 import type { recallRoutes } from "./routes/recall.ts";
 import type { searchRoutes } from "./routes/search.ts";
@@ -38,6 +39,7 @@ type AnyRoute =
   | RouteOf<typeof meRoutes>
   | RouteOf<typeof memoryRoutes>
   | RouteOf<typeof messageRoutes>
+  | RouteOf<typeof ownerRoutes>
   | RouteOf<typeof personRoutes>
   | RouteOf<typeof recallRoutes>
   | RouteOf<typeof searchRoutes>

@@ -24,6 +24,7 @@ import { addMeRoute } from "./routes/me.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addMetricsRoute } from "./routes/metrics.ts";
+import { addOwnerRoutes } from "./routes/owners.ts";
 import { addPersonRoutes } from "./routes/persons.ts";
 import { addProofRoute } from "./routes/proof.ts";
 import { addProxyRoutes } from "./routes/proxy.ts";
@@ -80,6 +81,7 @@ export function createApp(gateway: GatewayContext): GatewayApp {
   addMemoryRoutes(app, gateway);
   addTurnRoutes(app, gateway);
   addGrantRoutes(app, gateway);
+  addOwnerRoutes(app, gateway);
   addTokenRoutes(app, gateway);
   addAuditRoutes(app, gateway);
   addPersonRoutes(app, gateway);

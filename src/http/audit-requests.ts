@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
+import { printCaller } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { GatewayContext, GatewayEnv } from "./context.ts";
 
@@ -22,7 +23,8 @@ export function auditRequests(gateway: GatewayContext): MiddlewareHandler<Gatewa
       });
     }
     await next();
-    const principal = c.get("principal")?.name ?? anonymousCaller(c.req.path);
+    const known = c.get("principal");
+    const principal = known === undefined ? anonymousCaller(c.req.path) : printCaller(known);
     // Tools are recorded one by one where they run.
     if (principal === undefined || c.req.path === "/mcp") return;
     const isChange = !readMethods.has(c.req.method);

@@ -18,6 +18,7 @@ import { createLazyListener, loadAppListener } from "./request-listener.ts";
 import { readOrCreateToken, tokenFilePath } from "./token-file.ts";
 import { createTokenRegistry } from "./token-registry.ts";
 import { configuredTokens, hashSecret, type Token } from "./tokens.ts";
+import { describeUnknownPerson } from "./unknown-person.ts";
 
 /** A body that is read and then refused counts as so many requests of its sender. */
 const refusedBodyRequests = 20;
@@ -105,7 +106,8 @@ export async function startGateway(varve: Varve, options: GatewayOptions = {}): 
     gateway.bus.publish({ ...event, data: { ...event.data } });
     // The log must not contain message text, so the reply is removed.
     const { reply: _, ...data } = { reply: undefined, ...event.data };
-    gateway.log({ event: event.type, key: event.key, ...data });
+    const unknown = describeUnknownPerson(event, varve.settings.config.agent);
+    gateway.log({ event: event.type, key: event.key, ...data, ...unknown });
   });
   // Clients read it before their first request.
   readOrCreateToken(proofSecretPath(varve.settings.home), random);
@@ -156,6 +158,7 @@ async function loadTokens(
 ): Promise<{ tokens: Token[]; tokenFile: string | undefined }> {
   const { home, config } = varve.settings;
   const tokens = configuredTokens(config.gateway.tokens, process.env);
+  await refuseSameNames(varve, tokens);
   if (tokens.length > 0) return { tokens, tokenFile: undefined };
   if (!isLoopback(bindHost)) {
     if (bindHost !== "" && (await varve.accessTokens.countActive()) > 0) return { tokens: [], tokenFile: undefined };
@@ -164,6 +167,19 @@ async function loadTokens(
   const tokenFile = tokenFilePath(home);
   const hash = hashSecret(readOrCreateToken(tokenFile, random));
   return { tokens: [{ name: "token file", hash, rights: allRights }], tokenFile };
+}
+
+/** The audit log and quotas name a token of the settings by its name only. */
+async function refuseSameNames({ accessTokens }: Varve, configured: readonly Token[]): Promise<void> {
+  if (configured.length === 0) return;
+  const names = new Set(configured.map(({ name }) => name));
+  const same = (await accessTokens.list()).find(({ name, state }) => state === "active" && names.has(name));
+  if (same === undefined) return;
+  throw new VarveError(
+    "BAD_CONFIG",
+    `A token of gateway.tokens has the name ${JSON.stringify(same.name)}, as the token ${same.id} in the database has.`,
+    { remedy: `Rename it in gateway.tokens, or run \`varve tokens revoke ${same.id}\`.` },
+  );
 }
 
 function createPublicBindError(bindHost: string): VarveError {

@@ -1,6 +1,7 @@
 import { backupFolder, type LoadedConfig } from "../config/index.ts";
 import { isPaused, type ModelState, stateFromRow, type UsageRecorder } from "../models/index.ts";
 import type { SearchCoverage, SearchService } from "../search/index.ts";
+import type { Owner, OwnerService, UnknownPerson } from "../session/index.ts";
 import { type Store, schemaVersion } from "../store/index.ts";
 import { countInbox } from "../turn/index.ts";
 import { listBackups } from "./list-backups.ts";
@@ -51,6 +52,8 @@ export interface Status {
   /** Versions of memories, including superseded ones. */
   memories: number;
   lastBackup: { file: string; time: number; bytes: number } | null;
+  /** The owner's ids for the agent of the settings, and the newest people who wrote and are not known. */
+  people: { owners: Owner[]; unknown: UnknownPerson[] };
 }
 
 export interface StatusOptions {
@@ -58,10 +61,12 @@ export interface StatusOptions {
   store: Store;
   search: SearchService;
   usage: UsageRecorder;
+  owners: OwnerService;
   version: string;
 }
 
-export async function readStatus({ loaded, store, search, usage, version }: StatusOptions): Promise<Status> {
+export async function readStatus(options: StatusOptions): Promise<Status> {
+  const { loaded, store, search, usage, owners, version } = options;
   const { db } = store;
   await usage.flush();
   const totals = await db
@@ -114,6 +119,7 @@ export async function readStatus({ loaded, store, search, usage, version }: Stat
     search: await search.coverage(),
     memories: await count("memories"),
     lastBackup: listBackups(backupFolder(loaded.home))[0] ?? null,
+    people: { owners: await owners.list(), unknown: await owners.listUnknown() },
   };
 }
 

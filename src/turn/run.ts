@@ -16,7 +16,7 @@ import { identifySender, isStranger, mayUse, refusal, type Sender } from "./comm
 import { findCommand, getUsers, resetUsers, runCommand } from "./commands.ts";
 import type { TurnResult } from "./events.ts";
 import { flushMemory } from "./flush.ts";
-import { type Inbound, isFromPerson, toAddress, toMessage } from "./inbound.ts";
+import { type Inbound, isFromPerson, isGroup, toAddress, toMessage } from "./inbound.ts";
 import { endOfTurn, endTurn, type RecordedInput, recordProgress, type TurnClaim } from "./inbox.ts";
 import { readLevels } from "./levels.ts";
 import type { TurnFacts, TurnServices } from "./turn.ts";
@@ -120,14 +120,19 @@ async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: I
   }
   if (kind === "heartbeat") return { ...(await sessions.open(address, { interaction: false })), text };
   return sessions.receive(address, text, {
-    door: inbound.from === undefined && inbound.chat === undefined ? "owner" : "channel",
-    displayName: inbound.chat?.type === "direct" ? inbound.from?.name : undefined,
+    // A session that is named says by its key whose it is; only the owner leaves out everything.
+    door: inbound.owner || isUnaddressed(inbound) ? "owner" : "channel",
+    displayName: isGroup(inbound) ? undefined : inbound.from?.name,
     // The messages of the turn are appended with their time.
     touchedByAppend: true,
     mayReset: async (session, command) =>
       !isOverheard(claim) &&
       mayUse(resetUsers[command], await identifySender(services.store, services.config, session, inbound)),
   });
+}
+
+function isUnaddressed({ session, from, chat }: Inbound): boolean {
+  return session === undefined && from === undefined && chat === undefined;
 }
 
 /** Writes pending notices and the messages to the transcript before anything else happens. */

@@ -96,7 +96,7 @@ async function readToken(file: string): Promise<string> {
 
 /** The conversation of the demo, compacted, with a memory and its evidence. */
 export async function tellStory({ varve }: Stage): Promise<void> {
-  const session = await varve.sessions.resolve({ key: storyKey });
+  const session = await varve.sessions.resolve({ key: storyKey }, { door: "owner" });
   await varve.sessions.update(session, { displayName: "Work on the boat" });
   await varve.context.ingest(session, createStory());
   await varve.context.compact(session, { budgetTokens: 3_000 });

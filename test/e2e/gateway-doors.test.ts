@@ -54,6 +54,8 @@ beforeAll(async () => {
       token("foreign", { rights: ["read", "write", "admin"], agent: "other" }),
     ],
   });
+  // Examples of bodies name the owner's session.
+  await stage.varve.sessions.resolve({});
   routes = await readRoutes();
 });
 afterAll(() => stage.end());

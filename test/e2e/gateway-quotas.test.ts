@@ -11,11 +11,11 @@ beforeAll(async () => {
     {
       requestsPerMinute: 100_000,
       quotas: { bytesPerDay: 2_000, turnsPerDay: 2 },
-      tokens: [token("worker", ["read", "write"]), token("other", ["read", "write"]), token("owner", ["admin"])],
+      tokens: [token("worker", ["read", "write"]), token("other", ["read", "write"]), token("admin", ["admin"])],
     },
     { clock: { ...systemClock, now: () => now } },
   );
-  await stage.send("POST", "/api/sessions", { token: "owner", body: { key: "agent:main:q" } });
+  await stage.send("POST", "/api/sessions", { token: "admin", body: { key: "agent:main:q" } });
 });
 afterAll(() => stage.end());
 
@@ -33,7 +33,7 @@ test("a token that used up its bytes of the day waits until midnight, and others
   expect(refused.text).toContain("gateway.quotas.bytesPerDay");
   expect((await stage.send("GET", "/api/sessions", { token: "worker" })).status).toBe(200);
   expect((await append("other", "3", 1_500)).status).toBe(200);
-  for (const id of ["4", "5", "6"]) expect((await append("owner", id, 1_500)).status).toBe(200);
+  for (const id of ["4", "5", "6"]) expect((await append("admin", id, 1_500)).status).toBe(200);
 });
 
 test("so does one that used up its turns", async () => {
@@ -42,12 +42,12 @@ test("so does one that used up its turns", async () => {
   const statuses: number[] = [];
   for (const id of ["t1", "t2", "t3"]) statuses.push((await turn("other", id)).status);
   expect(statuses.map((status) => status === 429)).toEqual([false, false, true]);
-  expect((await turn("owner", "t4")).status).not.toBe(429);
+  expect((await turn("admin", "t4")).status).not.toBe(429);
 });
 
 test("a body with very many faults is refused by the first of them", async () => {
   const send = (messages: unknown) =>
-    stage.send("POST", "/api/sessions/agent:main:q/messages", { token: "owner", body: { messages } });
+    stage.send("POST", "/api/sessions/agent:main:q/messages", { token: "admin", body: { messages } });
   const many = await send(
     Array.from({ length: 10_000 }, () => ({ role: "x", content: [1, 2, 3], time: "x", wire: 5 })),
   );

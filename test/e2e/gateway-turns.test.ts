@@ -24,6 +24,9 @@ afterAll(async () => {
   await server.close();
 });
 
+/** The session of the person who writes. */
+const ann = "agent:main:telegram:direct:5054873275";
+
 const inbound = (text: string, id?: string) => ({
   channel: "telegram",
   from: { id: "5054873275", name: "Ann" },
@@ -39,7 +42,7 @@ test("a message is answered as JSON, and again with the same answer when it is s
     state: "done",
     status: "replied",
     reply: "You said: Hello",
-    key: "agent:main:main",
+    key: ann,
     duplicate: false,
     model: "local/test-model",
   });
@@ -58,7 +61,7 @@ test("heartbeats and scheduled runs are turns", async () => {
     token: "all",
     body: { ...inbound("Anything to do?"), kind: "heartbeat" },
   });
-  expect(beat.json).toMatchObject({ status: "replied", key: "agent:main:main" });
+  expect(beat.json).toMatchObject({ status: "replied", key: ann });
   const refused = await stage.send("POST", "/api/turns", { token: "all", body: { kind: "cron", text: "Write." } });
   expect(refused.status).toBe(400);
 });
@@ -85,7 +88,7 @@ test("a message is answered as a stream", async () => {
 
 test("a token of one agent talks to that agent only, and a reader talks to nobody", async () => {
   const other = await stage.send("POST", "/api/turns", { token: "other", body: inbound("Hi") });
-  expect(other.json).toMatchObject({ agent: "other", key: "agent:other:main" });
+  expect(other.json).toMatchObject({ agent: "other", key: "agent:other:telegram:direct:5054873275" });
   const refused = await stage.send("POST", "/api/turns", { token: "reader", body: inbound("Hi") });
   expect(refused.status).toBe(403);
   const scoped = await stage.send("POST", "/api/turns", { token: "scoped", body: inbound("What do you know?") });
@@ -130,7 +133,7 @@ test("metrics are for tokens that may read everything, in Prometheus's format", 
 test("the jobs that follow a turn are listed for those who may see the agent", async () => {
   // Nothing runs the job before it is listed.
   await stage.varve.jobs.stop();
-  const session = await stage.varve.sessions.get("agent:main:main");
+  const session = await stage.varve.sessions.get(ann);
   await stage.varve.context.afterTurn(session);
   const { json } = await stage.send("GET", "/api/jobs?state=waiting", { token: "reader" });
   const { jobs } = json as { jobs: { kind: string; key: string; state: string }[] };

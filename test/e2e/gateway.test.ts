@@ -44,7 +44,7 @@ describe("sessions", () => {
     const made = await send("POST", "/api/sessions", { body: group });
     expect(made.status).toBe(201);
     const session = made.json as { key: string; sessionId: string };
-    expect(session.key).toContain("!a/b?c#d%41:x.org");
+    expect(session.key).toContain("!a/b?c#d%2541%3Ax.org");
     expect((await send("POST", "/api/sessions", { body: group })).status).toBe(200);
     for (const name of [session.key, session.sessionId, session.sessionId.slice(0, 13)]) {
       const found = await send("GET", `/api/sessions/${encodeURIComponent(name)}`);
@@ -104,8 +104,8 @@ describe("sessions", () => {
   });
 
   it("of another agent are made with that agent's token only under its name", async () => {
-    const own = await send("POST", "/api/sessions", { token: "foreign", body: {} });
-    expect(own.json).toMatchObject({ agent: "other", key: "agent:other:main" });
+    const own = await send("POST", "/api/sessions", { token: "foreign", body: { channel: "app", peer: "ann" } });
+    expect(own.json).toMatchObject({ agent: "other", key: "agent:other:app:direct:ann" });
     const cron = await send("POST", "/api/sessions", { token: "foreign", body: { key: "cron:nightly" } });
     expect(cron.json).toMatchObject({ agent: "other" });
     for (const body of [{ agent: "main" }, { key: "agent:main:main" }, { key: "AGENT:MAIN:stolen" }]) {

@@ -16,6 +16,16 @@ export function isAdmin(): boolean {
   return (me.value?.rights.includes("admin") ?? false) && me.value?.bound !== true;
 }
 
+/** Whether this login may do everything, as the owner may. */
+export function isUnlimited(): boolean {
+  return isAdmin() && me.value?.scopes === undefined;
+}
+
+/** The key of a new session that is begun here. */
+export function createSessionKey(): string {
+  return `agent:${me.value?.agent ?? "main"}:console:direct:${Date.now().toString(36)}`;
+}
+
 export function showLogin(): void {
   isLoggedOut.value = true;
 }

@@ -56,7 +56,10 @@ const silentScreen: Screen = { event: () => undefined, end: () => undefined };
 async function sendMessage(chat: Chat, text: string): Promise<void> {
   const { varve, session, screen } = chat;
   const began = performance.now();
-  const result = await varve.turns.send({ session, text, debounceMs: 0 }, { onEvent: (event) => screen.event(event) });
+  const result = await varve.turns.send(
+    { session, owner: true, text, debounceMs: 0 },
+    { onEvent: (event) => screen.event(event) },
+  );
   screen.end(result, (performance.now() - began) / 1000);
   chat.results.push(result);
 }

@@ -12,6 +12,7 @@ import { inspectOpenclaw, locateOpenclaw } from "../../plugins/index.ts";
 import { type CommonOptions, listenForInterrupt, openOptions, withVarve } from "../context.ts";
 import { describeCoverage } from "../describe-coverage.ts";
 import { bytes, number, outputFor, table, when } from "../output.ts";
+import { describeUnknown } from "./owner.ts";
 
 export async function statusCommand(flags: CommonOptions): Promise<void> {
   await withVarve(flags, async (varve, output) => {
@@ -46,12 +47,26 @@ export async function statusCommand(flags: CommonOptions): Promise<void> {
           ...status.summaryFaults.map((one) => ["  fault", `${one.summary}: ${one.faults.join(" ")}`]),
           ["imported files", number(status.importedFiles)],
           ["quarantined records", number(status.quarantined)],
+          ...peopleLines(status, flags.agent),
           ["last backup", status.lastBackup ? `${when(status.lastBackup.time)} ${status.lastBackup.file}` : "none"],
         ],
       ),
     );
     output.result(status);
   });
+}
+
+const unknownShown = 3;
+
+/** Who the owner is, and how somebody who wrote becomes the owner. */
+function peopleLines({ people: { owners, unknown } }: Status, agent: string | undefined): string[][] {
+  const named = owners.map(({ channel, id }) => `${channel} ${id}`).join(", ");
+  const more = unknown.length - unknownShown;
+  return [
+    ["owners", named || "none named"],
+    ...unknown.slice(0, unknownShown).map((person) => ["  unknown", describeUnknown(person, agent)]),
+    ...(more > 0 ? [["  unknown", `and ${more} more: \`varve owner list\``]] : []),
+  ];
 }
 
 function summaryLine({ summaries, summaryLevels }: Status): string {
@@ -155,7 +170,7 @@ function describeEvent(event: EngineEvent): string {
       return `memories extracted from ${number(event.data.messages)} messages: ${decisions.join(", ") || "none"}`;
     }
     case "person.unknown":
-      return `${event.data.audience} wrote for the first time`;
+      return `${event.data.name ?? event.data.audience} wrote for the first time; \`varve owner list\` shows who is not known`;
     case "session.created":
       return "a session was opened";
     case "session.renewed":

@@ -19,6 +19,9 @@ export async function startCommand(flags: StartFlags): Promise<void> {
     const note = (record: GatewayLogRecord): void => {
       memory.touch();
       log.write(record);
+      if (record.event === "person.unknown" && "command" in record) {
+        output.say(`${record.person} wrote for the first time. If it is you: ${record.command}`);
+      }
     };
     const gateway = await startGateway(varve, { host: flags.host, port: flags.port, log: note });
     varve.jobs.start();

@@ -1,8 +1,15 @@
 import { z } from "zod";
+import { findNameFault } from "../../authorization/index.ts";
 import { maskTokens, secrets } from "../secrets.ts";
 
 const token = z.strictObject({
-  name: z.string().min(1).max(100),
+  name: z
+    .string()
+    .min(1)
+    .max(100)
+    .refine((name) => findNameFault(name) === undefined, {
+      error: ({ input }) => findNameFault(String(input)) ?? "is reserved",
+    }),
   token: z
     .string()
     .regex(
@@ -30,6 +37,9 @@ export const gatewaySection = z.strictObject({
   port: z.int().min(0).max(65_535).default(7411).describe("The port the gateway listens on; 0 chooses a free one."),
   tokens: z
     .array(token)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
+      error: "must not have two tokens with the same name",
+    })
     .default([])
     .describe("Access tokens, each with name, token, rights and optionally agent, scopes and expiresAt to restrict it.")
     .register(secrets, { mask: maskTokens }),

@@ -13,7 +13,9 @@ const recordsSchema = z.object({
         num: z.number(),
         time: z.number(),
         process: z.string(),
-        principal: z.string().describe("owner, the name of an access token, or a browser."),
+        principal: z
+          .string()
+          .describe("owner, the name of an access token (with the id of one in the database), or a browser."),
         action: z.string().openapi({ example: "GET /api/sessions/{key}" }),
         targets: z.record(z.string(), z.string()).describe("The ids of the objects, by kind."),
         status: z.string().describe("An HTTP status, ok, started, or the code of an error."),

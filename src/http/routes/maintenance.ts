@@ -1,11 +1,12 @@
 /** Routes for status, checks, backups and settings. */
 import { z } from "@hono/zod-openapi";
-import { hasRight } from "../../authorization/index.ts";
+import { hasRight, isUnlimited } from "../../authorization/index.ts";
 import { listConfig } from "../../config/index.ts";
 import type { Varve } from "../../index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonContent, needs, reply } from "../routing.ts";
 import { boundAgent, type TokenPrincipal } from "../tokens.ts";
+import { peopleSchema } from "./owner-schemas.ts";
 
 const tags = ["maintenance"];
 
@@ -85,6 +86,7 @@ const statusSchema = z
         advice: z.array(z.string()),
       }),
     }),
+    people: peopleSchema.describe("The owner's ids for the agent of the settings, for unlimited tokens."),
     lastBackup: z.object({ file: z.string(), time: z.number(), bytes: z.number() }).nullable(),
     proxy: z.object({
       requests: z.number(),
@@ -182,9 +184,11 @@ export function addMaintenanceRoutes(app: GatewayApp, gateway: GatewayContext): 
 function statusFor(principal: TokenPrincipal, all: Awaited<ReturnType<Varve["status"]>>): z.input<typeof statusSchema> {
   const { version, engine, schemaVersion } = all;
   if (boundAgent(principal) !== undefined) return { version, engine, schemaVersion };
-  if (hasRight(principal, "admin")) return all;
+  if (isUnlimited(principal)) return all;
+  const { people: _people, ...known } = all;
+  if (hasRight(principal, "admin")) return known;
   // Session keys and error messages may belong to other users, so they need the right admin too.
-  const { home: _home, database: _database, lastBackup: _lastBackup, ...rest } = all;
+  const { home: _home, database: _database, lastBackup: _lastBackup, ...rest } = known;
   const { failedJobs: _jobs, summaryFaults: _faults, ...numbers } = rest;
   return numbers;
 }

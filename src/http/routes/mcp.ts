@@ -1,3 +1,4 @@
+import { printCaller } from "../../authorization/index.ts";
 import { keyLengthMax, VarveError } from "../../domain/index.ts";
 import type { McpEndpoint, McpOptions } from "../../mcp/index.ts";
 import type { GatewayApp, GatewayContext } from "../context.ts";
@@ -19,10 +20,10 @@ export function addMcpRoute(app: GatewayApp, gateway: GatewayContext): void {
     const options = resolveOptions(c.get("principal"), session, grant);
     opened ??= open();
     const endpoint = await opened;
-    const { name } = c.get("principal");
+    const caller = printCaller(c.get("principal"));
     const recordCall: McpOptions["recordCall"] = ({ tool, status, targets }) =>
       gateway.varve.audit.record({
-        principal: name,
+        principal: caller,
         action: `tool ${tool}`,
         targets: {
           ...(session === undefined ? {} : { session }),

@@ -231,14 +231,17 @@ export function addRecallRoutes(app: GatewayApp, { varve }: GatewayContext): voi
   });
 }
 
-/** Returns the session that a request names, or all sessions of its agent. */
+/** Returns the session that a request names, read as its person, or all sessions of its agent. */
 async function resolveScope(
   varve: Varve,
   principal: TokenPrincipal,
   agent?: string,
   session?: string,
 ): Promise<SearchScope> {
-  if (session !== undefined) return { principal, session: await requireSession(varve, principal, session, agent) };
+  if (session !== undefined) {
+    const named = await requireSession(varve, principal, session, agent);
+    return { principal: await varve.sessions.resolvePrincipal(named, principal), session: named };
+  }
   return { principal, agent: resolveAgent(principal, agent) };
 }
 

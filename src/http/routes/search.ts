@@ -5,6 +5,7 @@ import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } 
 import { agentQuery, fields, text, timeQuery } from "../schemas.ts";
 import { requireSession, resolveAgent } from "../session-access.ts";
 import { readSessionTitles } from "../session-titles.ts";
+import type { TokenPrincipal } from "../tokens.ts";
 
 const answerSchema = z.object({
   query: z.string(),
@@ -133,10 +134,7 @@ export function addSearchRoute(app: GatewayApp, gateway: GatewayContext): void {
       ...rest
     } = c.req.valid("query");
     const { role, person, limit = limitDefault, ...times } = rest;
-    const principal = c.get("principal");
-    const session =
-      sessionName === undefined ? undefined : await requireSession(varve, principal, sessionName, agentName);
-    const agent = session?.agent ?? resolveAgent(principal, agentName);
+    const { principal, session, agent } = await resolveReader(varve, c.get("principal"), sessionName, agentName);
     const isFiltered = role !== undefined || person !== undefined;
     const kinds = kind?.split(",") as (typeof resultKinds)[number][] | undefined;
     const answer = await varve.search.find(q, {
@@ -175,9 +173,7 @@ function addAnswerRoute(app: GatewayApp, { varve }: GatewayContext): void {
   addRoute(app, answer, async (c) => {
     const { query, session: key, ...options } = c.req.valid("json");
     const { agent: agentName } = c.req.valid("query");
-    const principal = c.get("principal");
-    const session = key === undefined ? undefined : await requireSession(varve, principal, key, agentName);
-    const agent = session?.agent ?? resolveAgent(principal, agentName);
+    const { principal, session, agent } = await resolveReader(varve, c.get("principal"), key, agentName);
     const found = await varve.search.find(query, {
       ...options,
       ...(session ? { session } : { agent }),
@@ -186,6 +182,18 @@ function addAnswerRoute(app: GatewayApp, { varve }: GatewayContext): void {
     });
     return reply(c, wholeAnswerSchema, { ...found });
   });
+}
+
+/** Who reads: in a session its person, who may see less than the holder of the token. */
+async function resolveReader(
+  varve: Varve,
+  principal: TokenPrincipal,
+  sessionName: string | undefined,
+  agentName: string | undefined,
+) {
+  if (sessionName === undefined) return { principal, agent: resolveAgent(principal, agentName) };
+  const session = await requireSession(varve, principal, sessionName, agentName);
+  return { principal: await varve.sessions.resolvePrincipal(session, principal), session, agent: session.agent };
 }
 
 type Found = Awaited<ReturnType<Varve["search"]["find"]>>["results"][number];

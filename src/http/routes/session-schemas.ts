@@ -41,6 +41,11 @@ export const sessionSchema = z
     cwd: z.string().optional().describe("The folder that it was started in."),
     parentKey: z.string().optional().describe("For a sub-agent: the key of the session that started it."),
     subagents: z.number().optional().describe("In a list: how many sub-agents the session started."),
+    audience: z
+      .string()
+      .optional()
+      .describe("Whom it belongs to: `user:…`, `group:…`, or `session:…` for nobody but itself; absent for the owner."),
+    door: z.string().optional().describe("How it came in: owner, library, channel, http or proxy."),
     current: z.boolean().optional().describe("False for a session id that its key no longer points to."),
   })
   .openapi("Session");
@@ -52,7 +57,13 @@ export const addressSchema = fields({
   key: text(512).optional().describe("The session's key; if given, the other fields are ignored."),
   channel: line.optional(),
   account: line.optional(),
-  peer: line.optional(),
+  peer: line.optional().describe("The id of the person in the channel; never that of a thread or a chat."),
+  owner: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the owner speaks. It needs this machine's token, or one with the right admin and without an agent and scopes; so does an address that names nobody.",
+    ),
   group: fields({
     type: z.enum(["group", "channel", "room"]),
     id: line,

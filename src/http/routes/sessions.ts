@@ -4,6 +4,7 @@ import type { GatewayApp, GatewayContext } from "../context.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, limitQuery, sessionParam, text } from "../schemas.ts";
 import { refuseForeignKey, requireReadableSession, requireSession, resolveAgent } from "../session-access.ts";
+import { checkAddressSpeaker } from "../speaker.ts";
 import { addressSchema, patchSchema, sessionSchema, transcriptInfoSchema } from "./session-schemas.ts";
 
 const query = fields({ agent: agentQuery });
@@ -105,10 +106,11 @@ export function addSessionRoutes(app: GatewayApp, { varve, bus }: GatewayContext
     const address = c.req.valid("json");
     const principal = c.get("principal");
     refuseForeignKey(principal, address.key);
-    const { session, created, expired } = await varve.sessions.open({
-      ...address,
-      agent: resolveAgent(principal, address.agent),
-    });
+    checkAddressSpeaker(principal, address);
+    const { session, created, expired } = await varve.sessions.open(
+      { ...address, agent: resolveAgent(principal, address.agent) },
+      { door: "http" },
+    );
     if (created) bus.publish({ type: "session.created", ...toSessionFields(session) });
     else if (expired) bus.publish({ type: "session.renewed", ...toSessionFields(session), data: { reason: expired } });
     c.set("auditTargets", { session: session.key });

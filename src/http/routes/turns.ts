@@ -7,6 +7,7 @@ import { createDailyQuota } from "../daily-quota.ts";
 import { addRoute, createRoute, failures, jsonBody, jsonContent, needs, reply } from "../routing.ts";
 import { agentQuery, fields, sessionParam, text } from "../schemas.ts";
 import { refuseForeignKey, requireSession, resolveAgent } from "../session-access.ts";
+import { checkInboundSpeaker } from "../speaker.ts";
 import type { TokenPrincipal } from "../tokens.ts";
 
 const tags = ["turns"];
@@ -33,7 +34,13 @@ const inboundSchema = fields({
   session: name.optional().describe("The key of a session, instead of channel and chat."),
   channel: name.optional().describe("telegram, slack, …"),
   account: name.optional(),
-  from: fields({ id: name, name: name.optional() }).optional(),
+  from: fields({ id: name, name: name.optional() }).optional().describe("The person who speaks."),
+  owner: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the owner speaks. It needs this machine's token, or one with the right admin and without an agent and scopes; so does a message without session, from and chat.",
+    ),
   chat: fields({
     type: z.enum(["direct", "group", "channel", "room"]),
     id: name,
@@ -179,6 +186,7 @@ export function addTurnRoutes(app: GatewayApp, gateway: GatewayContext): void {
     refuseScopedToken(principal);
     const agent = resolveAgent(principal, c.req.valid("query").agent);
     refuseForeignKey(agent === undefined ? principal : { ...principal, agents: [agent] }, inbound.session);
+    checkInboundSpeaker(principal, inbound);
     spend.check(principal);
     quota.take(principal, 1);
     const accepted = await varve.turns.accept({ ...inbound, agent });

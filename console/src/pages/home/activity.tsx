@@ -6,6 +6,7 @@ import { describeKey } from "../../ui/session-title.ts";
 const texts: Readonly<Record<string, string>> = {
   "messages.appended": "New messages",
   "session.created": "Session opened",
+  "person.unknown": "Somebody new wrote",
   "session.updated": "Session changed",
   "session.renewed": "Session renewed",
   "session.restored": "Session restored",

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { call, explainError } from "../../api/client.ts";
 import { onChange, onEvent } from "../../api/events.ts";
 import { isAdmin } from "../../api/login.ts";
+import { loadPeople } from "../../state/owners.ts";
 import { createResource } from "../../state/resource.ts";
 import { type ImportState, importFiles, importFolder } from "./queries.ts";
 
@@ -31,6 +32,7 @@ export function followHome(): () => void {
       [
         "messages.appended",
         "session.created",
+        "person.unknown",
         "session.deleted",
         "compaction",
         "memories",
@@ -43,6 +45,7 @@ export function followHome(): () => void {
       () => {
         void status.load();
         void recent.load();
+        void loadPeople();
       },
     ),
     onEvent((event) => {

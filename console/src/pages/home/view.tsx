@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { isAdmin } from "../../api/login.ts";
+import { loadPeople } from "../../state/owners.ts";
 import { attempt } from "../../state/toasts.ts";
 import { Fault, Figure, Time } from "../../ui/basics.tsx";
 import { count, formatBytes, formatCompact, formatNumber, formatPercent } from "../../ui/format.ts";
@@ -10,12 +11,14 @@ import type { Status } from "./queries.ts";
 import { Recent } from "./recent.tsx";
 import { SpendChart } from "./spend.tsx";
 import { followHome, loadImports, recent, status } from "./state.ts";
+import { UnknownPeople } from "./unknown.tsx";
 import "./home.css";
 
 export function HomePage() {
   useEffect(() => {
     void status.load();
     void recent.load();
+    void loadPeople();
     void attempt(loadImports);
     return followHome();
   }, []);
@@ -29,6 +32,7 @@ export function HomePage() {
       </header>
       <Fault text={status.error.value} onRetry={() => void status.load()} />
       <div class="stack">
+        <UnknownPeople />
         {isEmpty && <Begin />}
         {data && !isEmpty && <Figures data={data} />}
         <div class="home-grid">

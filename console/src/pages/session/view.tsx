@@ -16,6 +16,7 @@ import { FileDialog } from "./file-dialog.tsx";
 import { findFirst, type SessionInfo } from "./queries.ts";
 import { createTranscript } from "./state.ts";
 import { SummaryPanel } from "./summary-panel.tsx";
+import { ThisIsMe } from "./this-is-me.tsx";
 import { TranscriptView } from "./transcript.tsx";
 import "./session.css";
 
@@ -187,6 +188,7 @@ function SessionHeader({ keyName, data, onDone, onJump }: HeaderProps) {
           <a class="button" href={`/talk?session=${encodeURIComponent(keyName)}`}>
             Talk
           </a>
+          {data && <ThisIsMe sessionKey={data.key} audience={data.audience} />}
           {data && <SessionMenu session={data} onDone={done} />}
         </div>
       </div>

@@ -1,5 +1,6 @@
 /** What can be done with a session. Each says what happened and, where the engine can, how to undo it. */
 import { call } from "../../api/client.ts";
+import { createSessionKey, isUnlimited } from "../../api/login.ts";
 import { navigate, sessionHref } from "../../state/router.ts";
 import { attempt, say } from "../../state/toasts.ts";
 import { ask } from "../../ui/dialog.tsx";
@@ -19,8 +20,8 @@ export async function createSession(onDone: () => void): Promise<void> {
   });
   if (name === undefined) return;
   await attempt(async () => {
-    const id = `${Date.now().toString(36)}`;
-    const session = await call("POST /api/sessions", { body: { channel: "console", peer: id } });
+    const key = createSessionKey();
+    const session = await call("POST /api/sessions", { body: isUnlimited() ? { key, owner: true } : { key } });
     const fork = session.messageCount > 0 || session.displayName !== undefined;
     if (name.trim() !== "" && !fork)
       await call("PATCH /api/sessions/{key}", { params: { key: session.key }, body: { displayName: name.trim() } });

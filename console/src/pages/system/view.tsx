@@ -1,11 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { onChange } from "../../api/events.ts";
-import { isAdmin } from "../../api/login.ts";
+import { isAdmin, isUnlimited } from "../../api/login.ts";
+import { people } from "../../state/owners.ts";
 import { query, setQuery } from "../../state/router.ts";
 import { Choice } from "../../ui/basics.tsx";
 import { BackupsPanel, DoctorPanel } from "./care.tsx";
 import { ClientsPanel, WarningsPanel } from "./clients.tsx";
 import { JobsPanel } from "./jobs.tsx";
+import { OwnersPanel } from "./owners.tsx";
 import { SettingsPanel } from "./settings.tsx";
 import { backups, clients, doctor, jobs, settings, tokens, warnings } from "./state.ts";
 import { TokensPanel } from "./tokens.tsx";
@@ -15,6 +17,7 @@ const tabs = {
   jobs: { name: "Jobs", panel: JobsPanel, load: jobs.load },
   doctor: { name: "Doctor", panel: DoctorPanel, load: doctor.load },
   backups: { name: "Backups", panel: BackupsPanel, load: backups.load },
+  owners: { name: "Owners", panel: OwnersPanel, load: people.load },
   tokens: { name: "Tokens", panel: TokensPanel, load: tokens.load },
   settings: { name: "Settings", panel: SettingsPanel, load: settings.load },
   clients: { name: "Clients", panel: ClientsPanel, load: clients.load },
@@ -24,7 +27,9 @@ type Tab = keyof typeof tabs;
 
 export function SystemPage() {
   const asked = query.value.get("tab") ?? "jobs";
-  const names = (Object.keys(tabs) as Tab[]).filter((name) => name === "jobs" || isAdmin());
+  const names = (Object.keys(tabs) as Tab[]).filter(
+    (name) => name === "jobs" || (isAdmin() && (name !== "owners" || isUnlimited())),
+  );
   const tab = names.find((name) => name === asked) ?? "jobs";
   const { panel: Panel, load } = tabs[tab];
   useEffect(() => void load(), [tab]);

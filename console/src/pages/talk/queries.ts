@@ -1,5 +1,6 @@
 import type { TurnEvent, TurnResult } from "../../../../src/turn/events.ts";
 import { type Answer, call, send } from "../../api/client.ts";
+import { isUnlimited } from "../../api/login.ts";
 
 export type { TurnEvent, TurnResult };
 export type Recall = Answer<"GET /api/sessions/{key}/recalls">["recalls"][number];
@@ -16,7 +17,9 @@ export async function sendTurn(
   onEvent: (event: TurnEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const body = { ...message, id: crypto.randomUUID(), debounceMs: 0, stream: true };
+  // Whoever may do everything is the owner, also in a session that begins here.
+  const speaker = isUnlimited() ? { owner: true } : {};
+  const body = { ...message, ...speaker, id: crypto.randomUUID(), debounceMs: 0, stream: true };
   const response = await send("POST", "/api/turns", body, signal);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { canWrite } from "../../api/login.ts";
+import { canWrite, createSessionKey } from "../../api/login.ts";
 import { createResource } from "../../state/resource.ts";
 import { query, sessionHref, setQuery } from "../../state/router.ts";
 import { attempt, say } from "../../state/toasts.ts";
@@ -70,11 +70,7 @@ function ChatView({ session }: { session: string }) {
           Open the session
         </a>
         {canWrite() && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => setQuery({ session: `agent:main:console:direct:${Date.now().toString(36)}` }, false)}
-          >
+          <button type="button" class="button" onClick={() => setQuery({ session: createSessionKey() }, false)}>
             New session
           </button>
         )}
