@@ -1,8 +1,19 @@
-import { hasOwners, isOwnersChat, isPersonal, isProxyClient, parsePerson } from "../authorization/index.ts";
+import {
+  type Audience,
+  hasOwners,
+  isOwnersChat,
+  isPersonal,
+  isProxyClient,
+  type Owners,
+  type Peer,
+  parsePerson,
+  resolveAudience,
+} from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { foldCase, VarveError } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import { addOwner, checkOwner, readOwners } from "./owner-rows.ts";
+import type { Session } from "./session.ts";
 
 /** The owner's id in a channel. */
 export interface Owner {
@@ -89,13 +100,12 @@ const unknownMax = 20;
 const newMs = 7 * 86_400_000;
 
 async function listUnknown(store: Store, config: Config, agent: string): Promise<UnknownPerson[]> {
-  const { identityLinks, dmScope } = config.session;
-  if (!isPersonal(dmScope)) return [];
+  if (!isPersonal(config.session.dmScope)) return [];
   const owners = await readOwners(store, config, agent);
   const since = hasOwners(owners) ? store.clock.now() - newMs : 0;
   const rows = await store.db
     .selectFrom("sessions")
-    .select(["key", "audience", "display_name", "created_at"])
+    .select(["key", "audience", "conversation", "created_at"])
     .where("agent", "=", agent)
     .where("audience", "like", "user:%")
     .where("parent_key", "is", null)
@@ -103,19 +113,62 @@ async function listUnknown(store: Store, config: Config, agent: string): Promise
     .orderBy("created_at", "desc")
     .limit(unknownMax * 5)
     .execute();
-  const found = new Map<string, UnknownPerson>();
-  for (const { key, audience, display_name: name, created_at } of rows) {
-    const person = audience === null || isProxyClient(audience) ? undefined : parsePerson(audience);
-    if (audience === null || !person || isOwnersChat(config, owners, audience)) continue;
-    if (person.channel === undefined && Object.hasOwn(identityLinks, person.peer)) continue;
-    const { channel, peer: id } = person;
-    found.set(audience, {
-      ...(channel === undefined ? {} : { channel }),
-      ...(name === null ? {} : { name }),
-      ...{ id, key, since: created_at },
-    });
+  const found = new Map<string, (typeof rows)[number] & { peer: Peer }>();
+  for (const row of rows) {
+    const peer = row.audience === null ? undefined : toUnknownPeer(config, owners, row.audience);
+    // The last one is that of their first conversation.
+    if (peer && row.audience !== null) found.set(row.audience, { ...row, peer });
   }
-  return [...found.values()].slice(0, unknownMax);
+  const people = [...found.values()].slice(0, unknownMax);
+  return Promise.all(
+    people.map(async ({ peer: { channel, peer: id }, key, conversation, created_at: since }) => {
+      const name = await readSpeakerName(store, agent, conversation);
+      return { ...(channel === undefined ? {} : { channel }), ...(name === undefined ? {} : { name }), id, key, since };
+    }),
+  );
+}
+
+/** The person of an audience who is neither the owner nor linked, and no client of the model proxy. */
+function toUnknownPeer(config: Config, owners: Owners, audience: Audience): Peer | undefined {
+  const peer = isProxyClient(audience) ? undefined : parsePerson(audience);
+  if (!peer || isOwnersChat(config, owners, audience)) return undefined;
+  const { identityLinks } = config.session;
+  const person = parsePerson(resolveAudience(audience, identityLinks));
+  return person?.channel === undefined && person && Object.hasOwn(identityLinks, person.peer) ? undefined : peer;
+}
+
+/** The name that the channel gave with the first message. */
+async function readSpeakerName({ db }: Store, agent: string, conversation: number): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("entries")
+    .select("payload")
+    .where("agent", "=", agent)
+    .where("conversation", "=", conversation)
+    .where("kind", "=", "user")
+    .orderBy("seq")
+    .limit(1)
+    .executeTakeFirst();
+  const { name } = row ? (JSON.parse(row.payload) as { name?: unknown }) : {};
+  return typeof name === "string" ? name : undefined;
+}
+
+/** Whether a session that was just created is the first one of somebody unknown. */
+export async function isNewPerson(
+  store: Store,
+  config: Config,
+  { agent, key, audience, parentKey }: Session,
+): Promise<boolean> {
+  if (audience === undefined || parentKey !== undefined || !isPersonal(config.session.dmScope)) return false;
+  if (!toUnknownPeer(config, await readOwners(store, config, agent), audience)) return false;
+  const other = await store.db
+    .selectFrom("sessions")
+    .select("key")
+    .where("agent", "=", agent)
+    .where("audience", "=", audience)
+    .where("key", "!=", key)
+    .limit(1)
+    .executeTakeFirst();
+  return other === undefined;
 }
 
 /** Only conversations of nobody can be claimed: a person's stay theirs. */

@@ -1,4 +1,4 @@
-import { chooseAudience, isPerson, isPersonal, type Principal, printItself } from "../authorization/index.ts";
+import { chooseAudience, type Principal, printItself } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import type { EngineEvent } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
@@ -8,6 +8,7 @@ import { beginCronRun, logCronRun } from "./cron.ts";
 import { findReadable, type ReadableSession } from "./earlier.ts";
 import { type Forked, type ForkOptions, forkSession, type ReadParentView } from "./fork.ts";
 import { type ListOptions, listSessions, type SessionPage, sessionHistory, type TranscriptInfo } from "./list.ts";
+import { isNewPerson } from "./owners.ts";
 import { renewNow, restoreSession } from "./renew.ts";
 import {
   type Received,
@@ -83,7 +84,21 @@ export function createSessionService(
   const announcer = new ResetAnnouncer(beforeReset);
   const resolver: Resolver = { store, settings, readOwners: (agent) => readOwnersToRoute(store, config, agent) };
   const expand = (name: string, agent: string | undefined) => expandShortName(resolver, name, agent);
-  const open: SessionService["open"] = (address, options = {}) => resolveSession(resolver, address, options, announcer);
+  const announcePerson = async (session: Session) => {
+    const { agent, key, audience, displayName: name } = session;
+    if (audience === undefined || !(await isNewPerson(store, config, session))) return;
+    emit({ type: "person.unknown", agent, key, data: { audience, ...(name === undefined ? {} : { name }) } });
+  };
+  const announce = async (received: Received) => {
+    const event = describeOpening(received);
+    if (event) emit(event);
+    if (received.created) await announcePerson(received.session);
+  };
+  const open: SessionService["open"] = async (address, options = {}) => {
+    const resolved = await resolveSession(resolver, address, options, announcer);
+    if (resolved.created) await announcePerson(resolved.session);
+    return resolved;
+  };
   return {
     async resolveKey(address, { proveSpelling } = {}) {
       const { agent, keyText } = await resolveRoute(resolver, address, proveSpelling);
@@ -93,7 +108,7 @@ export function createSessionService(
     resolve: async (address, options) => (await open(address, options)).session,
     async receive(address, text, options = {}) {
       const received = await receiveText(resolver, address, text, options, announcer);
-      for (const event of describeOpening(received, settings)) emit(event);
+      await announce(received);
       return received;
     },
     get: async (name, agent) => findSession(store, await expand(name, agent), agent ?? config.agent),
@@ -143,14 +158,11 @@ function sessionSettings({ agent, timezone, session }: Config): SessionSettings 
   };
 }
 
-function describeOpening({ session, created, expired, reset }: Received, settings: SessionSettings): EngineEvent[] {
-  const { agent, key, sessionId, audience, displayName } = session;
+function describeOpening({ session, created, expired, reset }: Received): EngineEvent | undefined {
+  const { agent, key, sessionId } = session;
   const reason = expired ?? reset;
-  if (!created) return reason ? [{ type: "session.renewed", agent, key, sessionId, data: { reason } }] : [];
-  const opened: EngineEvent = { type: "session.created", agent, key, sessionId };
-  if (audience === undefined || !isPerson(audience) || !isPersonal(settings.dmScope)) return [opened];
-  const data = { audience, ...(displayName === undefined ? {} : { name: displayName }) };
-  return [opened, { type: "person.unknown", agent, key, data }];
+  if (created) return { type: "session.created", agent, key, sessionId };
+  return reason && { type: "session.renewed", agent, key, sessionId, data: { reason } };
 }
 
 /** The session of an address, or what it would be: one without messages. */

@@ -146,7 +146,9 @@ export function addMessageRoutes(app: GatewayApp, { varve, bus }: GatewayContext
       c.req.valid("param").key,
       c.req.valid("query").agent,
     );
-    const result = await varve.context.ingest(session, c.req.valid("json").messages);
+    // A token that is limited to some scopes does not speak for the owner.
+    const trust = c.get("principal").scopes === undefined ? {} : { trust: "untrusted" as const };
+    const result = await varve.context.ingest(session, c.req.valid("json").messages, trust);
     const fresh = result.entries.filter((entry) => entry.status !== "duplicate").map(({ id, seq }) => ({ id, seq }));
     if (fresh.length > 0)
       bus.publish({ type: "messages.appended", ...toSessionFields(session), data: { entries: fresh } });

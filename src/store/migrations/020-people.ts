@@ -14,6 +14,8 @@ import {
 } from "./earlier-keys.ts";
 
 const chunk = 500;
+/** The console needs the owner's login. */
+const consoleChannel = "console";
 
 /**
  * Owners are rows, sessions note the way by which they came in, and keys, audiences and scopes escape what they are made
@@ -58,6 +60,10 @@ async function respellAudiences(db: Tx): Promise<ReadonlyMap<string, string>> {
   for await (const { agent, id, key, audience } of readConversations(db)) {
     if (audience === null) continue;
     const parsed = parseEarlierKey(key);
+    if (parsed?.kind === "direct" && parsed.channel === consoleChannel) {
+      await setAudience(db, agent, id, null);
+      continue;
+    }
     // A fork has the audience of the conversation it comes from.
     const isOwn = parsed !== undefined && getEarlierAudience(parsed) === audience;
     const next = (isOwn ? respellAudience(parsed) : audiences.get(audience)) ?? respellScope(audience);
@@ -137,7 +143,7 @@ async function* readConversations(db: Tx) {
   }
 }
 
-async function setAudience(db: Tx, agent: string, id: number, audience: string): Promise<void> {
+async function setAudience(db: Tx, agent: string, id: number, audience: string | null): Promise<void> {
   await db.updateTable("conversations").set({ audience }).where("agent", "=", agent).where("id", "=", id).execute();
 }
 
