@@ -8,6 +8,7 @@ import { findImports, findValueStar } from "./source-imports.ts";
 /** Each step may import the steps before it, and never a neighbour in its own. */
 const steps: readonly (readonly string[])[] = [
   ["domain"],
+  ["text"],
   ["authorization"],
   ["config", "tokens"],
   ["store"],

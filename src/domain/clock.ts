@@ -95,7 +95,8 @@ export function findLastHour(now: number, hour: number, timeZone: string): numbe
 }
 
 /** The time at which the local time is `wall` (given as if it were UTC). Computed twice, because the offset may change. */
-function toInstant(wall: number, timeZone: string): number {
+export function toInstant(wall: number, timeZone: string): number {
+  if (timeZone === "UTC") return wall;
   let guess = wall;
   for (let round = 0; round < 2; round += 1) {
     const { year, month, day, hour, minute, second } = toWallClock(guess, timeZone);

@@ -7,6 +7,7 @@ export {
   type Random,
   systemClock,
   systemRandom,
+  toInstant,
   toWallClock,
 } from "./clock.ts";
 export { durationForm, parseDuration } from "./duration.ts";

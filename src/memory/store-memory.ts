@@ -1,13 +1,13 @@
 import { requireWritable, type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { NewMemoryRows, Store, StoreTransaction } from "../store/index.ts";
+import { annotateDates } from "../text/index.ts";
 import { findSlotKey, speaksOfChange } from "./compare/compare-facts.ts";
 import { createTextKey, isTextKey } from "./compare/text-key.ts";
 import { type AppliedDecision, applyDecision } from "./decisions.ts";
 import { eraseMemoryVersions } from "./erase-memories.ts";
 import { comparedMax, decideByRules, duplicateFrom } from "./extract/decide.ts";
 import { parseFact } from "./extract/facts.ts";
-import { resolveDates } from "./extract/resolve-dates.ts";
 import { type Category, categories, type Memory, type MemoryDraft, type Source, type Trust } from "./memory.ts";
 import type { MemoryContext } from "./memory-context.ts";
 import { getMemory, readHistory } from "./read.ts";
@@ -131,7 +131,7 @@ async function replaceMemory(
 
 function createDraft(context: MemoryContext, wanted: NewMemory): MemoryDraft {
   const now = context.store.clock.now();
-  const text = resolveDates(checkText(wanted.text), wanted.validFrom ?? now, context.timeZone);
+  const text = annotateDates(checkText(wanted.text), wanted.validFrom ?? now, context.timeZone);
   const fact = parseFact(text) ?? parseFact(`Remember that ${text}`);
   const category = wanted.category ?? fact?.category ?? "entities";
   return {

@@ -1,3 +1,4 @@
+import { parseTimeSpan } from "../text/index.ts";
 import { computeAccountShare, computeCertainty, rateConfidence } from "./confidence.ts";
 import { addConversationSignals } from "./conversation-signals.ts";
 import { isSpeakerName } from "./documents.ts";
@@ -39,7 +40,6 @@ import {
   filterByMinScore,
   moveNoiseLast,
 } from "./stages/stages.ts";
-import { parseTimeSpan } from "./time/time-span.ts";
 import type { Evidence, FindOptions, Mode, SearchAnswer, SearchResult, StageName } from "./types.ts";
 import { dot } from "./vectors/math.ts";
 
@@ -62,7 +62,7 @@ export async function find(context: SearchContext, query: string, options: FindO
     began = now;
   };
 
-  const time = parseTimeSpan(query, context.store.clock.now());
+  const time = parseTimeSpan(query, context.store.clock.now(), context.timeZone);
   const found = await retrieve(context, query, { ...options, limit });
   for (const { name, ms } of found.took) steps.push({ name, ms: roundScore(ms), candidates: found.candidates.length });
   began = performance.now();

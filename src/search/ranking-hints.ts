@@ -1,8 +1,8 @@
+import { scoreTimeFit, type TimeSpan } from "../text/index.ts";
 import { type Doc, isSpeakerName } from "./documents.ts";
 import { ranking } from "./ranking.ts";
 import type { Retrieval } from "./retrieve.ts";
 import { readTraits } from "./text/message-traits.ts";
-import { scoreTimeFit, type TimeSpan } from "./time/time-span.ts";
 
 /** What the ranking uses besides matching words and vectors; lists are by pool index. */
 export interface RankingHints {

@@ -38,6 +38,8 @@ export interface InstantIndex {
 export interface SearchContext {
   store: Store;
   settings: RankingSettings;
+  /** The zone in which "yesterday" is a day. */
+  timeZone: string;
   /** Without one a search is lexical, and the answer reports it as degraded. */
   embedder: Embedder | undefined;
   vectorCache: MessageVectors | undefined;
@@ -69,6 +71,7 @@ export interface SearchContextOptions {
   store: Store;
   cacheBytes: number;
   settings: RankingSettings;
+  timeZone: string;
   embedder?: Embedder;
   /** Whether texts without a vector of the embedder get an instant one. */
   hasInstant: boolean;
@@ -77,12 +80,13 @@ export interface SearchContextOptions {
 }
 
 export function createSearchContext(options: SearchContextOptions): SearchContext {
-  const { store, settings, embedder, reranker, cacheBytes, openPrevious = () => undefined } = options;
+  const { store, settings, timeZone, embedder, reranker, cacheBytes, openPrevious = () => undefined } = options;
   const instant = options.hasInstant && embedder ? createInstantIndex(store, cacheBytes) : undefined;
   const index = embedder && createEmbeddingIndex(store, embedder, cacheBytes);
   return {
     store,
     settings,
+    timeZone,
     embedder,
     vectorCache: index?.vectorCache,
     documentCache: index?.documentCache ?? new DocumentCache(store),

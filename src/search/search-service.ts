@@ -149,6 +149,7 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   const settings = config.search;
   const reranker = options.reranker ?? openConfiguredReranker(config, { home: loaded.home, clock: store.clock });
   const context = createSearchContext({
+    timeZone: config.timezone,
     store,
     settings: config.advanced.search,
     embedder,

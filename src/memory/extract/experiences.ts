@@ -1,6 +1,6 @@
+import { annotateDates } from "../../text/index.ts";
 import { ownToken, selfToken, type Token, tokenise } from "../compare/tokens.ts";
 import type { WordSets } from "../compare/word-sets.ts";
-import { resolveDates } from "./resolve-dates.ts";
 
 /**
  * What people tell about their lives without any formula: "I signed up for a pottery class yesterday". Such sentences
@@ -52,7 +52,7 @@ export function scoreExperience(sentence: string, sets: WordSets): number | unde
   const speaker = tokens.findIndex(isSpeaker);
   if (speaker === -1 || speaker > speakerWithin) return undefined;
   const count = (kind: Token["kind"]) => Math.min(countedMax, tokens.filter((token) => token.kind === kind).length);
-  const isRelative = resolveDates(text, 0, "UTC") !== text;
+  const isRelative = annotateDates(text, 0, "UTC") !== text;
   const wordChars = sets.segmenter ? 2 : 4;
   const words = tokens.filter(
     (token) => token.kind === "word" && !isSpeaker(token) && token.text.length >= wordChars,

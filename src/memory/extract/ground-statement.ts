@@ -1,10 +1,10 @@
+import { annotateDates } from "../../text/index.ts";
 import { findSlotKey } from "../compare/compare-facts.ts";
 import { createTextKey } from "../compare/text-key.ts";
 import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
 import { computeCoverage, computeRougeL } from "../similarity.ts";
 import { parseTemporal } from "../temporal.ts";
-import { resolveDates } from "./resolve-dates.ts";
 import { type Span, splitSentences, type Utterance } from "./utterances.ts";
 
 /** A statement that an extractor found, before any check. */
@@ -71,7 +71,7 @@ export function groundStatement(
 
 /** Relative dates mean nothing later; the evidence keeps the original words. */
 function resolveLevels({ abstract, overview, content }: Levels, statedAt: number, timeZone: string): Levels {
-  const resolve = (text: string) => resolveDates(text, statedAt, timeZone);
+  const resolve = (text: string) => annotateDates(text, statedAt, timeZone);
   return { abstract: resolve(abstract), overview: resolve(overview), content: resolve(content) };
 }
 

@@ -4,7 +4,7 @@ import { parseTimeSpan, scoreTimeFit } from "./time-span.ts";
 /** A Wednesday. */
 const now = Date.UTC(2026, 5, 17, 10);
 const parseDays = (query: string) => {
-  const span = parseTimeSpan(query, now);
+  const span = parseTimeSpan(query, now, "UTC");
   return span && [new Date(span.from).toISOString().slice(0, 10), new Date(span.to).toISOString().slice(0, 10)];
 };
 
@@ -42,7 +42,7 @@ describe("time in a question", () => {
   );
 
   test("a date without a year means the latest; other years score a little less", () => {
-    const span = parseTimeSpan("What did we do in August?", now);
+    const span = parseTimeSpan("What did we do in August?", now, "UTC");
     expect(span && scoreTimeFit(span, Date.UTC(2025, 7, 9))).toBe(1);
     expect(span && scoreTimeFit(span, Date.UTC(2023, 7, 9))).toBe(0.9);
     expect(span && scoreTimeFit(span, Date.UTC(2023, 3, 9))).toBe(0);
@@ -62,4 +62,4 @@ test.each([
   "wo ist der Schlüssel",
   "the best player",
   "le fichier",
-])("%s names no time", (query) => expect(parseTimeSpan(query, Date.UTC(2026, 0, 1))).toBeUndefined());
+])("%s names no time", (query) => expect(parseTimeSpan(query, Date.UTC(2026, 0, 1), "UTC")).toBeUndefined());

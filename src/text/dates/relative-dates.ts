@@ -1,6 +1,8 @@
+import type { SpanUnit } from "./local-span.ts";
+
 /** A span of time named relative to a message: a day, or a whole week, weekend, month or year. */
 export interface RelativeSpan {
-  unit: "day" | "week" | "weekend" | "month" | "year";
+  unit: SpanUnit;
   offset: number;
 }
 
@@ -167,4 +169,13 @@ export const weekdays: readonly {
     lastAfter: "scorso|scorsa",
     nextAfter: "prossimo|prossima",
   },
+];
+
+/** Weekdays alone, from Sunday on, with the group `name`; with `next` the one of today is a week later. */
+export const bareWeekdays: readonly { form: string; names: string }[] = [
+  ...[
+    "sunday monday tuesday wednesday thursday friday saturday",
+    "sonntag montag dienstag mittwoch donnerstag freitag samstag",
+  ].map((names) => ({ form: `(?<next>next |nächsten )?(?<name>${names.replaceAll(" ", "|")})`, names })),
+  { form: "(?<next>下)?(?:周|星期|礼拜)(?<name>[日天一二三四五六])", names: "日/天 一 二 三 四 五 六" },
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { resolveDates } from "./resolve-dates.ts";
+import { annotateDates } from "./annotate-dates.ts";
 
 // A Wednesday.
 const said = Date.UTC(2026, 4, 13, 15);
@@ -32,16 +32,16 @@ describe("relative dates", () => {
     ["The todayshow is on.", "The todayshow is on."],
     ["It was yesterday (2026-05-12).", "It was yesterday (2026-05-12)."],
   ])("%s", (text, wanted) => {
-    expect(resolveDates(text, said, "UTC")).toBe(wanted);
+    expect(annotateDates(text, said, "UTC")).toBe(wanted);
   });
 
   it("are resolved for the first ones only in a text that consists of them", () => {
-    const resolved = resolveDates("昨天".repeat(10_000), said, "UTC");
+    const resolved = annotateDates("昨天".repeat(10_000), said, "UTC");
     expect(resolved.match(/2026-05-12/g)).toHaveLength(6);
   });
 
   it("are those of the time zone of the person", () => {
     const late = Date.UTC(2026, 4, 13, 23, 30);
-    expect(resolveDates("I saw Ann yesterday.", late, "Asia/Tokyo")).toContain("2026-05-13");
+    expect(annotateDates("I saw Ann yesterday.", late, "Asia/Tokyo")).toContain("2026-05-13");
   });
 });
