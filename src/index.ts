@@ -1,7 +1,5 @@
 /** The public names of the package, listed once. Programs and the surfaces import them from here. */
 
-export type { AccessToken, AccessTokenService, IssuedToken, NewAccessToken } from "./access/index.ts";
-export type { AuditEvent, AuditLog, AuditQuery, AuditRecord, ChainReport } from "./audit/index.ts";
 export {
   owner,
   type Principal,
@@ -111,6 +109,17 @@ export {
   type TuneResult,
 } from "./search/index.ts";
 export type {
+  AccessToken,
+  AccessTokenService,
+  AuditEvent,
+  AuditLog,
+  AuditQuery,
+  AuditRecord,
+  ChainReport,
+  IssuedToken,
+  NewAccessToken,
+} from "./security/index.ts";
+export type {
   Address,
   EndingSession,
   Forked,
@@ -131,7 +140,7 @@ export type {
 export { sessionSorts } from "./session/index.ts";
 export type { AppendedEntry, AppendResult, StoreCall, StoreTap } from "./store/index.ts";
 export { isPostgres, listDistribution, listRoleGrants, startSpareThreads } from "./store/index.ts";
-export { estimateMessageTokens, estimateTokens } from "./tokens/index.ts";
+export { estimateMessageTokens, estimateTokens } from "./text/index.ts";
 export type { BoundTool, ToolAnnotations, ToolOptions, ToolResult } from "./tools/index.ts";
 export {
   type CleanedMessages,

@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import { createAccessTokenService } from "./access/index.ts";
-import { createAuditLog } from "./audit/index.ts";
 import { runAsEngine } from "./authorization/index.ts";
 import { backupFolder, type LoadedConfig } from "./config/index.ts";
 import { createContextService, createGrantService, createParentViewReader } from "./context/index.ts";
@@ -29,6 +27,7 @@ import {
   PreviousEmbedders,
 } from "./models/index.ts";
 import { createSearchService, type SearchIndex, type SearchService, selectEmbeddedText } from "./search/index.ts";
+import { createAccessTokenService, createAuditLog } from "./security/index.ts";
 import { createOwnerService, createSessionService, resolveConversationPrincipal } from "./session/index.ts";
 import type { Store } from "./store/index.ts";
 import { createSecretService, createTranscriptService } from "./transcript/index.ts";

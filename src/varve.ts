@@ -1,5 +1,3 @@
-import type { AccessTokenService } from "./access/index.ts";
-import type { AuditLog } from "./audit/index.ts";
 import type { ConfigInput, LoadedConfig } from "./config/index.ts";
 import type { ContextService, GrantService, Summarisers } from "./context/index.ts";
 import type { Clock, EngineEvent, Random } from "./domain/index.ts";
@@ -22,6 +20,7 @@ import type {
 import type { MemoryService } from "./memory/index.ts";
 import type { Models } from "./models/index.ts";
 import type { SearchService } from "./search/index.ts";
+import type { AccessTokenService, AuditLog } from "./security/index.ts";
 import type { ImportRequest, OwnerService, SessionService, WatchRequest } from "./session/index.ts";
 import type { Distribution, StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";

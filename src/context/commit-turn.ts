@@ -3,7 +3,7 @@ import { type EntryDraft, getParts, getToolResults, type Message, VarveError } f
 import { canExtract, createExtractionJob, extractionCursorQuery, isWorthReading } from "../memory/index.ts";
 import type { Session } from "../session/index.ts";
 import { type AppendResult, type AttachedStatement, attachStatement, type NewJob, type Store } from "../store/index.ts";
-import { estimateMessageTokens } from "../tokens/index.ts";
+import { estimateMessageTokens } from "../text/index.ts";
 import { getPartsText, makeTitle, type TranscriptWriter, toMessageDraft } from "../transcript/index.ts";
 import { compactionJob, type TurnFacts } from "./compaction/compactor.ts";
 import { canCompact, contextSettings } from "./context-settings.ts";

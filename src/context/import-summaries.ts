@@ -1,5 +1,5 @@
 import type { Store } from "../store/index.ts";
-import { estimateTokens } from "../tokens/index.ts";
+import { estimateTokens } from "../text/index.ts";
 import { type LcmDag, type LcmSummary, readActivePath, readAfter } from "../transcript/index.ts";
 import { type ConversationRef, type StoredSummary, type SummarySource, writeSummary } from "./dag.ts";
 import { getEntryMessage } from "./window.ts";

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { verifyChain } from "../audit/index.ts";
 import { checkConfig, type LoadedConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
+import { verifyChain } from "../security/index.ts";
 import { importTranscripts } from "../session/index.ts";
 import { listStaleLeases, type Store } from "../store/index.ts";
 import {

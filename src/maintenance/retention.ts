@@ -1,7 +1,7 @@
-import type { AuditLog } from "../audit/index.ts";
 import type { Config } from "../config/index.ts";
 import { newId, parseDuration, roles } from "../domain/index.ts";
 import { eraseMemoryVersions } from "../memory/index.ts";
+import type { AuditLog } from "../security/index.ts";
 import { dropLease, type Store, type Tx, takeLease } from "../store/index.ts";
 import { redactEntries } from "../transcript/index.ts";
 

@@ -1,5 +1,5 @@
 import { VarveError } from "../domain/index.ts";
-import { estimateTokens } from "../tokens/index.ts";
+import { estimateTokens } from "../text/index.ts";
 import type { GeneratedText, GenerateRequest, TokenUsage } from "./generate.ts";
 import type { SdkModel } from "./sdk.ts";
 import { collectWarnings, loadPackage } from "./sdk.ts";

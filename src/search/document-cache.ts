@@ -1,6 +1,6 @@
 import { isAgentOpen, runAsEngine } from "../authorization/index.ts";
 import type { Store } from "../store/index.ts";
-import { estimateTokens } from "../tokens/index.ts";
+import { estimateTokens } from "../text/index.ts";
 import { ChunkCache } from "./corpus/chunk-cache.ts";
 import { type CachedDoc, createDocumentLru, type Doc } from "./documents.ts";
 import { countTerms } from "./text/count-terms.ts";

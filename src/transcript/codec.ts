@@ -23,7 +23,7 @@ import {
   type SecretRow,
   type Store,
 } from "../store/index.ts";
-import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../text/index.ts";
 import { captureSecrets } from "./capture-secrets.ts";
 import { getEntryText } from "./entry-text.ts";
 import { type ExtractedContent, extractLargeContent } from "./large-content/extract.ts";

@@ -1,6 +1,6 @@
 import { type JsonObject, type Message, redactMessage, roles } from "../domain/index.ts";
 import type { StoreTransaction } from "../store/index.ts";
-import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../text/index.ts";
 
 const chunkRows = 500;
 const roleNames = new Set<string>(roles);

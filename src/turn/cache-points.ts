@@ -1,5 +1,5 @@
 import { getParts, type Message, type Part } from "../domain/index.ts";
-import { estimateMessageTokens } from "../tokens/index.ts";
+import { estimateMessageTokens } from "../text/index.ts";
 
 /** A part of a message after which the prompt is the same in later prompts: a provider's cache can end there. */
 export interface CachePoint {

@@ -13,7 +13,7 @@ import {
 } from "../domain/index.ts";
 import type { TokenUsage } from "../models/index.ts";
 import type { Session } from "../session/index.ts";
-import { estimateMessageTokens, estimateTokens } from "../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../text/index.ts";
 import { createSilentReplyGate, toMessageDraft } from "../transcript/index.ts";
 import { planCache } from "./cache-points.ts";
 import { withGroupHistory } from "./group-history.ts";

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatStamp, type Message } from "../../src/domain/index.ts";
 import { type ContextView, estimateTokens, type Session, type Varve } from "../../src/index.ts";
-import { estimateMessageTokens } from "../../src/tokens/index.ts";
+import { estimateMessageTokens } from "../../src/text/index.ts";
 import { HandClock, onEveryEngine } from "../support/engines.ts";
 import { isLongRun } from "../support/long-run.ts";
 

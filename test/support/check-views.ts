@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { getParts, getToolCalls, getToolResults, type Message } from "../../src/domain/index.ts";
 import { type ContextView, type Expansion, estimateTokens, type Session, type Varve } from "../../src/index.ts";
-import { estimateMessageTokens } from "../../src/tokens/index.ts";
+import { estimateMessageTokens } from "../../src/text/index.ts";
 import { isLongRun } from "./long-run.ts";
 
 const providers = [undefined, "anthropic", "openai", "openai-compatible", "google", "mistral"] as const;

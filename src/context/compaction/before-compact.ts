@@ -1,5 +1,5 @@
 import type { Session } from "../../session/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { mostTokens } from "../summary/built-in-summary.ts";
 import type { SummariserOptions } from "../summary/summarise-with-fallback.ts";
 import { normalTarget } from "../summary/summary-attempt.ts";

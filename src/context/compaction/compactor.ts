@@ -6,7 +6,7 @@ import { createJob, type JobHandler, type JobQueue } from "../../jobs/index.ts";
 import { canExtract, createExtractionJob, hasUnreadMessages } from "../../memory/index.ts";
 import { addNotice, findSessionIfAny, readSessionStart, type Session } from "../../session/index.ts";
 import { enqueueJob, type NewJob, type Store } from "../../store/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { appendEntries } from "../../transcript/index.ts";
 import {
   bootstrapTokens,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Entry, getParts } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { findEntryFiles, getEntryText } from "../../transcript/index.ts";
 import type { ConversationRef, StoredSummary, SummarySource } from "../dag.ts";
 import type { Summarise, SummaryTurn } from "../summary/summary-request.ts";

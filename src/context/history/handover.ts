@@ -1,5 +1,5 @@
 import type { Store } from "../../store/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { makeTitle } from "../../transcript/index.ts";
 import { toSummaryTurn } from "../compaction/make-summary.ts";
 import type { ConversationRef, StoredSummary } from "../dag.ts";

@@ -2,7 +2,7 @@ import type { Visibility } from "../../authorization/index.ts";
 import { VarveError } from "../../domain/index.ts";
 import type { MessageHit, SearchService } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { readEntries } from "../../transcript/index.ts";
 import { passageLine } from "../view/recall-messages.ts";
 import { listCoveredEntries } from "./describe-summary.ts";

@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { writeBuiltIn } from "./built-in.ts";
 import { normalTarget } from "./summary-attempt.ts";
 import type { SummaryRequest } from "./summary-request.ts";

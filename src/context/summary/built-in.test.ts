@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { mergeInDetail, writeBuiltIn } from "./built-in.ts";
 import { isWorkLogText, parseWorkLog } from "./work-log/parse.ts";
 import { WorkSession } from "./work-log/session.test-util.ts";

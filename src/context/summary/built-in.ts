@@ -1,5 +1,5 @@
 import { getParts } from "../../domain/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { isMaterial, isTelling, oneLine, stripInjected } from "../../transcript/index.ts";
 import { timeWriter } from "../summary-text.ts";
 import { findCandidates } from "./extractive/candidates.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatStamp } from "../../domain/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { pathsIn } from "./extractive/print.ts";
 import { splitSentences } from "./extractive/sentences.ts";
 import { extractiveSummary, extractiveTokensMin, unfoldSummaries } from "./extractive.ts";

@@ -1,5 +1,5 @@
 import { formatStamp, parseLocalTime, type Role, roles } from "../../domain/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { expandPrefix, filesPrefix, noFiles, sourcePrefix, timeWriter, truncatedMarker } from "../summary-text.ts";
 import { type Candidate, type Candidates, findCandidates } from "./extractive/candidates.ts";
 import { expandLine, filesLine, printLines } from "./extractive/print.ts";

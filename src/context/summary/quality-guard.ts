@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { expandPrefix, filesPrefix } from "../summary-text.ts";
 import { contentWords } from "./extractive/candidates.ts";
 import { scanWords } from "./extractive/words.ts";

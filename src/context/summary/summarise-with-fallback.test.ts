@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { VarveError } from "../../domain/index.ts";
 import type { Generate, GenerateRequest } from "../../models/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { chunkRatio, splitTurns, summariseWithFallback } from "./summarise-with-fallback.ts";
 import { aggressiveTarget, normalTarget } from "./summary-attempt.ts";
 import type { SummaryRequest, SummaryTurn } from "./summary-request.ts";

@@ -1,5 +1,5 @@
 import type { Generate } from "../../models/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { readRequestLog } from "./built-in.ts";
 import { type BuiltInTargets, type BuiltInWriter, mostTokens, writeBuiltInSummary } from "./built-in-summary.ts";
 import { promptVersion } from "./prompts.ts";

@@ -1,6 +1,6 @@
 import { VarveError } from "../../domain/index.ts";
 import type { Generate, GenerateRequest } from "../../models/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { summaryPrompt } from "./prompts.ts";
 import { checkSummary } from "./quality-guard.ts";
 import type { PreparedRequest } from "./summary-request.ts";

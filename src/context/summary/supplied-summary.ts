@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 
 /** Why a summary that a program supplied cannot be stored; undefined when it can. */
 export function findSummaryFault(content: string, inputTokens: number): string | undefined {

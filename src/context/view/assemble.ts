@@ -1,7 +1,7 @@
 import type { Message } from "../../domain/index.ts";
 import type { SearchService } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
-import { estimateMessageTokens, estimateTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../../text/index.ts";
 import { cleanForProvider } from "../../transcript/index.ts";
 import { checkBudget } from "../compaction/sweep.ts";
 import type { ConversationRef } from "../dag.ts";

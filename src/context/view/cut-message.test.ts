@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getToolCalls, getToolResults, type JsonValue, type Message, type Part } from "../../domain/index.ts";
-import { estimateMessageTokens, estimateTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../../text/index.ts";
 import { cutMessage, cutText, fillEvenly } from "./cut-message.ts";
 
 const prose = (tokens: number): string =>

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, type Message, type Part, type ToolCallPart } from "../../domain/index.ts";
-import { estimateMessageTokens, estimateTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../../text/index.ts";
 import { describeText } from "../../transcript/index.ts";
 import { withoutRaw } from "./prune.ts";
 

@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { contentWords } from "../summary/extractive/candidates.ts";
 import { splitSentences } from "../summary/extractive/sentences.ts";
 

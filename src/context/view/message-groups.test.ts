@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { getToolCalls, getToolResults, type Message, type Part } from "../../domain/index.ts";
-import { estimateMessageTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens } from "../../text/index.ts";
 import { type MessageEntry, toMessageEntry } from "../window.ts";
 import { groupMessages } from "./message-groups.ts";
 

@@ -1,5 +1,5 @@
 import { getToolCalls, getToolResults, type Message, type Part } from "../../domain/index.ts";
-import { estimateMessageTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens } from "../../text/index.ts";
 import { isRequest } from "../tool-pairs.ts";
 import type { MessageEntry } from "../window.ts";
 import { cutMessage, fillEvenly } from "./cut-message.ts";

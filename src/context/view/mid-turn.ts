@@ -1,5 +1,5 @@
 import { getToolResults, type Message, type Part } from "../../domain/index.ts";
-import { estimateMessageTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens } from "../../text/index.ts";
 import { trimResult } from "./prune.ts";
 
 export interface Fitted {

@@ -1,5 +1,5 @@
 import type { Message, Part, ToolResultPart } from "../../domain/index.ts";
-import { estimateMessageTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens } from "../../text/index.ts";
 import type { MessageEntry } from "../window.ts";
 
 /** Longer pruned tool results show only their start and end. */

@@ -1,6 +1,6 @@
 import { type Entry, formatStamp, type Message, neutralise, neutraliseName } from "../../domain/index.ts";
 import type { SearchService } from "../../search/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { getEntryText } from "../../transcript/index.ts";
 import type { ConversationRef } from "../dag.ts";
 import type { TraceItem } from "../items.ts";

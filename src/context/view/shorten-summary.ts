@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 
 const citation = /\[msg#(\d+)[^\]]{0,40}\]$/;
 const heading = /^[A-Z][a-z]+$/;

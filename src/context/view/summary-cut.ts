@@ -1,5 +1,5 @@
 import type { Store } from "../../store/index.ts";
-import { estimateMessageTokens } from "../../tokens/index.ts";
+import { estimateMessageTokens } from "../../text/index.ts";
 import { type ConversationRef, readSourceIds, readSummaries, type StoredSummary } from "../dag.ts";
 import { mergeInDetail } from "../summary/built-in.ts";
 import { timeRange, timeWriter } from "../summary-text.ts";

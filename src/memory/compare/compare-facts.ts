@@ -1,4 +1,4 @@
-import { detectLanguage, detectLanguages } from "../language/detect-language.ts";
+import { detectLanguage, detectLanguages } from "../../text/index.ts";
 import { mayConflict, saysItChanged } from "./changes.ts";
 import { areSameTexts, listSentences } from "./same-fact.ts";
 import { parseSlots, type SlotFill } from "./slots.ts";

@@ -1,4 +1,4 @@
-import { type Attribute, attributes, type Slot, type ValueKind } from "../language/lexicon.ts";
+import { type Attribute, attributes, type Slot, type ValueKind } from "../../text/index.ts";
 import { ownToken, selfToken, tokenise } from "./tokens.ts";
 import { stripMarkers, type WordSets } from "./word-sets.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { detectLanguage } from "../language/detect-language.ts";
+import { detectLanguage } from "../../text/index.ts";
 import { tokenise } from "./tokens.ts";
 import { prepareWordSets } from "./word-sets.ts";
 

@@ -1,4 +1,4 @@
-import { compileWords, type Lexicon } from "../language/lexicon.ts";
+import { compileWords, type Lexicon } from "../../text/index.ts";
 
 /** A lexicon in the form that comparisons use: sets and compiled patterns. */
 export interface WordSets {

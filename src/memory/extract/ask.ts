@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Generate, TokenUsage } from "../../models/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 
 /** A model's answer parsed as JSON; without `value` it was invalid, and `fault` says why. */
 export interface ModelAnswer<T> {

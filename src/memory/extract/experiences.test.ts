@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { detectLanguage } from "../../text/index.ts";
 import { prepareWordSets } from "../compare/word-sets.ts";
-import { detectLanguage } from "../language/detect-language.ts";
 import { scoreExperience } from "./experiences.ts";
 
 const score = (sentence: string) => scoreExperience(sentence, prepareWordSets(detectLanguage(sentence))) ?? 0;

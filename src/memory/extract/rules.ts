@@ -1,6 +1,6 @@
 import type { Message } from "../../domain/index.ts";
+import { detectLanguage } from "../../text/index.ts";
 import { prepareWordSets } from "../compare/word-sets.ts";
-import { detectLanguage } from "../language/detect-language.ts";
 import { categories } from "../memory.ts";
 import { computeRougeL } from "../similarity.ts";
 import { scoreExperience } from "./experiences.ts";

@@ -1,6 +1,6 @@
 import { runAsEngine } from "../../authorization/index.ts";
 import type { SearchContext } from "../../search/index.ts";
-import { detectLanguage, detectLanguages } from "../language/detect-language.ts";
+import { detectLanguage, detectLanguages } from "../../text/index.ts";
 import { computeCosine } from "../similarity.ts";
 
 /** How alike unrelated texts are: the middle of their cosines, and how far they spread around it. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { neutralise, neutraliseName } from "../../domain/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import type { Trust } from "../memory.ts";
 import type { MemoryHit } from "./find-memories.ts";
 

@@ -1,6 +1,5 @@
+import { detectLanguage, getRelatedWords } from "../../text/index.ts";
 import { prepareWordSets } from "../compare/word-sets.ts";
-import { detectLanguage } from "../language/detect-language.ts";
-import { getRelatedWords } from "../language/related-words.ts";
 
 export const koreanParticle =
   /(?<=\p{L})(?:에서|에게|으로|은|는|이|가|을|를|에|로|의|와|과|도|만|이에요|예요|입니다)$/u;

@@ -11,8 +11,8 @@ import {
   traceScores,
 } from "../../search/index.ts";
 import type { MemoryTable } from "../../store/index.ts";
+import { detectLanguage } from "../../text/index.ts";
 import { computeSearchFactor, computeWorth } from "../decay.ts";
-import { detectLanguage } from "../language/detect-language.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryContext } from "../memory-context.ts";
 import { selectMemories } from "../read.ts";

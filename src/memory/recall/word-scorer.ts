@@ -1,6 +1,6 @@
+import { detectLanguage } from "../../text/index.ts";
 import { prepareWordSets, type WordSets } from "../compare/word-sets.ts";
 import { splitSentences } from "../extract/utterances.ts";
-import { detectLanguage } from "../language/detect-language.ts";
 import { extractAllTerms } from "../similarity.ts";
 import { expandQuery, koreanParticle } from "./expand-query.ts";
 

@@ -1,5 +1,5 @@
 import { type Clock, type Random, systemClock, systemRandom, VarveError } from "../../domain/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { classifyFailure, type Failure } from "../failure.ts";
 import { computeBackoff, rejectOnAbort, type Sleep, systemSleep, throwIfAborted } from "../wait.ts";
 import { splitPieces } from "./pieces.ts";

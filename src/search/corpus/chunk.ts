@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 
 export interface ChunkOptions {
   /** The target size of a chunk in tokens, and how many tokens of the previous chunk it repeats. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "../../domain/index.ts";
 import type { FileRow } from "../../store/index.ts";
-import { estimateTokens } from "../../tokens/index.ts";
+import { estimateTokens } from "../../text/index.ts";
 import { exploreText } from "./explore/explore.ts";
 import { type ExtractedText, extractedField, setPath } from "./extracted-text.ts";
 

@@ -1,5 +1,5 @@
 import type { Role } from "../../../domain/index.ts";
-import { estimateTokens } from "../../../tokens/index.ts";
+import { estimateTokens } from "../../../text/index.ts";
 import type { SummaryTurn } from "../summary-request.ts";
 import { splitSentences } from "./sentences.ts";
 import { scanWords, shapes, tableSize } from "./words.ts";

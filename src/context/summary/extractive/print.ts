@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../../tokens/index.ts";
+import { estimateTokens } from "../../../text/index.ts";
 import { expandPrefix, filesPrefix, noFiles } from "../../summary-text.ts";
 import type { SummaryTurn } from "../summary-request.ts";
 import type { Candidate } from "./candidates.ts";

@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../../tokens/index.ts";
+import { estimateTokens } from "../../../text/index.ts";
 import { shortenWords } from "../../../transcript/index.ts";
 import { expandPrefix, noFiles, sourcePrefix } from "../../summary-text.ts";
 import { findFailing, findLastChecks, findOpenErrors } from "./open-work.ts";

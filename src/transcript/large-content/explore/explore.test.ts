@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { estimateTokens } from "../../../tokens/index.ts";
+import { estimateTokens } from "../../../text/index.ts";
 import { type Exploration, exploreCharactersMax, exploreText } from "./explore.ts";
 
 const orders = Array.from({ length: 40 }, (_, index) => ({

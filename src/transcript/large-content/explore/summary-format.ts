@@ -1,4 +1,4 @@
-import { estimateTokens } from "../../../tokens/index.ts";
+import { estimateTokens } from "../../../text/index.ts";
 
 /** The input of every reader. */
 export interface ExploredText {

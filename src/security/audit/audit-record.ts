@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AuditTable } from "../store/index.ts";
+import type { AuditTable } from "../../store/index.ts";
 
 /** What is recorded: who did what, to which objects, with what result. It never has content of messages or memories. */
 export interface AuditEvent {

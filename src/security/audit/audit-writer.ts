@@ -1,5 +1,5 @@
-import { VarveError } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import { VarveError } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
 import { type AuditEvent, type ChainLink, chainStart, cleanText, hashRow } from "./audit-record.ts";
 
 interface PendingEvent {

@@ -1,6 +1,6 @@
-import { checkScope, findNameFault, type Principal, type Right } from "../authorization/index.ts";
-import { newId, VarveError } from "../domain/index.ts";
-import type { AccessTokenTable, Store } from "../store/index.ts";
+import { checkScope, findNameFault, type Principal, type Right } from "../../authorization/index.ts";
+import { newId, VarveError } from "../../domain/index.ts";
+import type { AccessTokenTable, Store } from "../../store/index.ts";
 import {
   type AccessToken,
   defaultLifeMs,

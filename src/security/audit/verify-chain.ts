@@ -1,4 +1,4 @@
-import type { Store } from "../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { type ChainLink, chainStart, hashRow } from "./audit-record.ts";
 import { readLink } from "./audit-writer.ts";
 

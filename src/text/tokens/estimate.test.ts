@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Part } from "../domain/index.ts";
-import { estimateMessageTokens, estimateTokens } from "./index.ts";
+import type { Part } from "../../domain/index.ts";
+import { estimateMessageTokens, estimateTokens } from "../index.ts";
 
 const prose =
   "The harbour was quiet when we came in. Nobody had told the pilot about the new buoys, so he took the old channel, " +

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Right } from "../authorization/index.ts";
-import { durationForm, parseDuration, VarveError } from "../domain/index.ts";
-import type { AccessTokenTable } from "../store/index.ts";
+import type { Right } from "../../authorization/index.ts";
+import { durationForm, parseDuration, VarveError } from "../../domain/index.ts";
+import type { AccessTokenTable } from "../../store/index.ts";
 
 /** An access token of the gateway that is stored in the database. Its secret is not: only the hash of it is. */
 export interface AccessToken {

@@ -1,4 +1,4 @@
-import { getParts, type Message, type Part } from "../domain/index.ts";
+import { getParts, type Message, type Part } from "../../domain/index.ts";
 
 /** The cost of a character by script, in hundredths of a token. Later lines override earlier ones. */
 const scripts: readonly (readonly [first: number, last: number, hundredths: number])[] = [

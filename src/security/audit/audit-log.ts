@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { sql } from "kysely";
-import { runAsEngine } from "../authorization/index.ts";
-import type { Store } from "../store/index.ts";
+import { runAsEngine } from "../../authorization/index.ts";
+import type { Store } from "../../store/index.ts";
 import { type AuditEvent, type AuditRecord, type ChainLink, recordFromRow } from "./audit-record.ts";
 import { AuditWriter, putLink } from "./audit-writer.ts";
 import { type ChainReport, verifyChain } from "./verify-chain.ts";

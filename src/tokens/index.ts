@@ -1,1 +1,0 @@
-export { estimateMessageTokens, estimateTokens } from "./estimate.ts";
