@@ -19,6 +19,7 @@ const steps: readonly (readonly string[])[] = [
   ["session", "search"],
   ["memory"],
   ["context"],
+  ["imports"],
   ["tools"],
   ["turn"],
   ["maintenance"],

@@ -64,6 +64,16 @@ export {
 } from "./domain/index.ts";
 export { openVarve, restoreBackup } from "./engine.ts";
 export type { HookHandlers, HookName, HookOptions, HookService } from "./hooks.ts";
+export type { ImportRequest } from "./imports/index.ts";
+export {
+  type HostPage,
+  type HostRecord,
+  type HostTranscript,
+  type ImportProgress,
+  type ImportReport,
+  normaliseOpenclawKey,
+  sourceNames,
+} from "./imports/index.ts";
 export type { JobInfo, JobService } from "./jobs/index.ts";
 export type {
   BackupFile,
@@ -123,7 +133,6 @@ export type {
   Address,
   EndingSession,
   Forked,
-  ImportRequest,
   ListedSession,
   Owner,
   OwnerService,
@@ -150,20 +159,13 @@ export {
   type ExportFormat,
   exportFormats,
   getEntryText,
-  type HostPage,
-  type HostRecord,
-  type HostTranscript,
   type HygieneChange,
   type HygieneProvider,
   type HygieneRule,
-  type ImportProgress,
-  type ImportReport,
   isSilentReply,
-  normaliseOpenclawKey,
   type Page,
   type ReadOptions,
   type SilentReplyGate,
-  sourceNames,
   type TranscriptService,
 } from "./transcript/index.ts";
 export type {

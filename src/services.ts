@@ -36,7 +36,7 @@ import type { OpenOptions, Varve } from "./varve.ts";
 import { packageFolder, version } from "./version.ts";
 
 /** Loaded on demand: most programs import nothing. */
-const loadImporters = () => import("./importers.ts");
+const loadImporters = () => import("./imports/index.ts");
 
 /** The embedder of an engine, which is created before its store is open. */
 export interface EngineEmbedder {

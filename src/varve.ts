@@ -2,6 +2,7 @@ import type { ConfigInput, LoadedConfig } from "./config/index.ts";
 import type { ContextService, GrantService, Summarisers } from "./context/index.ts";
 import type { Clock, EngineEvent, Random } from "./domain/index.ts";
 import type { HookOptions, HookService } from "./hooks.ts";
+import type { HostTranscript, ImportReport, ImportRequest, WatchRequest } from "./imports/index.ts";
 import type { JobService } from "./jobs/index.ts";
 import type {
   BackupFile,
@@ -21,10 +22,10 @@ import type { MemoryService } from "./memory/index.ts";
 import type { Models } from "./models/index.ts";
 import type { SearchService } from "./search/index.ts";
 import type { AccessTokenService, AuditLog } from "./security/index.ts";
-import type { ImportRequest, OwnerService, SessionService, WatchRequest } from "./session/index.ts";
+import type { OwnerService, SessionService } from "./session/index.ts";
 import type { Distribution, StoreTap } from "./store/index.ts";
 import type { BoundTool, ToolOptions } from "./tools/index.ts";
-import type { HostTranscript, ImportReport, SecretService, TranscriptService } from "./transcript/index.ts";
+import type { SecretService, TranscriptService } from "./transcript/index.ts";
 import type { TurnService } from "./turn/index.ts";
 
 export interface OpenOptions {

@@ -12,6 +12,7 @@ export {
   type TurnContext,
 } from "./context-service.ts";
 export type { StoredSummary } from "./dag.ts";
+export { type ConversationRef, type SummarySource, writeSummary } from "./dag.ts";
 export { discardSummaries } from "./discard-summaries.ts";
 export { createParentViewReader } from "./fork-view.ts";
 export type { Answer, QuestionRequest } from "./history/answer-question.ts";
@@ -24,7 +25,6 @@ export type { GrepMatch, GrepMode, GrepResult, GrepScope, GrepSort } from "./his
 export type { Handover } from "./history/handover.ts";
 export type { DescribeRequest, ExpandRequest, GrepRequest, HistoryReader } from "./history/history-reader.ts";
 export type { SearchScope } from "./history/search-scope.ts";
-export { importSummaries } from "./import-summaries.ts";
 export type { TraceItem } from "./items.ts";
 export type { Layer, Layers } from "./layers/layer.ts";
 export type { LayerRequest } from "./layers/layers.ts";
@@ -35,3 +35,4 @@ export { type Fitted, fitMidTurn } from "./view/mid-turn.ts";
 export type { SummaryPrefix } from "./view/summary-prefix.ts";
 export type { ConversationSnapshot } from "./view/view-snapshot.ts";
 export type { ContextView } from "./view/view-types.ts";
+export { getEntryMessage } from "./window.ts";

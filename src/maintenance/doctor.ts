@@ -2,18 +2,11 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkConfig, type LoadedConfig, printFault } from "../config/index.ts";
 import { checkDag } from "../context/index.ts";
+import { importTranscripts, legacyStoreName, parseLegacyStore } from "../imports/index.ts";
 import { rebuildMemoryText } from "../memory/index.ts";
 import { verifyChain } from "../security/index.ts";
-import { importTranscripts } from "../session/index.ts";
 import { listStaleLeases, type Store } from "../store/index.ts";
-import {
-  checkLog,
-  type Finding,
-  fixCounters,
-  indexWordsForRows,
-  legacyStoreName,
-  parseLegacyStore,
-} from "../transcript/index.ts";
+import { checkLog, type Finding, fixCounters, indexWordsForRows } from "../transcript/index.ts";
 import { takeBackup } from "./backup.ts";
 import { checkModes, fixModes, modesCheck } from "./check-modes.ts";
 import { checkPeople, misplacedCheck, moveMisplaced } from "./check-people.ts";

@@ -7,9 +7,8 @@ export { isWorthReading, previewFacts } from "./extract/rules.ts";
 export { extractionCursorQuery, hasUnreadMessages } from "./extract/unread.ts";
 export type { FileVersion } from "./files/rows.ts";
 export type { FileCommand } from "./files/run-file-command.ts";
-export { importMemories, isMemoryExport } from "./import/lancedb-pro.ts";
 export type { MemoryMaintenance } from "./maintain-memories.ts";
-export { type Category, categoryNames, type Memory, trusts } from "./memory.ts";
+export { type Category, categoryNames, type Memory, type Tier, tiers, trusts } from "./memory.ts";
 export type { MemoryContext } from "./memory-context.ts";
 export {
   createMemoryService,
@@ -36,4 +35,4 @@ export {
 export { isStatement, wantsRecall } from "./recall/wants-recall.ts";
 export type { Review } from "./review.ts";
 export type { MemoryPatch, NewMemory } from "./store-memory.ts";
-export { rebuildMemoryText } from "./write.ts";
+export { rebuildMemoryText, toMemoryRows } from "./write.ts";

@@ -3,7 +3,6 @@ export type { EndingSession, ResetReason } from "./announce-reset.ts";
 export { beginCronRun, logCronRun, type RunLogLimits } from "./cron.ts";
 export type { ReadableSession } from "./earlier.ts";
 export type { Forked, ForkOptions, ReadParentView } from "./fork.ts";
-export { type ImportRequest, importHostTranscript, importTranscripts } from "./import-transcripts.ts";
 export {
   type ListedSession,
   type ListOptions,
@@ -13,8 +12,9 @@ export {
   sessionSorts,
   type TranscriptInfo,
 } from "./list.ts";
-export { readOwners } from "./owner-rows.ts";
+export { addOwner, readOwners } from "./owner-rows.ts";
 export { createOwnerService, type Owner, type OwnerService, type UnknownPerson } from "./owners.ts";
+export { listRecordedIds } from "./recorded-ids.ts";
 export { renewNow, restoreSession } from "./renew.ts";
 export { expiry, findTrigger, type ResetRule, type ResetSettings, ruleFor } from "./reset-policy.ts";
 export {
@@ -30,18 +30,21 @@ export { type RoutingSettings, routeAddress } from "./route.ts";
 export {
   type CreateSession,
   createSession,
+  findKeyOf,
   findSession,
   findSessionIfAny,
   findSessionRow,
   getSession,
+  lockName,
   type NewTranscript,
+  newConversation,
   openTranscript,
   readSessionStart,
   resolveAgent,
   sessionStartQuery,
 } from "./rows.ts";
 export { maySend, type SendDecision, type SendPolicySettings, type SendRule } from "./send-policy.ts";
-export { type Session, type SessionPatch, sessionFromRow } from "./session.ts";
+export { type Session, type SessionPatch, type SessionRow, sessionFromRow } from "./session.ts";
 export { resolveConversationPrincipal } from "./session-principal.ts";
 export { createSessionService, type SessionService } from "./session-service.ts";
 export {
@@ -58,4 +61,3 @@ export {
   updateSession,
 } from "./update.ts";
 export { listMainSenders } from "./upgraded-owner.ts";
-export { type WatchRequest, watchTranscripts } from "./watch-transcripts.ts";

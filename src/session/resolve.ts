@@ -1,10 +1,9 @@
 import { type Belonging, chooseAudience, type Door, type Owners } from "../authorization/index.ts";
 import { foldCase, getResetType, type JsonObject, type SessionKey } from "../domain/index.ts";
 import type { Store, StoreTransaction } from "../store/index.ts";
-import type { RecordedConversation } from "../transcript/index.ts";
 import { type Address, checkAddress } from "./address.ts";
 import type { MayEnd, ResetAnnouncer } from "./announce-reset.ts";
-import { chooseSessionId } from "./recorded-conversation.ts";
+import { chooseSessionId, type RecordedConversation } from "./recorded-ids.ts";
 import { renewNow, renewSession } from "./renew.ts";
 import { expiry, findTrigger, type ResetSettings, ruleFor } from "./reset-policy.ts";
 import { needsOwners, type RoutingSettings, routeAddress } from "./route.ts";

@@ -2,8 +2,10 @@ export {
   type AppendOptions,
   appendEntries,
   batchEntriesMax,
+  createSecretStatements,
   type LargeContentPolicy,
   listMessages,
+  retryInlineOnCollision,
   type TranscriptRef,
   toMessageDraft,
 } from "./append.ts";
@@ -14,10 +16,11 @@ export {
   moveHead,
   restoreCheckpoint,
   saveCheckpoint,
+  setHead,
 } from "./branch.ts";
 export { listPlaceholders } from "./capture-secrets.ts";
 export { checkLog, type Finding, fixCounters } from "./check-log.ts";
-export { type ContentForm, decodeBody, indexWordsForRows } from "./codec.ts";
+export { type ContentForm, decodeBody, type EncodeOptions, encodeEntry, indexWordsForRows } from "./codec.ts";
 export { getEntryText, getPartsText } from "./entry-text.ts";
 export { exportConversation } from "./export/export-conversation.ts";
 export { type ExportFormat, exportFormats } from "./export/export-formats.ts";
@@ -29,21 +32,6 @@ export {
   type SilentReplyGate,
   stripSilentLines,
 } from "./hygiene/silent-reply.ts";
-export type { HostPage, HostRecord, HostTranscript } from "./import/host-source.ts";
-export { importHostRecords, importPaths } from "./import/import-paths.ts";
-export type {
-  ImportOptions,
-  ImportProgress,
-  ImportReport,
-  ImportTarget,
-  OpenedSession,
-} from "./import/import-types.ts";
-export { type LegacySession, legacyStoreName, parseLegacyStore } from "./import/legacy.ts";
-export { type LcmDag, LcmStore, type LcmSummary } from "./import/lossless-claw/lcm-store.ts";
-export { findOpenclawHome, type NotesFile } from "./import/openclaw/home.ts";
-export { normaliseOpenclawKey } from "./import/openclaw/session-keys.ts";
-export { type ImportedSession, type SourceName, sourceNames } from "./import/reader.ts";
-export { listRecordedIds, type RecordedConversation } from "./import/recorded-session.ts";
 export { describeText } from "./large-content/explore/describe-text.ts";
 export {
   type FileMetadata,

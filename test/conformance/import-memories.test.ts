@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { importMemories } from "../../src/memory/index.ts";
+import { importMemories } from "../../src/imports/memories/lancedb-pro.ts";
 import { openStore } from "../../src/store/index.ts";
 import { onEveryEngine, seededRandom } from "../support/engines.ts";
 import { type LcmMessage, writeLcmDatabase } from "../support/lcm-database.ts";

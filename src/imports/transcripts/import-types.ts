@@ -1,6 +1,5 @@
 import type { Store } from "../../store/index.ts";
-import type { TranscriptRef } from "../append.ts";
-import type { EncodeOptions } from "../codec.ts";
+import type { EncodeOptions, TranscriptRef } from "../../transcript/index.ts";
 import type { LegacySession } from "./legacy.ts";
 import type { NotesFile } from "./openclaw/home.ts";
 import type { ImportedSession, SourceName } from "./reader.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EntryDraft } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { readTail } from "../read.ts";
+import { readTail } from "../../transcript/index.ts";
 import type { OpenedSession } from "./import-types.ts";
 
 export type ImportDraft = EntryDraft & { id: string };

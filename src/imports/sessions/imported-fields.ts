@@ -1,5 +1,5 @@
-import type { JsonObject } from "../domain/index.ts";
-import type { SessionTable } from "../store/index.ts";
+import type { JsonObject } from "../../domain/index.ts";
+import type { SessionTable } from "../../store/index.ts";
 
 type Column = keyof SessionTable;
 

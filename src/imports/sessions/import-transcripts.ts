@@ -1,5 +1,5 @@
-import { chooseAudience } from "../authorization/index.ts";
-import type { Config } from "../config/index.ts";
+import { chooseAudience } from "../../authorization/index.ts";
+import type { Config } from "../../config/index.ts";
 import {
   dropSecrets,
   isJsonObject,
@@ -8,27 +8,11 @@ import {
   printStoredKey,
   type SessionKey,
   VarveError,
-} from "../domain/index.ts";
-import { createJob } from "../jobs/index.ts";
-import { enqueueJob, type Store, type StoreTransaction } from "../store/index.ts";
+} from "../../domain/index.ts";
+import { createJob } from "../../jobs/index.ts";
+import type { SessionRow } from "../../session/index.ts";
 import {
-  type HostTranscript,
-  type ImportedSession,
-  type ImportOptions,
-  type ImportReport,
-  type ImportTarget,
-  importHostRecords,
-  importPaths,
-  type LegacySession,
-  normaliseOpenclawKey,
-  type OpenedSession,
-} from "../transcript/index.ts";
-import { copyNotes } from "./import-notes.ts";
-import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
-import { nameImportedSession } from "./name-imported.ts";
-import { addOwner } from "./owner-rows.ts";
-import { adoptRecorded } from "./recorded-conversation.ts";
-import {
+  addOwner,
   createSession,
   findKeyOf,
   findSessionRow,
@@ -36,8 +20,18 @@ import {
   newConversation,
   openTranscript,
   resolveAgent,
-} from "./rows.ts";
-import type { SessionRow } from "./session.ts";
+} from "../../session/index.ts";
+import { enqueueJob, type Store, type StoreTransaction } from "../../store/index.ts";
+import type { HostTranscript } from "../transcripts/host-source.ts";
+import { importHostRecords, importPaths } from "../transcripts/import-paths.ts";
+import type { ImportOptions, ImportReport, ImportTarget, OpenedSession } from "../transcripts/import-types.ts";
+import type { LegacySession } from "../transcripts/legacy.ts";
+import { normaliseOpenclawKey } from "../transcripts/openclaw/session-keys.ts";
+import type { ImportedSession } from "../transcripts/reader.ts";
+import { copyNotes } from "./import-notes.ts";
+import { keepImportedFields, readImportedColumns } from "./imported-fields.ts";
+import { nameImportedSession } from "./name-imported.ts";
+import { adoptRecorded } from "./recorded-conversation.ts";
 
 /** Most of a file is imported by then; later messages are compacted after their turns. */
 const compactionDelayMs = 60_000;

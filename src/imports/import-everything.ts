@@ -1,10 +1,11 @@
 /** Imports of all kinds: transcripts, the summaries of lossless-claw, and memories. */
-import type { Config } from "./config/index.ts";
-import { importSummaries } from "./context/index.ts";
-import { importMemories, isMemoryExport } from "./memory/index.ts";
-import { type ImportRequest, importTranscripts } from "./session/index.ts";
-import type { Store } from "./store/index.ts";
-import { type ImportReport, LcmStore } from "./transcript/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Store } from "../store/index.ts";
+import { importMemories, isMemoryExport } from "./memories/lancedb-pro.ts";
+import { type ImportRequest, importTranscripts } from "./sessions/import-transcripts.ts";
+import { importSummaries } from "./summaries/import-summaries.ts";
+import type { ImportReport } from "./transcripts/import-types.ts";
+import { LcmStore } from "./transcripts/lossless-claw/lcm-store.ts";
 
 /** Importing this many messages at once is a bulk load. */
 const bulkMessages = 10_000;

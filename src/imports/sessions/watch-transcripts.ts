@@ -1,7 +1,8 @@
 import { resolve, sep } from "node:path";
-import type { Config } from "../config/index.ts";
-import type { Store } from "../store/index.ts";
-import { findOpenclawHome, type ImportReport } from "../transcript/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { ImportReport } from "../transcripts/import-types.ts";
+import { findOpenclawHome } from "../transcripts/openclaw/home.ts";
 import { type ImportRequest, importTranscripts } from "./import-transcripts.ts";
 
 export interface WatchRequest extends Omit<ImportRequest, "onProgress"> {

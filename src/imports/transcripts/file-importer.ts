@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EntryDraft, JsonValue } from "../../domain/index.ts";
-import { moveHead } from "../branch.ts";
-import { readTail } from "../read.ts";
+import { moveHead, readTail } from "../../transcript/index.ts";
 import type { ImportOptions, ImportReport, ImportTarget, OpenedSession } from "./import-types.ts";
 import { findLegacySessions, type LegacySession } from "./legacy.ts";
 import type { PendingTitle } from "./pending-titles.ts";

@@ -1,6 +1,7 @@
-import { getToolResults } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
-import { getEntryText, makeTitle, type OpenedSession, readEntries } from "../transcript/index.ts";
+import { getToolResults } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+import { getEntryText, makeTitle, readEntries } from "../../transcript/index.ts";
+import type { OpenedSession } from "../transcripts/import-types.ts";
 
 /** How many of the first messages of a person are read for a title. */
 const messagesRead = 12;

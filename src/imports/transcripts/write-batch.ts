@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import { type EntryDraft, VarveError } from "../../domain/index.ts";
 import type { EntryRow, Schema, Store, StoreTransaction } from "../../store/index.ts";
-import { createSecretStatements, retryInlineOnCollision, type TranscriptRef } from "../append.ts";
-import { setHead } from "../branch.ts";
-import { type EncodeOptions, encodeEntry } from "../codec.ts";
+import {
+  createSecretStatements,
+  type EncodeOptions,
+  encodeEntry,
+  retryInlineOnCollision,
+  setHead,
+  type TranscriptRef,
+} from "../../transcript/index.ts";
 import type { OpenedSession } from "./import-types.ts";
 import type { FileRecord } from "./records.ts";
 

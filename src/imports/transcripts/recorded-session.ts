@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { BlockAligner, identifyBlocks, identifyText, isJsonObject, recordedField } from "../../domain/index.ts";
+import { listRecordedIds } from "../../session/index.ts";
 import type { Store } from "../../store/index.ts";
-import { readEntries } from "../read.ts";
+import { readEntries } from "../../transcript/index.ts";
 import type { OpenedSession } from "./import-types.ts";
 import type { ImportDraft } from "./place-entries.ts";
 import type { ReaderEvent } from "./reader.ts";
@@ -45,23 +45,6 @@ export function collectStart({ texts, replies }: ConversationStart, event: Reade
   else if (message.role === "user" && replies.length === 0 && texts.length < startsMax)
     texts.push(...identifyBlocks(message));
   return replies.length >= repliesMax;
-}
-
-/** A conversation of another program that is recorded from its requests, before or after its own file is imported. */
-export interface RecordedConversation {
-  /** The program's session id, which several of its conversations may share. */
-  sessionId: string;
-  /** The identity of the first text, which tells them apart. */
-  start: string;
-}
-
-/** How many clients may record a conversation with one session id and one first text under ids that an import finds. */
-const clientsMax = 8;
-
-/** The session ids until the program's own file is imported and says which of its conversations it is, one per client. */
-export function listRecordedIds({ sessionId, start }: RecordedConversation): string[] {
-  const first = `${sessionId}.proxy-${createHash("sha256").update(start).digest("hex").slice(0, 16)}`;
-  return Array.from({ length: clientsMax }, (_, index) => (index === 0 ? first : `${first}-${index + 1}`));
 }
 
 /**

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isScope } from "../../authorization/index.ts";
 import { isJsonObject, type JsonObject, VarveError } from "../../domain/index.ts";
+import { type Category, categoryNames, type Tier, tiers, toMemoryRows } from "../../memory/index.ts";
 import type { Store } from "../../store/index.ts";
-import { type Category, categoryNames, type Tier, tiers } from "../memory.ts";
-import { toMemoryRows } from "../write.ts";
 
 /** A memory as memory-lancedb-pro exports it; its table has the same fields and a vector. */
 interface ExportedMemory {

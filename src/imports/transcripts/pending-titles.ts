@@ -1,5 +1,5 @@
 import type { EntryDraft } from "../../domain/index.ts";
-import { appendEntries } from "../append.ts";
+import { appendEntries } from "../../transcript/index.ts";
 import type { ImportReport, ImportTarget } from "./import-types.ts";
 import { getQuarantineId, type QuarantinedRecord, quarantineRecords, releaseRecords } from "./write-batch.ts";
 

@@ -1,28 +1,6 @@
-import type { StoreTransaction } from "../store/index.ts";
-import {
-  type ImportedSession,
-  listRecordedIds,
-  type OpenedSession,
-  type RecordedConversation,
-} from "../transcript/index.ts";
-
-/** Chooses an id that an import of the program's file finds; undefined, for a random id, when all of them are taken. */
-export async function chooseSessionId(
-  tx: StoreTransaction,
-  agent: string,
-  recorded: RecordedConversation | undefined,
-): Promise<string | undefined> {
-  if (recorded === undefined) return undefined;
-  const ids = listRecordedIds(recorded);
-  const rows = await tx.db
-    .selectFrom("transcripts")
-    .select("session_id")
-    .where("agent", "=", agent)
-    .where("session_id", "in", ids)
-    .execute();
-  const taken = new Set(rows.map(({ session_id }) => session_id));
-  return ids.find((id) => !taken.has(id));
-}
+import type { StoreTransaction } from "../../store/index.ts";
+import type { OpenedSession } from "../transcripts/import-types.ts";
+import type { ImportedSession } from "../transcripts/reader.ts";
 
 /** Gives the conversation that was recorded from requests the session id of its file, which continues it from then on. */
 export async function adoptRecorded(

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { importedWorkspace } from "../config/index.ts";
-import type { NotesFile } from "../transcript/index.ts";
+import { importedWorkspace } from "../../config/index.ts";
+import type { NotesFile } from "../transcripts/openclaw/home.ts";
 
 /**
  * Copies notes of other programs into the home, where searches read them. Their times are kept, because a note is as old

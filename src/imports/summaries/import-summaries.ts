@@ -1,8 +1,14 @@
-import type { Store } from "../store/index.ts";
-import { estimateTokens } from "../text/index.ts";
-import { type LcmDag, type LcmSummary, readActivePath, readAfter } from "../transcript/index.ts";
-import { type ConversationRef, type StoredSummary, type SummarySource, writeSummary } from "./dag.ts";
-import { getEntryMessage } from "./window.ts";
+import {
+  type ConversationRef,
+  getEntryMessage,
+  type StoredSummary,
+  type SummarySource,
+  writeSummary,
+} from "../../context/index.ts";
+import type { Store } from "../../store/index.ts";
+import { estimateTokens } from "../../text/index.ts";
+import { readActivePath, readAfter } from "../../transcript/index.ts";
+import type { LcmDag, LcmSummary } from "../transcripts/lossless-claw/lcm-store.ts";
 
 interface BuiltSummary {
   node: StoredSummary;
