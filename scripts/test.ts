@@ -31,6 +31,7 @@ const parts: Readonly<Record<PartName, (stage: Stage) => Promise<Counts>>> = {
     runChecks([
       ["biome", "check", "."],
       ["node", "scripts/check-layers.ts"],
+      ["node", "scripts/check-budgets.ts"],
       ["node", "scripts/check-supply-chain.ts"],
       ["knip"],
     ]),
