@@ -14,4 +14,5 @@ export {
   type ValueKind,
 } from "./language/lexicon.ts";
 export { getRelatedWords } from "./language/related-words.ts";
+export { findSentences, isSentenceEnd, type Span } from "./sentences.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/estimate.ts";

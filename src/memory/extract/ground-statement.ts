@@ -1,11 +1,11 @@
-import { annotateDates } from "../../text/index.ts";
+import { annotateDates, type Span } from "../../text/index.ts";
 import { findSlotKey } from "../compare/compare-facts.ts";
 import { createTextKey } from "../compare/text-key.ts";
 import type { Category, ContextLabel, Levels, MemoryDraft, Source, Trust } from "../memory.ts";
 import { categories } from "../memory.ts";
 import { computeCoverage, computeRougeL } from "../similarity.ts";
 import { parseTemporal } from "../temporal.ts";
-import { type Span, splitSentences, type Utterance } from "./utterances.ts";
+import { splitSentences, type Utterance } from "./utterances.ts";
 
 /** A statement that an extractor found, before any check. */
 export interface Statement extends Levels {

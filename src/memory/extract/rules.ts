@@ -1,5 +1,5 @@
 import type { Message } from "../../domain/index.ts";
-import { detectLanguage } from "../../text/index.ts";
+import { detectLanguage, type Span } from "../../text/index.ts";
 import { prepareWordSets } from "../compare/word-sets.ts";
 import { categories } from "../memory.ts";
 import { computeRougeL } from "../similarity.ts";
@@ -7,7 +7,7 @@ import { scoreExperience } from "./experiences.ts";
 import { isExplicit, parseFact } from "./facts.ts";
 import type { Statement } from "./ground-statement.ts";
 import { splitClauses } from "./split-clauses.ts";
-import { extractUtterance, isRecallQuestion, type Span, splitSentences, type Utterance } from "./utterances.ts";
+import { extractUtterance, isRecallQuestion, splitSentences, type Utterance } from "./utterances.ts";
 
 const explicitConfidence = 0.95;
 const statedConfidence = 0.7;

@@ -1,4 +1,4 @@
-import type { Span } from "./utterances.ts";
+import type { Span } from "../../text/index.ts";
 
 /**
  * Conjunctions before a clause with a subject of its own: "I live in Ghent and my sister lives in Lille" states two

@@ -1,4 +1,5 @@
 import { type Entry, getParts, getToolCalls } from "../../domain/index.ts";
+import { findSentences, type Span } from "../../text/index.ts";
 import { getEntryText } from "../../transcript/index.ts";
 import type { Trust } from "../memory.ts";
 
@@ -16,11 +17,6 @@ export interface Utterance {
   text: string;
   /** The parts of the text to extract from, without injected blocks. */
   open: Span[];
-}
-
-export interface Span {
-  start: number;
-  end: number;
 }
 
 /** Blocks that programs inject into a conversation: recalled history, memories, summaries, reminders. */
@@ -133,28 +129,7 @@ export function joinReadable({ text, open }: Pick<Utterance, "text" | "open">): 
     .join("\n");
 }
 
-const sentenceEnd = /[.!?](?=\s|$)|[。！？]|\n/g;
-const abbreviation = /(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|mr|mrs|ms|dr|st|vs|no|approx|cf|prof|inc)$/i;
-
 /** The sentences of an utterance, as ranges of the message's text. */
 export function splitSentences({ text, open }: Pick<Utterance, "text" | "open">): Span[] {
-  return open.flatMap((span) => {
-    const piece = text.slice(span.start, span.end);
-    const found: Span[] = [];
-    let from = 0;
-    for (const match of piece.matchAll(sentenceEnd)) {
-      if (match[0] === "." && abbreviation.test(piece.slice(Math.max(from, match.index - 8), match.index))) continue;
-      found.push({ start: from, end: match.index + (match[0] === "\n" ? 0 : 1) });
-      from = match.index + 1;
-    }
-    found.push({ start: from, end: piece.length });
-    return found.flatMap((one) => trimSpan(text, { start: span.start + one.start, end: span.start + one.end }));
-  });
-}
-
-function trimSpan(text: string, { start, end }: Span): Span[] {
-  const piece = text.slice(start, end);
-  const from = start + (piece.length - piece.trimStart().length);
-  const to = end - (piece.length - piece.trimEnd().length);
-  return to > from && /[\p{L}\p{N}]/u.test(text.slice(from, to)) ? [{ start: from, end: to }] : [];
+  return open.flatMap((span) => findSentences(text, span));
 }

@@ -1,3 +1,5 @@
+import { isSentenceEnd } from "../../../text/index.ts";
+
 /** A sentence, or its equivalent in text that is not prose: a line of code, a piece of a long line. */
 export interface Sentence {
   text: string;
@@ -72,17 +74,6 @@ const codeEnds = /[;{}\\]$|^(?:import|export|const|let|var|def|class|return|func
 
 function looksLikeCode(line: string): boolean {
   return line.length < 200 && codeEnds.test(line);
-}
-
-const abbreviations = /(?:^|[\s(])(?:[A-Za-z]|e\.g|i\.e|mr|mrs|ms|dr|st|vs|no|approx|cf|prof|inc)$/i;
-
-function isSentenceEnd(line: string, index: number, start: number): boolean {
-  const code = line.charCodeAt(index);
-  if (code === 0x3002 || code === 0xff01 || code === 0xff1f) return true;
-  if (code !== 0x2e && code !== 0x21 && code !== 0x3f) return false;
-  const next = line.charCodeAt(index + 1);
-  if (!Number.isNaN(next) && next !== 0x20) return false;
-  return code !== 0x2e || !abbreviations.test(line.slice(Math.max(start, index - 8), index));
 }
 
 /** The last position where a piece can be split between words; otherwise between characters. */

@@ -1,3 +1,4 @@
+import { findSentences } from "../../../text/index.ts";
 import { type ExploredText, formatCount, formatSummary, splitLines, toSingleLine } from "./summary-format.ts";
 
 const sentencesMax = 3_000;
@@ -57,8 +58,8 @@ function splitSentences(lines: readonly string[]): string[] {
   const sentences = new Set<string>();
   let paragraph = "";
   const flush = () => {
-    for (const piece of paragraph.split(/(?<=[.!?])\s+|(?<=[。！？])/u)) {
-      const text = toSingleLine(piece);
+    for (const { start, end } of findSentences(paragraph, { start: 0, end: paragraph.length })) {
+      const text = toSingleLine(paragraph.slice(start, end));
       const least = ideographs.test(text) ? ideographsMin : lengthMin;
       if (text.length >= least && sentences.size < sentencesMax) sentences.add(text);
     }
