@@ -1,7 +1,7 @@
 import { requireWritable, type Visibility, writeScope } from "../authorization/index.ts";
 import { VarveError } from "../domain/index.ts";
 import type { NewMemoryRows, Store, StoreTransaction } from "../store/index.ts";
-import { annotateDates } from "../text/index.ts";
+import { annotateDates, findSentences } from "../text/index.ts";
 import { findSlotKey, speaksOfChange } from "./compare/compare-facts.ts";
 import { createTextKey, isTextKey } from "./compare/text-key.ts";
 import { type AppliedDecision, applyDecision } from "./decisions.ts";
@@ -163,11 +163,11 @@ const firstCharsMax = 4_000;
 /** The first sentence, or the first ones when it is only a heading: "Meeting notes." */
 function takeFirstSentences(text: string): string {
   let first = "";
-  for (const [sentence] of text.slice(0, firstCharsMax).matchAll(/[\s\S]{0,600}?[.!?。！？](?=\s|$)\s*|[^\n]+\n?/gu)) {
-    first += sentence;
-    if (first.trim().length >= abstractCharsLeast || /[。！？]\s*$/u.test(sentence)) break;
+  for (const { end } of findSentences(text, { start: 0, end: Math.min(text.length, firstCharsMax) })) {
+    first = text.slice(0, end).trim();
+    if (first.length >= abstractCharsLeast || /[。！？]$/u.test(first)) break;
   }
-  return first.trim() === "" ? text : first.trim();
+  return first === "" ? text : first;
 }
 
 function toLevels(text: string): Pick<MemoryDraft, "abstract" | "overview" | "content"> {

@@ -14,5 +14,6 @@ export {
   type ValueKind,
 } from "./language/lexicon.ts";
 export { getRelatedWords } from "./language/related-words.ts";
+export { endsInQuestion, isQuestion } from "./questions.ts";
 export { findSentences, isSentenceEnd, type Span } from "./sentences.ts";
 export { estimateMessageTokens, estimateTokens } from "./tokens/estimate.ts";

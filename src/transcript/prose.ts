@@ -1,4 +1,7 @@
+import { findSentences } from "../text/index.ts";
+
 /** Text that programs add to a conversation: reminders, recalled history, the output of local commands. */
+
 const injected =
   /<(system-reminder|local-command-stdout|local-command-stderr|recalled|memories|relevant[-_]memories|environment_context|user_instructions|task-notification|bash-stdout|bash-stderr|ide_\w+)\b[^<>]*>[\s\S]*?(?:<\/\1\s*>|$)/gi;
 const commandBlock =
@@ -23,7 +26,7 @@ const shellLine = /^\s*(?:[$❯➜%#>] |\w+@[\w.-]+[:~]|PS [A-Z]:\\|>>> |\+ \w+)
 const listingLine =
   /^\s*(?:[-dlrwxst@.+]{10,} |total \d+$|[├└│]|\d+[:|]\s|[+-]\d+\s|@@ |diff --git|index [0-9a-f]{7}|\d+\s*→)/;
 const codeLine =
-  /[;{}]\s*$|^\s*(?:import|export|const|let|var|def|class|return|function|func|fn|pub|public|private|static|#include|package|using|async|await|if \(|for \(|while \(|else\b.*\{|try:|except|@\w+)\b.*[=({;:]|^\s*<\/?[a-zA-Z][\w-]*[^>]*>\s*$|^\s*["']?[\w.-]+["']?\s*[:=]\s*[[{"'].*,?\s*$|=>\s*\{?$|^\s*\/[/*]|^\s*\*\s/;
+  /[;{}]\s*$|^\s*(?:import|export|const|let|var|def|class|return|function|func|fn|pub|public|private|static|#include|package|using|async|await|if \(|for \(|while \(|else\b.*\{|try:|except|@\w+)\b.*[=({;:]|^\s*<\/?[a-zA-Z][\w-]*[^>]*>\s*$|^\s*["']?[w.-]+["']?s*[:=]s*[[{"'].*,?\s*$|=>\s*\{?$|^\s*\/[/*]|^\s*\*\s/;
 const tableLine = /^\s*\|.*\|\s*$|^[\s|+=-]{5,}$|\t.*\t/;
 
 /** Whether a line is pasted material: code, a log, a listing, a stack frame, a table. */
@@ -144,7 +147,8 @@ export function findAnswer(text: string): string | undefined {
   for (const raw of prose.split("\n").slice(0, 60)) {
     const line = raw.replace(/^(?:[#>*•–-]+\s+|\d{1,2}[.)]\s+)+/, "").trim();
     if (line === "" || isMaterial(line) || /^#/.test(raw.trim())) continue;
-    for (const sentence of line.split(/(?<=[.!?])\s+|(?<=[。！？])/)) {
+    for (const { start, end } of findSentences(line, { start: 0, end: line.length })) {
+      const sentence = line.slice(start, end);
       if (!isTelling(sentence)) continue;
       found.push(oneLine(sentence));
       if (found.join(" ").split(" ").length >= answerWordsMin) return found.join(" ");
@@ -174,7 +178,7 @@ export function findQuestion(text: string): string | undefined {
       ?.trim()
       .slice(-questionCharsMax) ?? "";
   if (!/[?？]\W*$/.test(last)) return undefined;
-  const sentences = last.split(/(?<=[.!?。！？])\s*/);
+  const sentences = findSentences(last, { start: 0, end: last.length }).map(({ start, end }) => last.slice(start, end));
   return oneLine(sentences.findLast((one) => /[?？]/.test(one)) ?? last);
 }
 

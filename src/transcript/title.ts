@@ -1,4 +1,5 @@
 import { dropSecrets } from "../domain/index.ts";
+import { findSentences } from "../text/index.ts";
 import { isConfirmation, readTyped, shortenWords } from "./prose.ts";
 
 const titleWords = 10;
@@ -10,7 +11,8 @@ const wordsMin = 3;
 export function makeTitle(text: string): string | undefined {
   const { text: typed } = readTyped(dropSecrets(text));
   if (isShort(typed) || isConfirmation(typed) || /^\/\w+$/.test(typed)) return undefined;
-  const [sentence = typed] = typed.split(/(?<=[.!?])\s|(?<=[。！？])/);
+  const [first] = findSentences(typed, { start: 0, end: typed.length });
+  const sentence = first ? typed.slice(first.start, first.end) : typed;
   const words = shortenWords(isShort(sentence) ? typed : sentence, titleWords);
   const title = words.length <= titleLength ? words : `${words.slice(0, titleLength - 1).toWellFormed()}…`;
   return title.replace(/(?<![\s.,;:，。])[\s.,;:，。]+$/u, "").replace(/^\p{Ll}/u, (first) => first.toUpperCase());

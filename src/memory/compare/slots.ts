@@ -1,4 +1,4 @@
-import { type Attribute, attributes, type Slot, type ValueKind } from "../../text/index.ts";
+import { type Attribute, attributes, endsInQuestion, type Slot, type ValueKind } from "../../text/index.ts";
 import { ownToken, selfToken, tokenise } from "./tokens.ts";
 import { stripMarkers, type WordSets } from "./word-sets.ts";
 
@@ -17,7 +17,7 @@ const sentenceCharsMax = 400;
 /** The slots that a sentence fills. `extra` are further single-valued attributes, from the settings. */
 export function parseSlots(sentence: string, sets: WordSets, extra: readonly string[] = []): SlotFill[] {
   const text = prepareSentence(sentence, sets);
-  if (text === "" || text.length > sentenceCharsMax || /[?？]\s*$/u.test(sentence)) return [];
+  if (text === "" || text.length > sentenceCharsMax || endsInQuestion(sentence)) return [];
   // What has ended fills nothing any more.
   if (sets.ended.test(sentence)) return [];
   const forms = compileAttributes(sets, extra);

@@ -1,4 +1,4 @@
-import { annotateDates } from "../../text/index.ts";
+import { annotateDates, endsInQuestion } from "../../text/index.ts";
 import { ownToken, selfToken, type Token, tokenise } from "../compare/tokens.ts";
 import type { WordSets } from "../compare/word-sets.ts";
 
@@ -45,7 +45,8 @@ const wordsCounted = 10;
 /** How specific a sentence about the speaker's life is; undefined when it is none. */
 export function scoreExperience(sentence: string, sets: WordSets): number | undefined {
   const text = sentence.trim();
-  if (text.length > charsMax || /[?？:：…]\s*$/.test(text) || technical.test(text)) return undefined;
+  if (text.length > charsMax || endsInQuestion(text) || /[:：…]\s*$/.test(text) || technical.test(text))
+    return undefined;
   if (chatter[sets.lexicon.code]?.test(text)) return undefined;
   const tokens = tokenise(text, sets);
   if (tokens.length < (sets.segmenter ? wordsLeast - 1 : wordsLeast) || tokens.length > wordsMax) return undefined;

@@ -1,3 +1,4 @@
+import { endsInQuestion } from "../../text/index.ts";
 import type { Category } from "../memory.ts";
 
 /** A fact that a pattern found in a sentence. */
@@ -227,7 +228,7 @@ export function parseFact(sentence: string): Fact | undefined {
       matchPatterns(rest, broadPatterns) ?? { category: "entities" as const };
     return { ...known, explicit: true, text: rest };
   }
-  if (/[?？]\s*$/.test(text)) return undefined;
+  if (endsInQuestion(text)) return undefined;
   const known = matchPatterns(text, patterns);
   return known && { ...known, explicit: false, text };
 }
@@ -239,7 +240,7 @@ export function isExplicit(sentence: string): boolean {
 function parseExplicitRequest(text: string): string | undefined {
   for (const form of explicitForms) {
     const rest = form.exec(text)?.groups?.rest?.trim();
-    if (rest !== undefined && /[\p{L}\p{N}]/u.test(rest)) return /[?？]$/.test(rest) ? undefined : rest;
+    if (rest !== undefined && /[\p{L}\p{N}]/u.test(rest)) return endsInQuestion(rest) ? undefined : rest;
   }
   return undefined;
 }

@@ -1,3 +1,5 @@
+import { isQuestion } from "../../text/index.ts";
+
 /** Words that refer to the past, in several languages; they trigger recall for prompts of any length. */
 const asksForThePast =
   /\b(?:remember|recall|remind|last time|earlier|previously|as (?:i|we) said|you (?:told|said|mentioned)|i (?:told|said|mentioned)|weißt du noch|erinner\w*|letztes mal|vorhin|damals|tu te souviens|la dernière fois|te acuerdas|la última vez|recuerdas)\b|记得|记住|上次|之前|以前|刚才|说过|提到过|回忆|覚えて|前回|この前|기억|지난번/iu;
@@ -7,8 +9,6 @@ const slashCommand = /^\/[a-z][\w-]*/i;
 const smallTalk =
   /^(?:hi|hello|hey|yo|good (?:morning|afternoon|evening|night)|how are you|what'?s up|bye|goodbye|see you|thanks?(?: you)?(?: so much| a lot)?|thx|ty|ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|great|cool|nice|perfect|awesome|done|got it|i see|understood|sounds good|go on|continue|hallo|moin|guten (?:morgen|tag|abend)|danke(?: schön)?|ja|nein|alles klar|passt|bonjour|salut|merci|oui|non|d'accord|hola|buenos días|gracias|vale|sí|你好|您好|早上好|晚上好|再见|谢谢|好的?|嗯+|是的|不是|行|可以|继续|明白了?|こんにちは|ありがとう|はい|いいえ|안녕(?:하세요)?|네|감사합니다)[\s!.,?。！？~、]*$/iu;
 const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-const question =
-  /[?？]|^(?:who|what|when|where|why|which|how|is|are|do|does|did|can|could|was|were|wer|was|wann|wo|warum|wie|qui|que|quand|où|pourquoi|comment|quién|qué|cuándo|dónde)\b|谁|什么|哪|几|吗|呢|多少|怎么|为什么/iu;
 
 const charactersLeast = 15;
 const charactersLeastCjk = 6;
@@ -21,7 +21,7 @@ export function wantsRecall(prompt: string): boolean {
   if (asksForThePast.test(text)) return true;
   if (!/[\p{L}\p{N}]/u.test(text) || smallTalk.test(text)) return false;
   const least = cjk.test(text) ? charactersLeastCjk : charactersLeast;
-  return [...text].length >= least || question.test(text);
+  return [...text].length >= least || isQuestion(text);
 }
 
 /** The search query of a prompt: without a leading command. */
@@ -36,5 +36,5 @@ const request =
 export function isStatement(prompt: string): boolean {
   const text = prompt.trim();
   if (!/[\p{L}\p{N}]/u.test(text) || slashCommand.test(text)) return false;
-  return !question.test(text) && !request.test(text);
+  return !isQuestion(text) && !request.test(text);
 }

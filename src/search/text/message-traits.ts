@@ -1,3 +1,4 @@
+import { endsInQuestion } from "../../text/index.ts";
 import { rateFirstHand } from "./first-person.ts";
 import { splitWords } from "./words.ts";
 
@@ -17,8 +18,6 @@ export interface MessageTraits {
 const charactersRead = 1_000;
 /** A longer text with such words is a document, not a request. */
 const requestCharactersMax = 600;
-
-const question = /[?？؟]["'”’)\]\s]{0,8}$/u;
 
 const reaction =
   /^[^\p{L}\p{N}]{0,8}(?:thanks|thank you|thx|great|perfect|awesome|sounds|sure|yes|yeah|yep|ok|okay|got it|cool|nice|right|exactly|definitely|alright|glad|hmm|no worries|no problem|danke|super|genau|alles klar|merci|d'accord|parfait|gracias|perfecto|vale|claro|grazie|perfetto|obrigad[oa]|bedankt|spasibo|спасибо|отлично|谢谢|好的|ありがとう|了解)(?![\p{L}\p{N}])/iu;
@@ -48,7 +47,7 @@ class TextTraits implements MessageTraits {
   }
 
   get isQuestion(): boolean {
-    this.#isQuestion ??= question.test(this.#text.slice(-16));
+    this.#isQuestion ??= endsInQuestion(this.#text.slice(-16));
     return this.#isQuestion;
   }
 

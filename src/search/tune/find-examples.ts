@@ -1,3 +1,4 @@
+import { endsInQuestion } from "../../text/index.ts";
 import { countTerms } from "../text/count-terms.ts";
 
 /** A message of a person or of the agent, as far as learning from it is concerned. */
@@ -105,7 +106,7 @@ function findCorrectedFact(
 }
 
 function isQuestion(text: string): boolean {
-  return text.length <= questionCharactersMax && /[?？؟]\s*$/u.test(text);
+  return text.length <= questionCharactersMax && endsInQuestion(text);
 }
 
 function readWords(text: string): ReadonlySet<string> {

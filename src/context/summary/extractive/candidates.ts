@@ -1,5 +1,5 @@
 import type { Role } from "../../../domain/index.ts";
-import { estimateTokens } from "../../../text/index.ts";
+import { endsInQuestion, estimateTokens } from "../../../text/index.ts";
 import type { SummaryTurn } from "../summary-request.ts";
 import { splitSentences } from "./sentences.ts";
 import { scanWords, shapes, tableSize } from "./words.ts";
@@ -51,7 +51,7 @@ export function findCandidates(turns: readonly SummaryTurn[], known: string): Ca
     let asks = false;
     for (const [index, { text, isCode }] of split.sentences.entries()) {
       const isAnswer = index === 0 && lastQuestion === turn - stride;
-      const isQuestion = /[?？]$/.test(text);
+      const isQuestion = endsInQuestion(text);
       asks ||= isQuestion;
       const factor =
         roleWeight(source.role) * (isCode ? 0.3 : 1) * (isQuestion ? questionWeight(text) : isAnswer ? 1.25 : 1);
