@@ -33,7 +33,7 @@ async function serve(options: Partial<ModelServerOptions>): Promise<ModelServer>
   return server;
 }
 
-const talk = (varve: Varve, text: string) => varve.turns.send({ session, text });
+const talk = (varve: Varve, text: string) => varve.turns.send({ session, text, owner: true });
 
 describe.each([
   { kind: "anthropic" as const, path: "/v1" },
@@ -111,7 +111,7 @@ describe("command", () => {
 describe("offline", () => {
   test("answers with memories and passages, cites them, and never quotes its own earlier replies", async () => {
     const { varve } = await open({ turn: { runner: "offline" } });
-    const other = await varve.sessions.resolve({ key: "agent:main:old:direct:bob" });
+    const other = await varve.sessions.resolve({ key: "agent:main:old:direct:bob", owner: true });
     await varve.context.ingest(other, [{ role: "user", content: "The staging server moved to rack 14." }]);
     const first = await talk(varve, "Where did the staging server move?");
     expect(first.reply).toMatch(/rack 14.*\[msg#\d+\]/);
@@ -155,7 +155,7 @@ describe.runIf(process.env.VARVE_TEST_CLAUDE)("claude-cli with the real Claude C
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     });
     try {
-      const other = await varve.sessions.resolve({ key: "agent:main:old:direct:bob" });
+      const other = await varve.sessions.resolve({ key: "agent:main:old:direct:bob", owner: true });
       await varve.context.ingest(other, [{ role: "user", content: "The staging server moved to rack 14." }]);
       const result = await talk(varve, "Where is the staging server?");
       expect(result.error).toBeUndefined();

@@ -21,7 +21,7 @@ export const memories: Operation = {
   async run({ child, open, step }) {
     const varve = await open();
     const as = { agent: agentOf(child) };
-    const session = await varve.sessions.resolve(sessionOf(child));
+    const session = await varve.sessions.resolve({ ...sessionOf(child), owner: true });
     for (let index = 0; ; index += 1) {
       const added = await step({ add: index }, () =>
         varve.memory.add({ ...as, text: given(child, index), force: true }),
@@ -67,7 +67,7 @@ class MemoriesVerifier implements Verifier {
   /** What was cut off is read again from its start, and nothing is kept twice. */
   async finish(varve: Varve): Promise<void> {
     for (const [child, steps] of this.done) {
-      const session = await varve.sessions.resolve(sessionOf(child));
+      const session = await varve.sessions.resolve({ ...sessionOf(child), owner: true });
       await varve.memory.extract(session);
       const all = await everythingOf(varve, child);
       assertOnce(all);
