@@ -79,13 +79,31 @@ export async function measureOperations(root = ownRoot): Promise<Record<Operatio
     const send = (text: string) => running.turns.send({ channel: "test", from: { id: "files" }, text });
     await send("Which pier is it?");
     await running.jobs.drain();
-    const turn = await measure(() => send("When does the ferry leave?"));
+    const turns: Operation[] = [];
+    for (let round = 0; round < turnRounds; round += 1) {
+      turns.push(await measure(() => send(`When does the ferry to pier ${round} leave?`)));
+      await running.jobs.drain();
+    }
     await running.close();
-    return { ingest, search, turn, compaction };
+    return { ingest, search, turn: takeLeast(turns), compaction };
   } finally {
     inspector.disconnect();
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** What a turn needs is what the one with the least work took: the looks of background work come by the clock. */
+const turnRounds = 5;
+
+function takeLeast(turns: readonly Operation[]): Operation {
+  const least = (pick: (turn: Operation) => number) => Math.min(...turns.map(pick));
+  const [files = []] = turns.map((turn) => turn.files).sort((a, b) => a.length - b.length);
+  return {
+    files,
+    reads: least(({ reads }) => reads),
+    writes: least(({ writes }) => writes),
+    transactions: least(({ transactions }) => transactions),
+  };
 }
 
 function createMessages(from: number, count: number) {

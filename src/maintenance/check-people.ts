@@ -1,4 +1,4 @@
-import { isOwnersChat, isPersonal } from "../authorization/index.ts";
+import { isOwnersChat, isPersonal, printOwnerCommand, printPeerName } from "../authorization/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import { foldCase, parseSessionKey, printStoredKey } from "../domain/index.ts";
 import { findMisplacedMemories, type MisplacedMemory, moveMemories } from "../memory/index.ts";
@@ -69,8 +69,9 @@ async function listAgents({ db }: Store): Promise<string[]> {
 async function describePeople({ store, loaded }: Checked, agent: string): Promise<string[]> {
   const service = createOwnerService(store, loaded.config);
   const unknown = (await service.listUnknown(agent)).map(
-    ({ channel = "local", id, key }) =>
-      `${channel}:${id} wrote in ${key}: if that is you, run \`varve owner add ${channel} ${id}\`; ` +
+    ({ channel, id, key }) =>
+      `${printPeerName({ channel, peer: id })} wrote in ${key}: if that is you, run ` +
+      `\`${printOwnerCommand({ channel, peer: id }, agent)}\`; ` +
       `to go on from the main session there, \`varve sessions fork\``,
   );
   const senders = isPersonal(loaded.config.session.dmScope) ? await listMainSenders(store, agent, shownMax) : [];

@@ -216,6 +216,9 @@ export function createMemoryService(options: MemoryServiceOptions): MemoryServic
       return storeMemory(context, visibility, { ...wanted, text, sources });
     },
     async recall({ principal, agent, ...request }) {
+      if (request.query.trim() === "") {
+        throw new VarveError("BAD_REQUEST", "The query is empty.", { remedy: "Send what to look for." });
+      }
       const limit = checkLimit(request.limit, 5);
       const { failed, pending } = await search.embedRecentMemories(request.signal);
       const found = await findMemories(context, resolveFor({ principal, agent }), { ...request, limit });

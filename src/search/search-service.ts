@@ -212,6 +212,9 @@ export function createSearchService(options: SearchServiceOptions): SearchServic
   const service: SearchService & SearchIndex = {
     context,
     async find(query, { channel, ...request } = {}) {
+      if (query.trim() === "") {
+        throw new VarveError("BAD_REQUEST", "The query is empty.", { remedy: "Send what to look for." });
+      }
       if (channel !== undefined) return findInChannel(query, channel, request);
       const { session, scopes, mayLag = false, ...rest } = request;
       // Memories belong to no conversation: a search within one includes them only when `kinds` names them.

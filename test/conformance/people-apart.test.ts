@@ -106,6 +106,14 @@ onEveryEngine("people apart", (get) => {
     });
   });
 
+  test("an empty question is refused", async () => {
+    const { varve } = get();
+    for (const query of ["", "  \n"]) {
+      await expect(varve.search.find(query)).rejects.toMatchObject({ code: "BAD_REQUEST" });
+      await expect(varve.memory.recall({ query })).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    }
+  });
+
   test("two people reach their own, and nothing of each other or of the owner, by any path", async () => {
     const { varve, agent, sent } = await open();
     const owners = await tell(varve, {}, "My safe opens with 0815-lion.");

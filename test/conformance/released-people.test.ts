@@ -53,7 +53,7 @@ describe.each(emptyKinds)("a store of the released version on %s", (kind) => {
       const { findings } = await varve.doctor();
       const notes = findings.flatMap((finding) => finding.notes ?? []).join("\n");
       expect(notes).toContain("app:ann, app:bob");
-      expect(notes).toContain("varve owner add app bob");
+      expect(notes).toContain("varve owner add --agent main app bob");
     },
   );
 

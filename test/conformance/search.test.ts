@@ -144,8 +144,6 @@ onEveryEngine(
       "^taxi + {x}",
       "taxi*",
       "OR OR OR",
-      "",
-      "   ",
       `${"-".repeat(5000)}x`,
       "word ".repeat(5000),
     ])("no query is syntax: %.20s", async (query) => {

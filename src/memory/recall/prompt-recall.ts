@@ -53,6 +53,7 @@ export async function recallForPrompt(
   const nothing = { memories: [], passages: [], repeated: { memories: [], passages: [] } };
   if (!request.always && !wantsRecall(request.prompt)) return nothing;
   const query = recallQuery(request.prompt);
+  if (query.trim() === "") return nothing;
   const shown = request.shown ?? new Set<string>();
   const [memories, passages] = await Promise.all([
     config.memory.recall ? findRelevantMemories(context, config, query, request, shown) : [],

@@ -90,7 +90,7 @@ export class ItemStore {
       const items = (await this.#readItems(session, names, keys)).filter(({ item }) =>
         Object.entries(filter).every(([name, wanted]) => matchesFilter(item.value[name], wanted)),
       );
-      const scores = query ? await this.#score(session, query) : new Map<number, number>();
+      const scores = query?.trim() ? await this.#score(session, query) : new Map<number, number>();
       for (const { item, seq } of items) {
         const score = scores.get(seq);
         found.push(score === undefined ? item : { ...item, score });
