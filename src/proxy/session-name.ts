@@ -75,7 +75,7 @@ export function deriveExclusiveKey(sources: NameSources, sharedKey: string | und
 
 /**
  * Whom a new conversation belongs to. The name of a channel or a session proves nothing: a client with a token that reads
- * everything is the owner's program, another token is a reader of its own, and without one it is whoever has the key.
+ * everything is the owner's program, another token is a person of its own, and without one the holder of the provider key is.
  */
 export function chooseBelonging(sources: NameSources, trust: "untrusted" | "owner"): Belonging | undefined {
   const { headers, principal, secret } = sources;

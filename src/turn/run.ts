@@ -113,7 +113,7 @@ async function receive(
 async function findReceiver(services: TurnServices, claim: TurnClaim, inbound: Inbound): Promise<Received> {
   const { sessions } = services;
   const { text, kind, job } = inbound;
-  // The message was accepted for this session, whoever was named as an owner since.
+  // The message was accepted for this session; owners that were named since change nothing.
   const address = { ...toAddress(inbound), key: claim.key, agent: claim.agent };
   if (kind === "cron") {
     return { session: await sessions.beginCronRun(job ?? "", claim.agent), created: false, text };

@@ -1,4 +1,4 @@
-/** Routes for the ids of the owner. Whoever is named there reads everything of the agent, so only unlimited tokens may. */
+/** Routes for the ids of the owner. An owner reads everything of the agent, so only unlimited tokens may. */
 import { isListed, isProxyClient, parsePerson } from "../../authorization/index.ts";
 import { foldCase, VarveError } from "../../domain/index.ts";
 import type { Owner, Varve } from "../../index.ts";

@@ -54,7 +54,7 @@ const pageSize = 500;
 /**
  * Keeps the transcripts of the Agent SDK in Varve, so that a session can be resumed on another machine, and its messages
  * can be searched, summarised and recalled like all others. An entry with a known `uuid` is not stored again. The store
- * has the sessions of the person who speaks; those of others are as if they did not exist, whoever knows their ids.
+ * has the sessions of the person who speaks; those of others are as if they did not exist, also for a caller who knows their ids.
  *
  * @example
  * const sessionStore = createSessionStore({ varve, peer: user.id });

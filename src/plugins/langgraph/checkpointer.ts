@@ -30,7 +30,7 @@ export interface CheckpointerOptions<S> extends Omit<SpeakerOptions, "peer"> {
 /**
  * A checkpointer for graphs of LangGraph. Each thread is a session of the person who speaks in it: its messages are stored
  * once and can be searched, summarised and recalled like all others; going back in time continues them on a branch.
- * Checkpoints come back as they were. A thread of another person is not opened, whoever knows its id. With neither `peer`
+ * Checkpoints come back as they were. A thread of another person is not opened, although its id is known. With neither `peer`
  * nor `owner`, a thread belongs to nobody and sees only itself.
  *
  * @example

@@ -17,7 +17,7 @@ export async function sendTurn(
   onEvent: (event: TurnEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  // Whoever may do everything is the owner, also in a session that begins here.
+  // A login that may do everything is the owner's, also in a session that begins here.
   const speaker = isUnlimited() ? { owner: true } : {};
   const body = { ...message, ...speaker, id: crypto.randomUUID(), debounceMs: 0, stream: true };
   const response = await send("POST", "/api/turns", body, signal);
