@@ -44,9 +44,11 @@ export function checkAddress(address: Address): void {
   }
   if (address.owner !== undefined && typeof address.owner !== "boolean") throw empty("owner", address.owner);
   if (given.includes("peer") && (typeof address.peer !== "string" || address.peer === "")) {
+    const { peer }: { peer?: unknown } = address;
+    const isMissing = peer === "" || peer === undefined || peer === null;
     throw badAddress(
-      `peer is ${address.peer === "" ? "empty" : String(address.peer)}: nobody is named.`,
-      "Send the id of the person who speaks, or owner: true when it is the owner. A missing login must not be anybody.",
+      isMissing ? `peer is ${peer === "" ? "empty" : String(peer)}: nobody is named.` : "peer is not a text.",
+      "Send the id of the person who speaks as a text, or owner: true when it is the owner. A missing login must not be anybody.",
     );
   }
   const { group, thread } = address;

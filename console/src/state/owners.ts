@@ -7,6 +7,7 @@ import { attempt, say } from "./toasts.ts";
 
 type People = Answer<"GET /api/owners">;
 export type Owner = People["owners"][number];
+export type UnknownPerson = People["unknown"][number];
 
 export const people = createResource((abort) => call("GET /api/owners", { signal: abort }));
 

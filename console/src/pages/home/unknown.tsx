@@ -1,7 +1,6 @@
 import { isUnlimited } from "../../api/login.ts";
-import { claimId, people, printPerson } from "../../state/owners.ts";
-import { sessionHref } from "../../state/router.ts";
-import { Time } from "../../ui/basics.tsx";
+import { people } from "../../state/owners.ts";
+import { UnknownPersonRow } from "../../ui/unknown-person.tsx";
 
 const shownMax = 3;
 
@@ -17,26 +16,7 @@ export function UnknownPeople() {
       </p>
       <ul class="plain">
         {unknown.slice(0, shownMax).map((person) => (
-          <li key={person.key} class="row">
-            <span class="grow">
-              <a href={sessionHref(person.key)}>{person.name ?? person.id}</a>
-              {person.name !== undefined && <span class="soft"> {printPerson(person)}</span>}
-              {person.name === undefined && person.channel !== undefined && (
-                <span class="soft"> on {person.channel}</span>
-              )}
-              <span class="soft">
-                , since <Time value={person.since} />
-              </span>
-            </span>
-            <button
-              type="button"
-              class="button"
-              aria-label={`This is me: ${printPerson(person)}`}
-              onClick={() => void claimId(person)}
-            >
-              This is me
-            </button>
-          </li>
+          <UnknownPersonRow key={person.key} person={person} />
         ))}
       </ul>
       {unknown.length > shownMax && (

@@ -1,6 +1,6 @@
 import { claimId, type Owner, people, printPerson, removeOwner } from "../../state/owners.ts";
-import { sessionHref } from "../../state/router.ts";
 import { Fault, Time } from "../../ui/basics.tsx";
+import { UnknownPersonRow } from "../../ui/unknown-person.tsx";
 
 /** The owner's ids, and people who may be the owner. */
 export function OwnersPanel() {
@@ -39,22 +39,7 @@ export function OwnersPanel() {
       {unknown.length > 0 && <h2>Not known</h2>}
       <ul class="plain unknown">
         {unknown.map((person) => (
-          <li key={person.key} class="row">
-            <span class="grow">
-              <a href={sessionHref(person.key)}>{person.name ?? person.id}</a>{" "}
-              <span class="soft">
-                {printPerson(person)}, since <Time value={person.since} />
-              </span>
-            </span>
-            <button
-              type="button"
-              class="button"
-              aria-label={`This is me: ${printPerson(person)}`}
-              onClick={() => void claimId(person)}
-            >
-              This is me
-            </button>
-          </li>
+          <UnknownPersonRow key={person.key} person={person} />
         ))}
       </ul>
     </>
