@@ -38,18 +38,14 @@ export async function addOwner(
   return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
 }
 
-/** No database takes a broken character, and PostgreSQL no NUL. */
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
-}
-
 /** Checks the owner's id as somebody gives it. */
 export function checkOwner(channel: string, id: string): { channel: string; peer: string } {
   for (const [name, value] of [
     ["channel", channel],
     ["id", id],
   ] as const) {
-    if (typeof value !== "string" || value.trim() === "" || value.length > 512 || !isStorable(value)) {
+    const isText = typeof value === "string" && value.isWellFormed() && !value.includes("\0");
+    if (!isText || value.trim() === "" || value.length > 512) {
       throw new VarveError("BAD_REQUEST", `The ${name} of the owner is empty, too long or not a text.`, {
         remedy: `Name the channel and your id in it, such as telegram 5054873275; ${localChannel} for a program of yours without a channel.`,
       });
