@@ -9,7 +9,7 @@ const form =
 const ofIds = /^(user|group|session):([\s\S]+)$/;
 
 /** A scope as it is stored. Ids may be written as they are: `user:app:Ann Lee`, `user:matrix:@bob:server.org`. */
-export function normaliseScope(scope: string): string {
+function normaliseScope(scope: string): string {
   const [, kind, rest] = ofIds.exec(scope) ?? [];
   if (kind === undefined || rest === undefined || !rest.isWellFormed()) return scope;
   const [first = "", ...others] = rest.split(":");

@@ -35,8 +35,8 @@ export interface ContextBenchOptions {
   onProgress(name: string, done: number, total: number): void;
 }
 
-export const questionBudgets: readonly number[] = [4_000, 8_000, 16_000];
-export const workBudgets: readonly number[] = [4_000, 8_000, 16_000, 32_000, 64_000];
+const questionBudgets: readonly number[] = [4_000, 8_000, 16_000];
+const workBudgets: readonly number[] = [4_000, 8_000, 16_000, 32_000, 64_000];
 /** The name of the transcripts among the datasets. */
 const workName = "work";
 

@@ -76,7 +76,7 @@ export function toMessages(conversation: Conversation): Message[] {
 }
 
 /** The time formats of the sources: `1:56 pm on 8 May, 2023`, `29.12.2023, 00:51:12`, `March-15-2024`. */
-export function parseTurnTime(text: string): number | undefined {
+function parseTurnTime(text: string): number | undefined {
   const spoken = /^(\d{1,2}):(\d\d)\s*([ap]m) on (\d{1,2} \w+, \d{4})$/i.exec(text);
   if (spoken) {
     const hour = (Number(spoken[1]) % 12) + (spoken[3]?.toLowerCase() === "pm" ? 12 : 0);

@@ -59,7 +59,7 @@ export function ndcgAt10(found: readonly string[], evidence: ReadonlySet<string>
   return ideal === 0 ? 0 : sum / ideal;
 }
 
-export function quantile(values: readonly number[], share: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 }

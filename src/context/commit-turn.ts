@@ -83,7 +83,7 @@ function checkKey(key: string): void {
 const certainShare = 0.8;
 
 /** The jobs after a turn. Most turns need none; when in doubt, a job is created. */
-export async function createAfterTurnJobs(
+async function createAfterTurnJobs(
   store: Store,
   config: Config,
   session: Session,

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { writeAtomically } from "../config/index.ts";
 
-export function gatewayFilePath(home: string): string {
+function gatewayFilePath(home: string): string {
   return join(home, "gateway.json");
 }
 

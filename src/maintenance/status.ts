@@ -202,6 +202,6 @@ async function failedJobs(store: Store): Promise<Status["failedJobs"]> {
   }));
 }
 
-export function maskPassword(database: string): string {
+function maskPassword(database: string): string {
   return database.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
 }

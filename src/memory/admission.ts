@@ -60,7 +60,7 @@ export function resolveAdmission({
 /** A memory of the pool with at least this cosine is a match. */
 const matchFrom = 0.55;
 /** The utility of a candidate that no model has rated. */
-export const utilityUnknown = 0.5;
+const utilityUnknown = 0.5;
 
 export interface AdmissionFacts {
   category: Category;

@@ -215,7 +215,7 @@ function keepsValues(merged: Levels, match: Memory): boolean {
 }
 
 /** Merges without a model: a text that takes the place of the other replaces it; any other text is appended. */
-export function joinLevels(match: Memory, draft: MemoryDraft): Levels {
+function joinLevels(match: Memory, draft: MemoryDraft): Levels {
   const { relation } = compareFacts(getFactText(draft), getFactText(match));
   if (relation === "update" || relation === "same") return draft;
   const join = (first: string, second: string) => (first.includes(second) ? first : `${first}\n${second}`);

@@ -374,7 +374,7 @@ const coveredFrom = 0.5;
 const sourcesMax = 2;
 
 /** Finds the sentences of some messages that state a memory, best first. */
-export function findEvidence(text: string, entries: readonly Entry[], agent: string): Source[] {
+function findEvidence(text: string, entries: readonly Entry[], agent: string): Source[] {
   return entries
     .flatMap((entry) => {
       const one = extractUtterance(entry, agent);

@@ -87,7 +87,7 @@ export async function listReviews(
 const openStates = ["held", "refused"] as const;
 
 /** Open reviews of some states; held ones whose tentative memory is not current any more are decided. */
-export function selectOpenReviews(db: Db | Tx, now: number, states: readonly ReviewState[]) {
+function selectOpenReviews(db: Db | Tx, now: number, states: readonly ReviewState[]) {
   return db
     .selectFrom("memory_reviews as r")
     .leftJoin("memories as m", "m.id", "r.memory")

@@ -76,7 +76,7 @@ async function readVersions(tx: StoreTransaction, match: Memory, draft: MemoryDr
 }
 
 /** Ends a version at a time; it stays readable. */
-export async function endVersion(tx: StoreTransaction, id: string, time: number, by: string): Promise<void> {
+async function endVersion(tx: StoreTransaction, id: string, time: number, by: string): Promise<void> {
   await tx.db.updateTable("memories").set({ invalidated_at: time, superseded_by: by }).where("id", "=", id).execute();
 }
 

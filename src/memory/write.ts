@@ -88,7 +88,7 @@ async function readNextVersion(tx: StoreTransaction, root: string): Promise<numb
   return Number(row?.version ?? 0) + 1;
 }
 
-export function makeIndexedText({ abstract, overview, content }: Levels): string {
+function makeIndexedText({ abstract, overview, content }: Levels): string {
   return indexWords([...new Set([abstract, overview, content])].join("\n"));
 }
 

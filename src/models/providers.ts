@@ -65,7 +65,7 @@ const kinds: Readonly<Record<ProviderKind, KindFacts>> = {
   "openai-compatible": { keyVariables: [], urlVariables: [], needsKey: false },
 };
 
-export const providerKinds = Object.keys(kinds) as readonly ProviderKind[];
+const providerKinds = Object.keys(kinds) as readonly ProviderKind[];
 
 /**
  * Resolves how to call a provider. The credential comes from a profile, else the provider's variable, else its

@@ -51,7 +51,7 @@ export function pickSpeaker(options: SpeakerOptions): SpeakerOptions {
 }
 
 /** Whether it is said who speaks. */
-export function hasSpeaker(options: object): boolean {
+function hasSpeaker(options: object): boolean {
   return "peer" in options || ("owner" in options && options.owner === true);
 }
 

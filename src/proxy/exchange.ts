@@ -120,7 +120,7 @@ function createBody(services: ProxyServices, turn: Turn, plan: Plan, call: Upstr
  * Reads the first events of a stream until one decides whether the provider refuses the request, and puts them back. The
  * client gets no output later for it: these events precede the model's output.
  */
-export function peekRefusal(
+function peekRefusal(
   upstream: IncomingMessage,
   judge: (event: SseEvent) => { refusal?: string } | undefined,
 ): Promise<string | undefined> {

@@ -86,7 +86,7 @@ export class UpstreamClient {
 class StaleConnection extends Error {}
 
 /** A failure of the connection to the provider, with the HTTP status for the client. */
-export class UpstreamError extends VarveError {
+class UpstreamError extends VarveError {
   readonly #status: number;
 
   constructor(status: number, message: string, remedy: string, cause?: unknown) {

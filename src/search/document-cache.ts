@@ -9,7 +9,7 @@ import { toSignedBytes } from "./vectors/math.ts";
 
 const pageRows = 500;
 /** The maximum number of summaries and of files in memory. Older ones are not searched, and the answer says so. */
-export const cachedMax = 20_000;
+const cachedMax = 20_000;
 
 interface CachedKind {
   docs: Map<string, CachedDoc>;

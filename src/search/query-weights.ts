@@ -115,7 +115,7 @@ export function weighQuery(query: EmbeddedQuery, terms: readonly QueryTerm[], we
 }
 
 /** The inverse document frequency of a word that `df` of `n` documents contain. */
-export function computeInverseFrequency(n: number, df: number): number {
+function computeInverseFrequency(n: number, df: number): number {
   const documents = Math.min(df, n);
   return Math.log(1 + (n - documents + 0.5) / (documents + 0.5));
 }

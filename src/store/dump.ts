@@ -9,7 +9,7 @@ import type { BackupResult, EngineName, StoreTransaction } from "./port.ts";
 import type { Db, Schema, Tx } from "./schema.ts";
 
 /** Tables in the order they are restored. Derived data (text index, vectors) is not dumped but rebuilt. */
-export const dumpedTables = [
+const dumpedTables = [
   "conversations",
   "transcripts",
   "branches",

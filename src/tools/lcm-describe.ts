@@ -66,12 +66,12 @@ export type Described = z.input<typeof described>;
 
 const charactersPerToken = 4;
 
-export function textMaxFor(tokenCap: number | undefined): number {
+function textMaxFor(tokenCap: number | undefined): number {
   return tokenCap === undefined ? textMax : Math.min(textMax, tokenCap * charactersPerToken);
 }
 
 /** As many lines of a text as the output budget allows. */
-export function selectLines(
+function selectLines(
   text: string,
   asked: { startLine?: number; endLine?: number },
   room: number,

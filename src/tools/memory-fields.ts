@@ -50,7 +50,7 @@ const contentMax = 4_000;
 
 type Finding = Pick<Remembered, "score" | "expired" | "conflicts">;
 
-export function toRemembered(memory: Memory, more: Finding = {}): Remembered {
+function toRemembered(memory: Memory, more: Finding = {}): Remembered {
   const { invalidatedAt, expiresAt, supersededBy } = memory;
   return {
     id: memory.id,

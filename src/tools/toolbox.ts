@@ -101,7 +101,7 @@ function forModels(error: VarveError): VarveError {
 const shownMax = 120;
 
 /** Parses the input of a tool, or throws one error that names every fault and what to send instead. */
-export function parseInput<T extends Pick<Tool, "name" | "input">>(tool: T, input: unknown): unknown {
+function parseInput<T extends Pick<Tool, "name" | "input">>(tool: T, input: unknown): unknown {
   const parsed = tool.input.safeParse(input ?? {});
   if (parsed.success) return parsed.data;
   const fields = listFields(tool.input);

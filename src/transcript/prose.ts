@@ -133,7 +133,7 @@ const announcement =
   /^(?:now,? |next,? |first,? |then,? |ok(?:ay)?,? |good,? |great,? )*(?:let me|let's|let us|i'?ll|i will|i'?m going to|i need to|i should|i want to|going to|now (?:i|let|update|add|check|run|fix|read|rebuild|build)|lass mich|ich werde|让我|我来|まず|次に)/iu;
 
 /** Whether a sentence only announces a step; the step itself is in the log. */
-export function isAnnouncement(sentence: string): boolean {
+function isAnnouncement(sentence: string): boolean {
   return announcement.test(sentence) && sentence.length < 200;
 }
 

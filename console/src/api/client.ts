@@ -81,7 +81,7 @@ function fillPath(path: string, params: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 }
 
-export function printQuery(query: Record<string, string | number | undefined>): string {
+function printQuery(query: Record<string, string | number | undefined>): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return text === "" ? "" : `?${text}`;

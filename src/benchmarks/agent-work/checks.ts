@@ -15,7 +15,7 @@ export interface CheckItem {
 }
 
 /** Every run of a check, in order. */
-export function findCheckRuns(steps: readonly Step[]): CheckItem[] {
+function findCheckRuns(steps: readonly Step[]): CheckItem[] {
   return steps.flatMap((step) => (step.kind === "call" ? readCheckRuns(step) : []));
 }
 
@@ -100,7 +100,7 @@ const programs: readonly [RegExp, CheckKind][] = [
 ];
 
 /** The kind of check that a command runs; undefined for anything else. */
-export function findCheckKind(words: readonly string[]): CheckKind | undefined {
+function findCheckKind(words: readonly string[]): CheckKind | undefined {
   const text = words.join(" ");
   if (/(?:^|\s)(?:--version|--help|-h|install|--watch|serve|dev)(?:\s|$)/.test(text) && !/^make\b/.test(text))
     return undefined;
@@ -127,7 +127,7 @@ function findScriptKind(name: string): CheckKind | undefined {
 }
 
 /** How a finished call with checks ended; undefined when its output does not say. */
-export function judgeOutcome(
+function judgeOutcome(
   call: Pick<CallStep, "failed" | "output">,
   commands: readonly ShellCommand[],
 ): Outcome | undefined {

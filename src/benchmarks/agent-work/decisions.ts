@@ -43,7 +43,7 @@ const decisionPatterns = [
 const questions =
   /[?？]\s*$|^(?:how|what|why|where|when|who|which|does|did|is|are|can|could|would|will|do you|should (?:i|we)|wie|was|warum|wo|wann|kannst|könntest)\b(?!.*[.!]$)/i;
 
-export function isDecision(sentence: string): boolean {
+function isDecision(sentence: string): boolean {
   if (questions.test(sentence) || findContentWords(sentence).length === 0) return false;
   // Reports of what does not work are not decisions.
   if (

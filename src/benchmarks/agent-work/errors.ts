@@ -137,7 +137,7 @@ const causes: readonly RegExp[] = [
 ];
 
 /** The line of an output that names the cause of a failure. */
-export function findCause(output: string): string | undefined {
+function findCause(output: string): string | undefined {
   const text = output.replace(/^(?:Exit code|Process exited with code|Command exited with code)[: ]+\d+.*$/gim, "");
   return findTracedCause(text) ?? findLine(text, (line) => !announcement.test(line)) ?? findLine(text, () => true);
 }

@@ -32,7 +32,7 @@ export function isSentenceInView(sentence: string, view: ViewText): boolean {
 }
 
 /** Whether a text occurs as a token: not as a part of a longer word, number or name. */
-export function hasToken(text: string, token: string): boolean {
+function hasToken(text: string, token: string): boolean {
   for (let at = text.indexOf(token); at !== -1; at = text.indexOf(token, at + 1)) {
     if (isBoundary(text[at - 1], token[0]) && isEnd(text, at + token.length, token.at(-1))) return true;
   }

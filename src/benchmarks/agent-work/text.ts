@@ -36,7 +36,7 @@ export function findContentWords(text: string): string[] {
   return [...new Set(words)];
 }
 
-export function isIdeographic(text: string): boolean {
+function isIdeographic(text: string): boolean {
   return /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{2,}$/u.test(text);
 }
 

@@ -38,7 +38,7 @@ export async function benchScale(options: ScaleOptions): Promise<ScaleBench> {
 }
 
 /** One line for each operation: its median by the size of the database. */
-export function plotGrowth(results: readonly BenchResult[]): string {
+function plotGrowth(results: readonly BenchResult[]): string {
   const series: PlotSeries[] = [];
   for (const name of new Set(results.map((result) => result.name))) {
     if (!name.endsWith(".p50")) continue;

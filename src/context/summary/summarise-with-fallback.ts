@@ -186,7 +186,7 @@ function fitPrevious(input: SummaryRequest, windowTokens: number, run: Run): Sum
 const baseRatio = 0.4;
 const leastRatio = 0.15;
 /** Token estimates may be too low; they are multiplied by this. */
-export const safetyMargin = 1.2;
+const safetyMargin = 1.2;
 
 /** The share of the window that one part of the input may fill: less when messages are large. */
 export function chunkRatio(turnTokens: readonly number[], windowTokens: number): number {
@@ -220,7 +220,7 @@ export function splitTurns(turns: readonly SummaryTurn[], windowTokens: number):
 }
 
 /** A turn that fills half of the window is replaced by a note about its size; its source stays in the log. */
-export function nameLargeTurns(turns: readonly SummaryTurn[], windowTokens: number): SummaryTurn[] {
+function nameLargeTurns(turns: readonly SummaryTurn[], windowTokens: number): SummaryTurn[] {
   return turns.map((turn) => {
     const tokens = estimateTokens(turn.text);
     if (safetyMargin * tokens <= windowTokens / 2) return turn;

@@ -79,7 +79,7 @@ export type Answer = { text: string; model?: string; error?: undefined } | { err
  * Asks a model once. A failure is returned, so that the next level can be tried; only errors that must stop the work are
  * thrown: an abort, a timeout, and those the caller calls fatal, such as a refused key.
  */
-export async function ask(
+async function ask(
   generate: Generate,
   request: GenerateRequest,
   isFatal: (error: unknown) => boolean,

@@ -23,7 +23,7 @@ export interface ViewSnapshot {
 }
 
 /** How many of the newest entries are read. */
-export const viewSnapshotEntries = 136;
+const viewSnapshotEntries = 136;
 
 const place = prepareQuery(headQuery);
 // One more shows the parent of the first, and whether there is a page before.

@@ -23,7 +23,7 @@ export function areSameTexts(a: readonly string[], b: readonly string[], sets: W
 }
 
 /** The same words in the same order, or with one phrase at another place ("on Mondays we meet"). */
-export function areSameTokens(a: readonly Token[], b: readonly Token[]): boolean {
+function areSameTokens(a: readonly Token[], b: readonly Token[]): boolean {
   if (a.length !== b.length) return false;
   // Punctuation alone says nothing; two such texts are not known to be the same.
   if (a.length === 0) return false;

@@ -174,7 +174,7 @@ Answer with JSON only: {"utility": [number, …]}, one number from 0 (useless) t
 const utilitySchema = z.object({ utility: z.array(z.number().min(0).max(1)) });
 
 /** A model's rating of the usefulness of candidates; undefined for those it did not rate. */
-export async function rateUtility(
+async function rateUtility(
   generate: Generate,
   drafts: readonly MemoryDraft[],
   signal?: AbortSignal,

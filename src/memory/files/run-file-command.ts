@@ -127,7 +127,7 @@ function createCommandError(error: z.ZodError): VarveError {
   });
 }
 
-export const root = "/memories";
+const root = "/memories";
 const pathCharsMax = 500;
 
 /** Normalises a path under `/memories`. Rejects traversal, also in encoded form. */

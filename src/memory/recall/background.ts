@@ -111,7 +111,7 @@ function summarise(cosines: readonly number[]): Background {
 /** How many spreads above the mean a cosine must be to count as related. */
 const relatedFrom = 3;
 /** The relevance of a cosine at that floor. */
-export const relevanceAtFloor = 0.3;
+const relevanceAtFloor = 0.3;
 
 /** Converts a cosine to a relevance that means the same in every language: 0.3 is where unrelated texts end. */
 export function scaleCosine(cosine: number, { mean, spread }: Background): number {

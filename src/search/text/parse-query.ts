@@ -132,6 +132,6 @@ const instructionWords = new Set(
   ),
 );
 
-export function isInstructionWord(term: string): boolean {
+function isInstructionWord(term: string): boolean {
   return instructionWords.has(term);
 }

@@ -139,7 +139,7 @@ export class AuditWriter {
 }
 
 /** The last link of the chain. The rows decide: the head that is stored next to them only shows that rows were removed. */
-export async function readHead(db: Store["db"]): Promise<ChainLink> {
+async function readHead(db: Store["db"]): Promise<ChainLink> {
   const last = await db.selectFrom("audit").select(["num", "hash"]).orderBy("num", "desc").limit(1).executeTakeFirst();
   return last ?? (await readLink(db, "head")) ?? chainStart;
 }

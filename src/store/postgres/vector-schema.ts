@@ -49,7 +49,7 @@ export function nameAgentIndex(agent: string, space: number): string {
   return `${agentIndexPrefix}${space}_${createHash("sha256").update(agent).digest("hex").slice(0, 16)}`;
 }
 
-export const agentIndexPrefix = "entry_vectors_near_";
+const agentIndexPrefix = "entry_vectors_near_";
 
 /** The indexes over vectors of single agents. One that is not valid is being built, or its building was interrupted. */
 export async function listAgentIndexes(db: Db | Tx): Promise<{ name: string; isValid: boolean }[]> {

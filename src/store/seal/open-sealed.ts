@@ -48,7 +48,7 @@ async function readKeyIds({ db }: Store): Promise<string[]> {
 }
 
 /** Records which keys the texts of the database may be encrypted with; none when all are plain. */
-export async function writeKeyIds(store: Store, ids: readonly string[]): Promise<void> {
+async function writeKeyIds(store: Store, ids: readonly string[]): Promise<void> {
   await store.transaction(async (tx) => {
     const value = JSON.stringify(ids);
     await tx.db

@@ -89,7 +89,7 @@ export function isSealedWith(text: string, keyId: string): boolean {
   return isSealed(text) && readKeyId(text) === keyId;
 }
 
-export function isSealed(text: string): boolean {
+function isSealed(text: string): boolean {
   return text.startsWith(mark);
 }
 

@@ -9,7 +9,7 @@ import {
 import type { RecordChange } from "./changes.ts";
 
 /** Replaces a result that was never recorded, because providers reject a call without one. */
-export const missingOutput = "No result was recorded for this call.";
+const missingOutput = "No result was recorded for this call.";
 
 /**
  * Gives every call exactly one result, directly after it. Messages that are already in order are returned as the same

@@ -61,11 +61,7 @@ export function chatSources(
 }
 
 /** A model through the AI SDK. */
-export function sdkRunner(
-  name: string,
-  sources: ProviderSources,
-  { maxOutputTokens, temperature }: Config["turn"],
-): Runner {
+function sdkRunner(name: string, sources: ProviderSources, { maxOutputTokens, temperature }: Config["turn"]): Runner {
   const model = openChatModel(name, sources);
   return {
     name: "ai-sdk",

@@ -11,7 +11,7 @@ const passagesShown = 5;
 const candidates = 30;
 const snippetMax = 400;
 /** The model name of replies that were written without a model. */
-export const offlineModel = "varve/offline";
+const offlineModel = "varve/offline";
 
 /** Answers without a model: acknowledges a statement, and answers a question with what is certain, with citations. */
 export function offlineRunner(

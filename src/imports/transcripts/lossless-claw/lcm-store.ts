@@ -305,7 +305,7 @@ function nameConversation({ session_key: key, session_id: id }: ConversationRow,
 }
 
 /** SQLite's times are in UTC and do not say so. */
-export function parseLcmTime(text: string): number {
+function parseLcmTime(text: string): number {
   const zoned = /(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? text : `${text.replace(" ", "T")}Z`;
   const time = Date.parse(zoned);
   return Number.isNaN(time) ? 0 : time;

@@ -4,7 +4,7 @@ import { loadTokenTable, type TokenTable } from "./token-table.ts";
 import { WordPieces } from "./word-pieces.ts";
 
 /** Named after the table: another table is another space. */
-export const instantSpace: VectorSpace = {
+const instantSpace: VectorSpace = {
   provider: "local",
   model: "instant-1",
   dimensions: 128,

@@ -99,11 +99,7 @@ function transpose(values: Float32Array, rows: number, columns: number): Float32
 }
 
 /** One scale per column, so that a large weight reduces precision only in its own column. */
-export function quantise(
-  values: Float32Array,
-  rows: number,
-  columns: number,
-): { quantised: Int8Array; scales: Float32Array } {
+function quantise(values: Float32Array, rows: number, columns: number): { quantised: Int8Array; scales: Float32Array } {
   const scales = new Float32Array(columns);
   for (let index = 0; index < rows * columns; index += 1) {
     const column = index % columns;

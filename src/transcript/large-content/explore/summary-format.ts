@@ -28,7 +28,7 @@ export interface Section {
   weight?: number;
 }
 
-export const summaryTokensMax = 220;
+const summaryTokensMax = 220;
 
 /** Reserved in a line for the number of omitted items. */
 const moreTokens = 8;
@@ -82,7 +82,7 @@ function fitSection(section: Section, tokensMax: number): string | undefined {
 }
 
 /** The beginning of a text, at most `tokensMax` tokens. */
-export function truncateTokens(text: string, tokensMax: number): string {
+function truncateTokens(text: string, tokensMax: number): string {
   const whole = toSingleLine(text.slice(0, 4 * itemCharactersMax));
   if (whole.length === text.length && estimateTokens(whole) <= tokensMax) return whole;
   if (tokensMax < 2) return "";
