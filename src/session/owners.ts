@@ -4,6 +4,7 @@ import {
   isOwnersChat,
   isPersonal,
   isProxyClient,
+  localChannel,
   type Owners,
   type Peer,
   parsePerson,
@@ -43,8 +44,8 @@ export interface OwnerService {
   /** Returns whether the id was named in the database. */
   remove(owner: { channel: string; id: string; agent?: string }): Promise<boolean>;
   /**
-   * The newest people who may be the owner without being named: everybody unknown while no owner is named, and those of
-   * the last week after that. None for an agent without an owner's chat.
+   * The newest people who may be the owner without being named, in channels in which no id is the owner's: everybody while
+   * no owner is named at all, and those of the last week after that. None for an agent without an owner's chat.
    */
   listUnknown(agent?: string): Promise<UnknownPerson[]>;
   /** Makes a session the owner's that was recorded without knowing whose it is. */
@@ -128,10 +129,15 @@ async function listUnknown(store: Store, config: Config, agent: string): Promise
   );
 }
 
-/** The person of an audience who is neither the owner nor linked, and no client of the model proxy. */
+/**
+ * The person of an audience who may be the owner without being named: neither linked, nor a client of the model proxy, nor
+ * in a channel in which the owner's id is known.
+ */
 function toUnknownPeer(config: Config, owners: Owners, audience: Audience): Peer | undefined {
   const peer = isProxyClient(audience) ? undefined : parsePerson(audience);
   if (!peer || isOwnersChat(config, owners, audience)) return undefined;
+  const channel = peer.channel ?? localChannel;
+  if (Object.entries(owners).some(([name, ids]) => foldCase(name) === channel && ids.length > 0)) return undefined;
   const { identityLinks } = config.session;
   const person = parsePerson(resolveAudience(audience, identityLinks));
   return person?.channel === undefined && person && Object.hasOwn(identityLinks, person.peer) ? undefined : peer;

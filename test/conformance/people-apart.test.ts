@@ -255,8 +255,12 @@ onEveryEngine("people apart", (get) => {
     }
     expect(events).toMatchObject([{ data: { audience: "user:telegram:505", name: "Ann" } }]);
     expect(await varve.owners.listUnknown()).toMatchObject([{ channel: "telegram", id: "505", name: "Ann" }]);
+    await varve.sessions.resolve({ channel: "slack", peer: "U9" });
     await varve.owners.add({ channel: "telegram", id: "505" });
-    expect(await varve.owners.listUnknown()).toEqual([]);
+    // Others in a channel of the owner's are others; in another channel somebody may still be the owner.
+    await varve.sessions.resolve({ channel: "telegram", peer: "606" });
+    expect((await varve.owners.listUnknown()).map(({ channel, id }) => `${channel} ${id}`)).toEqual(["slack U9"]);
+    expect(events).toHaveLength(2);
   });
 
   test("an id that looks like a part of a key, or like another id, is a person of its own", async () => {
