@@ -16,7 +16,7 @@ interface OperationBudget {
 }
 
 interface Budgets {
-  /** What one ingest, search, turn and compaction may use. */
+  /** The budgets of one ingest, search, turn and compaction. */
   operations: Record<string, OperationBudget>;
   /** Lines of TypeScript in each module of `src/`, without tests. */
   lines: Record<string, number>;
@@ -51,7 +51,7 @@ export function flatten(tree: object, prefix = ""): Map<string, number> {
   return found;
 }
 
-/** What exceeds its budget, or has none, as sentences. */
+/** The numbers that exceed their budget, or have none, as sentences. */
 export function findExcess(budgets: object, measured: object): string[] {
   const allowed = flatten(budgets);
   return [...flatten(measured)].flatMap(([path, number]) => {

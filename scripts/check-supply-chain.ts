@@ -35,7 +35,7 @@ export interface SupplyChain {
 const exactVersion = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 const lifecycle = ["preinstall", "install", "postinstall"];
 
-/** What is wrong, one sentence each. */
+/** Faults, one sentence each. */
 export function findFaults({ manifest, locked, withScripts, explanation }: SupplyChain): string[] {
   const faults: string[] = [];
   for (const kind of ["dependencies", "devDependencies", "optionalDependencies"] as const) {

@@ -28,7 +28,7 @@ const names = [
   ...["ferry", "brewery", "chapel", "archive", "greenhouse", "stable", "foundry", "market", "observatory", "cellar"],
 ];
 const facts = names.map((name, index) => ({ name, value: `K-${100 + index * 7}` }));
-/** What people say in between; none of it is worth keeping. */
+/** Small talk in between; none of it is worth keeping. */
 const smallTalk = [
   "Good morning, how are you today?",
   "Thanks, that helps a lot.",

@@ -1,4 +1,4 @@
-/** What the provisioning scripts share: finding programs, and installing Debian packages when this machine allows it. */
+/** Helpers of the provisioning scripts: find programs, and install Debian packages when this machine allows it. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";

@@ -92,7 +92,7 @@ export async function measureOperations(root = ownRoot): Promise<Record<Operatio
   }
 }
 
-/** What a turn needs is what the one with the least work took: the looks of background work come by the clock. */
+/** The turn with the least work shows what a turn needs: background work runs by the clock. */
 const turnRounds = 5;
 
 function takeLeast(turns: readonly Operation[]): Operation {

@@ -1,7 +1,7 @@
 /** Measures how the time of a regular expression grows with texts that are made to take long. */
 
 export interface Growth {
-  /** What the text is made of. */
+  /** The parts of the text. */
   input: string;
   smallMs: number;
   largeMs: number;

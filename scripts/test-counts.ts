@@ -4,7 +4,7 @@ export interface Counts {
   passed: number;
   failed: number;
   skipped: number;
-  /** What failed, with the beginning of its reason: listed again at the end, where a long output is read first. */
+  /** Failed tests, with the beginning of the reason: listed again at the end, where a long output is read first. */
   failures: readonly string[];
 }
 
@@ -57,7 +57,7 @@ function indent(text: string): string {
 }
 
 /**
- * What a run of vitest amounts to. A file that could not even be loaded holds no failed test, and an error outside any
+ * The counts of a run of vitest. A file that could not even be loaded holds no failed test, and an error outside any
  * test only shows in the exit code: both count as a failure, as does a run that left no report.
  */
 export function countVitest(reportText: string | undefined, exitCode: number | null): Counts {

@@ -3,7 +3,7 @@
 export const partNames = ["lint", "types", "package", "unit", "conformance", "crash", "hostile", "e2e"] as const;
 export type PartName = (typeof partNames)[number];
 
-/** What tests use and a machine may not have. */
+/** Resources that tests use and a machine may not have. */
 const resourceNames = [
   "postgres",
   "browser",

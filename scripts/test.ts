@@ -1,5 +1,5 @@
 /**
- * What `npm test` runs: every check and every test, part by part.
+ * Runs every check and every test for `npm test`, part by part.
  * `npm test -- --only unit,types` runs some parts; `VARVE_TEST_SKIP=postgres,browser,crash npm test` leaves some out.
  */
 import { rmSync } from "node:fs";
@@ -19,9 +19,9 @@ import { hasTests, root, runChecks, runPackageChecks, runVitest } from "./test-r
 import { type PartName, type ResourceName, type Selection, selectParts } from "./test-selection.ts";
 
 interface Stage {
-  /** What the test files see. */
+  /** The environment of the test files. */
   env: NodeJS.ProcessEnv;
-  /** What was wanted and could not be had. Each is a failure. */
+  /** Resources that could not be provided. Each is a failure. */
   missing: ResourceName[];
   postgres?: ScratchPostgres;
 }

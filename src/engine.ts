@@ -50,7 +50,7 @@ function loadSettings(options: OpenOptions): LoadedConfig {
   return loadConfig({ home: options.home, overrides });
 }
 
-/** What happens to credentials in messages, by the settings. */
+/** The treatment of credentials in messages, by the settings. */
 function chooseCapture({ redact }: Config, hasKey: boolean): { captureSecrets?: "seal" | "drop" } {
   const mode = redact.capture ?? (hasKey ? "seal" : "off");
   if (mode === "seal" && !hasKey) {

@@ -66,7 +66,7 @@ export interface Varve {
   readonly turns: TurnService;
   /** Who the owner of an agent is. */
   readonly owners: OwnerService;
-  /** What sub-agents of a host may read. */
+  /** Grants: the conversations that sub-agents of a host may read. */
   readonly grants: GrantService;
   /** The access tokens of the gateway that are kept in the database. */
   readonly accessTokens: AccessTokenService;

@@ -1,6 +1,6 @@
 import { localChannel, type Peer } from "./people.ts";
 
-/** What a shell takes as one word without quotes. */
+/** A word that a shell takes without quotes. */
 const plainWord = /^[\w@%+=:,./-]+$/;
 
 /** The command line that makes a person the owner, ready to be pasted into a shell. */

@@ -3,7 +3,7 @@ const reserved: ReadonlySet<string> = new Set([
   ...["owner", "local", "anonymous", "token file", "proxy client", "login link"],
 ]);
 
-/** What is wrong with the name of a new access token; undefined for one that may be used. */
+/** The fault of a new access token's name; undefined for a valid one. */
 export function findNameFault(name: string): string | undefined {
   const plain = name.normalize("NFKC").trim().toLowerCase();
   if (reserved.has(plain)) return `must not be ${plain}, which names another caller in the audit log`;

@@ -1,4 +1,4 @@
-/** What a principal may do. `admin` includes the others; `write` does not include `read`. */
+/** A right of a principal. `admin` includes the others; `write` does not include `read`. */
 export type Right = "read" | "write" | "admin";
 
 /**

@@ -28,7 +28,7 @@ export interface ReachSettings {
   memory: { agentScopes: Readonly<Record<string, readonly string[]>> };
 }
 
-/** What can be seen from within a conversation. */
+/** The reach of a conversation. */
 export interface Reach {
   /** The audiences whose conversations are seen; `own` for the conversation itself only; undefined for all. */
   conversations?: readonly Audience[] | "own";
@@ -54,7 +54,7 @@ export function isOwnersChat(
 }
 
 /**
- * What a conversation reaches. That of the owner reaches everything of the agent. A direct chat of another person
+ * Resolves the reach of a conversation. The owner reaches everything of the agent. A direct chat of another person
  * reaches that person's conversations and memories, and a group only its own: not even the speaker's direct chats, because
  * everybody in the group reads the reply. A conversation of nobody reaches itself.
  */

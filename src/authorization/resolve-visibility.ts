@@ -19,7 +19,7 @@ interface AccessSettings {
   memory: { agentScopes: Readonly<Record<string, readonly string[]>> };
 }
 
-/** What a principal sees of an agent. Throws `FORBIDDEN` for an agent it may not use. */
+/** Resolves the visibility of a principal for an agent. Throws `FORBIDDEN` for an agent it may not use. */
 export function resolveVisibility(settings: AccessSettings, { principal = owner, agent }: Requester = {}): Visibility {
   const only = principal.agents?.length === 1 ? principal.agents[0] : undefined;
   const chosen = agent ?? only ?? settings.agent;

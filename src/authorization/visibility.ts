@@ -1,4 +1,4 @@
-/** What one query may see. Every query takes it, so that nothing is filtered after the fact. */
+/** The rows that one query may see. Every query takes it, so that nothing is filtered after the fact. */
 export interface Visibility {
   /** Whose data is asked about. */
   readonly agent: string;

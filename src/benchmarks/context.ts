@@ -178,7 +178,7 @@ async function measureQuestions(
   }
 }
 
-/** What two calls of the recall tools return within 4,000 tokens. */
+/** The result of two calls of the recall tools within 4,000 tokens. */
 interface Reached {
   /** One call: the best passages, whole. */
   block: string;

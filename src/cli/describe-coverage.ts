@@ -3,7 +3,7 @@ import { number } from "./output.ts";
 
 type Coverage = Status["search"];
 
-/** What searches by meaning can find, and what would make them find more or answer faster. */
+/** Describes the coverage of searches by meaning, and how they would find more or answer faster. */
 export function describeCoverage(search: Coverage): string {
   return [describeVectors(search), ...search.index.advice].join("; ");
 }

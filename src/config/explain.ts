@@ -70,7 +70,7 @@ function describeRule(issue: z.core.$ZodIssue): string {
   return schema === undefined ? `is invalid (${issue.message})` : `must be ${describeAllowed(schema)}`;
 }
 
-/** What a schema allows, to complete "must be …". */
+/** The values that a schema allows, to complete "must be …". */
 function describeAllowed(schema: z.ZodType): string {
   return describeForm(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
 }

@@ -14,7 +14,7 @@ export interface ConfigFault {
   source: ConfigSource;
   /** Starts at 1; for syntax errors. */
   column?: number;
-  /** What is wrong, the given value, and what is allowed. */
+  /** The fault, the given value, and the allowed values. */
   message: string;
 }
 

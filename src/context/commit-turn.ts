@@ -20,7 +20,7 @@ export interface CommittedTurn extends AppendResult {
   status: "committed" | "duplicate";
 }
 
-/** What is written in the transaction of a turn besides its messages. */
+/** Rows that are written in the transaction of a turn in addition to its messages. */
 export interface TurnExtras {
   /** Further statements; skipped for a duplicate. */
   attached?: AttachedStatement[];

@@ -48,7 +48,7 @@ import {
 import type { AssembleOptions, ContextView } from "./view/view-types.ts";
 import { rawTokens } from "./window.ts";
 
-/** What the context of a session consists of now. */
+/** The composition of a session's context. */
 export interface ContextOverview {
   summaries: StoredSummary[];
   summaryTokens: number;
@@ -110,7 +110,7 @@ export interface ContextService extends HistoryReader {
   /** Records what a provider counted for an estimated prompt: the estimates for its model improve. */
   recordTokens(facts: Pick<TurnFacts, "model" | "estimatedTokens" | "observedTokens">): Promise<void>;
   tree(session: Session): Promise<TreeNode[]>;
-  /** What the conversation consists of at one level of detail: summaries, runs of messages, messages. */
+  /** The parts of a conversation at one level of detail: summaries, runs of messages, messages. */
   layers(session: Session, request?: LayerRequest): Promise<Layers>;
   /** The layers of several sessions of an agent, as a few numbers each. */
   tinyCores(keys: readonly string[], agent?: string): Promise<TinyCore[]>;

@@ -40,7 +40,7 @@ export interface CompactionEvent {
 export interface JobFailedEvent {
   type: "job.failed";
   agent: string;
-  /** What the job is for, most often a session's key. */
+  /** The subject of the job, most often a session's key. */
   key: string;
   data: { kind: string; error: string; attempts: number };
 }
@@ -90,7 +90,7 @@ export interface TurnEndedEvent {
     messages: string[];
     status: string;
     reply: string;
-    /** What the model read and wrote, as it counts; 0 when no model answered. */
+    /** Tokens that the model read and wrote, as it counts; 0 when no model answered. */
     tokens: number;
   };
 }

@@ -66,7 +66,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 export interface VarveErrorOptions {
-  /** What to do, as a sentence. */
+  /** The remedy, as a sentence. */
   remedy?: string;
   cause?: unknown;
   /** Facts for programs: the invalid part of a key, the line of a file. */

@@ -7,7 +7,7 @@ export interface FairQueueLimits {
   runningPerCaller: number;
   /** How many of one caller wait; more are refused. */
   waitingPerCaller: number;
-  /** What waits, in the error that refuses more, such as "searches". */
+  /** The name of the waiting work in the error that refuses more, such as "searches". */
   what: string;
 }
 

@@ -1,6 +1,6 @@
 import { VarveError } from "./errors.ts";
 
-/** What a handler gets besides its event. */
+/** The second argument of a handler. */
 export interface HookCall {
   /** Aborted when the time of the handler is over, or when the work that it is called for was cancelled. */
   signal: AbortSignal;

@@ -60,7 +60,7 @@ type ParamsOf<Q> = Q extends { params: infer S } ? Shape<S> : undefined;
 type BodyOf<Q> = Q extends { body: { content: { "application/json": { schema: infer S } } } } ? Shape<S> : undefined;
 type AnswerOf<R> = R extends { responses: infer A } ? JsonOf<A[keyof A & (200 | 201 | 202)]> : never;
 
-/** What each route takes and answers, by its method and path. */
+/** The input and the answer of each route, by its method and path. */
 export type Api = {
   [R in AnyRoute as `${Uppercase<R["method"]>} ${R["path"]}`]: {
     params: ParamsOf<RequestOf<R>>;

@@ -61,7 +61,7 @@ export function createBodyReader({ rest = restQuietly, onRefused }: BodyReaderOp
   };
 }
 
-/** What has been read of a body. */
+/** The part of a body that has been read. */
 class BodyPieces {
   readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #request: BodyRequest;

@@ -20,7 +20,7 @@ export type GatewayLogRecord =
   | ({ event: EngineEvent["type"]; key: string } & Record<string, unknown>)
   | { event: "error"; method: string; path: string; error: unknown };
 
-/** What the model proxy has done since the gateway started. */
+/** Counters of the model proxy since the gateway started. */
 export interface ProxyNumbers {
   requests: number;
   replaced: number;

@@ -9,7 +9,7 @@ import type { EventBus } from "./events.ts";
 
 export interface ImportState {
   id: string;
-  /** What is imported, for people: a folder, or the names of files. */
+  /** A description of the import for people: a folder, or the names of files. */
   label: string;
   state: "running" | "done" | "failed" | "stopped";
   startedAt: number;

@@ -25,7 +25,7 @@ export interface Warning {
   text: string;
 }
 
-/** What the gateway has seen since it started: clients, and what went wrong. */
+/** Observations of the gateway since it started: clients and failures. */
 export interface Observations {
   clients(): SeenClient[];
   warnings(): Warning[];

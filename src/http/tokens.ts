@@ -70,7 +70,7 @@ export function identify(tokens: readonly Token[], secret: string, now: number):
   return hasExpired(found, now) ? { fault: "expired" } : { principal: found };
 }
 
-/** What is wrong with a token, as a sentence. */
+/** The fault of a token, as a sentence. */
 export function describeTokenFault(fault: "unknown" | "expired" | "revoked"): string {
   if (fault === "unknown") return "The access token is unknown.";
   return fault === "expired" ? "The access token has expired." : "The access token was revoked.";

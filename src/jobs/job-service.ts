@@ -8,7 +8,7 @@ export interface JobInfo {
   id: string;
   agent: string;
   kind: string;
-  /** What it is for, most often a session's key. */
+  /** Its subject, most often a session's key. */
   key: string;
   /** `waiting`, `running`, or `failed` once its attempts are used up. */
   state: string;

@@ -13,7 +13,7 @@ export interface DatabaseCheck {
   server?: ServerDescription;
   /** How far the replica is behind, or why it is not read; absent without one. */
   replica?: { lagMs?: number; fault?: string };
-  /** What has to be changed before several tenants may share the database. */
+  /** The changes that are needed before several tenants may share the database. */
   faults: string[];
 }
 

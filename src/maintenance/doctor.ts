@@ -14,7 +14,7 @@ import { checkPeople, misplacedCheck, moveMisplaced } from "./check-people.ts";
 export interface DoctorReport {
   healthy: boolean;
   findings: Finding[];
-  /** What `--fix` or `--rebuild` did. */
+  /** The repairs of `--fix` or `--rebuild`. */
   done: string[];
 }
 

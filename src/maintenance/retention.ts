@@ -5,7 +5,7 @@ import type { AuditLog } from "../security/index.ts";
 import { dropLease, type Store, type Tx, takeLease } from "../store/index.ts";
 import { redactEntries } from "../transcript/index.ts";
 
-/** What retention removed; a kind without a period is absent. */
+/** Counts of rows that retention removed; a kind without a period is absent. */
 export interface RetentionReport {
   messages?: {
     /** Entries whose content was replaced by a placeholder. */

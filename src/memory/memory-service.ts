@@ -121,7 +121,7 @@ export interface MemoryService {
   decide(id: string, verdict: "accepted" | "rejected", request?: Requester): Promise<AppliedDecision | undefined>;
   /** Extracts memories from the unread messages of a session, now. */
   extract(session: Session): Promise<Extraction[]>;
-  /** What the built-in rules find in the unread messages of a session; nothing is written. */
+  /** Finds statements in the unread messages of a session by the built-in rules; nothing is written. */
   previewExtraction(session: Session): Promise<ExtractionPreview>;
   /**
    * A back end for Anthropic's client-side memory tool: takes a command (`view`, `create`, `str_replace`, `insert`,

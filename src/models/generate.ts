@@ -1,4 +1,4 @@
-/** What a model is used for; each purpose has its own chain of models and budget. */
+/** The purpose of a model call; each has its own chain of models and budget. */
 export type GeneratePurpose = "summary" | "largeFile" | "expansion" | "memory";
 
 /** A single request to a model. */
@@ -29,7 +29,7 @@ export interface GeneratedText {
   model?: string;
   /** Absent when the provider did not report it. */
   usage?: TokenUsage;
-  /** What was truncated, skipped or retried. */
+  /** Notes about truncated, skipped or retried work. */
   notes?: string[];
 }
 

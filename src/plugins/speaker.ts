@@ -37,7 +37,7 @@ export interface Speaker {
    */
   marks: readonly string[];
   judge(session: Session): Ownership;
-  /** What the speaker may see; undefined for nobody. */
+  /** Resolves the principal of the speaker; undefined for nobody. */
   resolvePrincipal(): Promise<Principal | undefined>;
 }
 

@@ -28,7 +28,7 @@ export interface Alignment {
   head: string;
   /** Whether the transcript has the start of the request. */
   isSame: boolean;
-  /** What the request shows of the replies in the transcript, which only the client that received them knows. */
+  /** The replies of the transcript that the request shows, which only the client that received them knows. */
   known: KnownReplies;
 }
 

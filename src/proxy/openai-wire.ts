@@ -1,4 +1,4 @@
-/** What the Chat Completions and the Responses API share. */
+/** Parts that the Chat Completions and the Responses API share. */
 import type { JsonObject, JsonValue } from "../domain/index.ts";
 
 /** Creates an error in OpenAI's format. */

@@ -82,7 +82,7 @@ export async function* runRounds(
 interface ReadReply {
   body: JsonObject | undefined;
   isWhole: boolean;
-  /** What came, where it did not come as a stream. */
+  /** The answer, when it is not a stream. */
   bytes?: Buffer;
 }
 

@@ -17,7 +17,7 @@ export interface ParsedRequest {
   maxTokens?: number;
   /** The conversation without the instructions at its start. */
   units: Unit[];
-  /** What counts towards the window in addition to the conversation: system prompt and tools, as text. */
+  /** Text that counts towards the window in addition to the conversation: system prompt and tools. */
   fixedText: string;
   toolNames: ReadonlySet<string>;
   /** Whether tools may be added; not if the client requests several answers at once, for example. */

@@ -91,7 +91,7 @@ export function addLateInteraction(
   }
 }
 
-/** What the stages read and change of a candidate. Memories are ranked by the same stages. */
+/** The fields of a candidate that the stages read and change. Memories are ranked by the same stages. */
 export interface RankedCandidate {
   doc: Pick<Doc, "key" | "kind" | "seq" | "speaker" | "text">;
   sources: (Retriever | "context")[];

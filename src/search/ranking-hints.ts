@@ -4,7 +4,7 @@ import { ranking } from "./ranking.ts";
 import type { Retrieval } from "./retrieve.ts";
 import { readTraits } from "./text/message-traits.ts";
 
-/** What the ranking uses besides matching words and vectors; lists are by pool index. */
+/** Ranking features other than matching words and vectors; lists are by pool index. */
 export interface RankingHints {
   /** Whether the query names the speaker. */
   speaker: readonly boolean[];

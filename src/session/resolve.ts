@@ -15,7 +15,7 @@ export interface SessionSettings extends RoutingSettings, ResetSettings {
   resetTriggers: string[];
 }
 
-/** What resolving an address needs. */
+/** The dependencies of resolving an address. */
 export interface Resolver {
   store: Store;
   settings: SessionSettings;

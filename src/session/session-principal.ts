@@ -18,7 +18,7 @@ import { listAncestors } from "../transcript/index.ts";
 import { mergeOwners, ownerRows } from "./owner-rows.ts";
 import type { Session } from "./session.ts";
 
-/** What decides how far a session reaches. */
+/** The fields that decide how far a session reaches. */
 export type SessionReach = Pick<Session, "agent" | "conversation" | "audience" | "key" | "parentKey">;
 
 /**
@@ -60,7 +60,7 @@ const firstBranch = prepareQuery((db, { agent, conversation }: { agent: string; 
     .where("branch", "=", 1),
 );
 
-/** What decides how far a session reaches, in one round trip. */
+/** Reads the rows that decide how far a session reaches, in one round trip. */
 async function readReach(
   store: Store,
   { agent, conversation, forms }: { agent: string; conversation: number; forms: readonly string[] },

@@ -102,7 +102,7 @@ export interface Store {
 
 /** The file with the entries, for threads that read many of them: no row is copied from thread to thread. */
 export interface EntryFile {
-  /** What a thread needs for `openEntryReader`; it can be sent to the thread. */
+  /** The options of `openEntryReader`; they can be sent to a thread. */
   readonly address: EntryFileAddress;
   /**
    * Runs work whose threads open the file. Closing the store aborts the signal and waits for the work, because an open
@@ -200,7 +200,7 @@ export interface ServerDescription {
   pooler: "none" | "session" | "transaction";
   /** The standbys that are connected; `sync` is `sync` or `quorum` for those that a commit waits for. */
   standbys: { name: string; state: string; sync: string; lagBytes?: number }[];
-  /** What should be changed, most important first. */
+  /** Recommended changes, most important first. */
   advice: string[];
 }
 
@@ -211,7 +211,7 @@ export interface VectorStorage {
   extension?: string;
   /** Whether vectors wait to be converted. */
   isConverting: boolean;
-  /** What to do to make searches by meaning faster; empty when nothing. */
+  /** Recommendations to make searches by meaning faster; empty when there are none. */
   advice: string[];
 }
 
@@ -219,7 +219,7 @@ export interface VectorStorage {
 export interface TenancyCheck {
   /** The role of the connection; undefined for a database that has none. */
   role?: string;
-  /** What keeps row-level security from protecting the data; empty when it does, and for a database without it. */
+  /** Reasons why row-level security does not protect the data; empty when it does, and for a database without it. */
   faults: string[];
 }
 
@@ -342,7 +342,7 @@ export interface SecretRow {
   text: string;
 }
 
-/** What happens to credentials in what is stored: they are kept aside encrypted, or dropped. */
+/** The treatment of credentials in stored content: they are kept aside encrypted, or dropped. */
 export interface SecretCapture {
   mode: "seal" | "drop";
   /** The id of a credential: the same for the same text, and of no use to guess it. */
@@ -552,7 +552,7 @@ export interface OpenStoreOptions {
   /** Opens an existing database and changes nothing; for `doctor` on a database that must not be touched. */
   readOnly?: boolean;
   tap?: StoreTap;
-  /** What happens to credentials in what is stored; they stay when absent. `seal` needs `keys`. */
+  /** The treatment of credentials in stored content; they stay when absent. `seal` needs `keys`. */
   captureSecrets?: "seal" | "drop";
   /** The keys that encrypt texts, the current one first; texts are plain when absent. */
   keys?: readonly [SealingKey, ...SealingKey[]];

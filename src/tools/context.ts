@@ -65,7 +65,7 @@ export async function resolvePlace(context: ToolContext): Promise<Place> {
   return { agent: session.agent, session, principal: await services.sessions.resolvePrincipal(session, principal) };
 }
 
-/** What a call may see. A grant is checked at every call, so that one that ended opens nothing. */
+/** Resolves the scope of a call. A grant is checked at every call, so that one that ended opens nothing. */
 export async function resolveScope(
   context: ToolContext,
   input: { conversationId?: string; allConversations?: boolean },

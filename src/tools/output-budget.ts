@@ -11,7 +11,7 @@ export const textMax = 30_000;
 export interface Block<T> {
   words: string;
   value: T;
-  /** What was cut from it. */
+  /** A note about the truncated part. */
   cut?: string;
 }
 

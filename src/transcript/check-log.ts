@@ -6,7 +6,7 @@ export interface Finding {
   check: string;
   /** Empty when the check passed. */
   faults: string[];
-  /** What is no fault, but somebody should know or decide. */
+  /** Information without a fault, or a decision for somebody. */
   notes?: string[];
   /** The number of items checked. */
   checked: number;

@@ -17,7 +17,7 @@ export interface TurnResult {
   context?: { tokens: number; window: number; cacheable?: number };
   /** The reasoning of the reply, for sessions with the reasoning level `on`. */
   reasoning?: string;
-  /** What was cut, skipped or retried, and notices for the person. */
+  /** Notes about truncated, skipped or retried work, and notices for the person. */
   notes: string[];
   error?: { code: string; message: string; remedy?: string };
 }

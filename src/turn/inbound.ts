@@ -18,7 +18,7 @@ export interface Inbound {
   owner?: boolean;
   chat?: Chat;
   text: string;
-  /** What sent it: a person (the default), a heartbeat, or the run of a scheduled job. */
+  /** The kind of sender: a person (the default), a heartbeat, or the run of a scheduled job. */
   kind?: InboundKind;
   /** The scheduled job of a run, and the name of the run. */
   job?: string;

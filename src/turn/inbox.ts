@@ -16,7 +16,7 @@ export interface TurnClaim {
   progress: Progress;
 }
 
-/** What an earlier attempt did and must not be repeated. */
+/** The steps of an earlier attempt, which must not be repeated. */
 export interface Progress {
   sessionId?: string;
   /** The text after the trigger that opened the session. */

@@ -27,7 +27,7 @@ export interface TurnServices {
   readonly mcpProgram: string;
 }
 
-/** What is known of a turn's prompt and its window. */
+/** Facts about a turn's prompt and its window. */
 export interface TurnFacts extends PromptFacts {
   windowTokens: number;
   /** The coarsest cut and the messages after it: what compactions are decided by. */
@@ -54,7 +54,7 @@ export interface Turn {
   recorded?: EntryDraft[];
 }
 
-/** What the queue provides to a running turn. */
+/** The means that the queue provides to a running turn. */
 export interface TurnRuntime {
   signal: AbortSignal;
   emit(event: TurnEvent): void;

@@ -15,7 +15,7 @@ export interface CoreMarks {
   recalled?: (layer: PlacedLayer["layer"]) => boolean;
   selected?: string;
   hovered?: string;
-  /** What the transcript shows. */
+  /** The entries that the transcript shows. */
   view?: { top: number; bottom: number };
 }
 

@@ -11,7 +11,7 @@ export interface CoreState {
   /** The layers that were opened, from the whole conversation down. */
   opened: Signal<Layer[]>;
   selected: Signal<string | undefined>;
-  /** What is in the window of the next prompt. */
+  /** The content of the next prompt's window. */
   trace: Resource<Trace>;
   isInWindow: (layer: Layer) => boolean;
   isRecalled: (layer: Layer) => boolean;

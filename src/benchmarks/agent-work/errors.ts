@@ -148,7 +148,7 @@ function findTracedCause(text: string): string | undefined {
   return trace.exec(text)?.[1]?.trim();
 }
 
-/** What npm adds to every failed script. */
+/** The lines that npm adds to every failed script. */
 const npmNoise = /^npm (?:ERR!|error) (?:A complete log|command|path|code|workspace|location|errno|Lifecycle)/;
 
 function findLine(text: string, accept: (line: string) => boolean): string | undefined {

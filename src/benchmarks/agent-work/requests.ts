@@ -9,7 +9,7 @@ export interface RequestItem {
 
 const sentencesMax = 2;
 
-/** What the person asked, in order. Confirmations, greetings and bare slash commands are not requests. */
+/** The person's requests, in order. Confirmations, greetings and bare slash commands are not requests. */
 export function findRequests(steps: readonly Step[]): RequestItem[] {
   const requests = steps.flatMap((step) => (step.kind === "user" ? readRequest(step.text) : []));
   return [...new Map(requests.map((request) => [request.text, request])).values()];

@@ -8,7 +8,7 @@ import { findRequests, type RequestItem } from "./requests.ts";
 import { readSteps } from "./steps.ts";
 import { findTodos, type TodoItem } from "./todos.ts";
 
-/** What must survive of a work conversation. Derived from its entries alone, without the summariser's code. */
+/** Items of a work conversation that must survive. Derived from its entries alone, without the summariser's code. */
 export interface WorkItems {
   files: FileItem[];
   todos: TodoItem[];

@@ -1,4 +1,4 @@
-/** What is to be reached, as in the quality goals: at least or at most a value. */
+/** A target of the quality goals: at least or at most a value. */
 export interface Target {
   /** The name of a result, with its size after `@` where it has one. */
   result: string;

@@ -25,7 +25,7 @@ export interface ScaleBench {
 
 const agents = 1_000;
 
-/** What happens to each operation when the database grows, and searches by meaning over many vectors. */
+/** Measures each operation while the database grows, and searches by meaning over many vectors. */
 export async function benchScale(options: ScaleOptions): Promise<ScaleBench> {
   const { sizes, database, onProgress } = options;
   const wants = (part: ScalePart) => options.only?.includes(part) ?? true;

@@ -5,7 +5,7 @@ import { type CommonOptions, listenForInterrupt, withVarve } from "../context.ts
 import type { Output } from "../output.ts";
 import { importOnce } from "./import.ts";
 
-/** What a setup brought into Varve. */
+/** The data that a setup brought into Varve. */
 export interface FollowedUp {
   /** Settings that were taken over, and those that were not, with the reason. */
   settings: { key: string; from: string; refused?: string }[];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What recall, search, tools and commands reach from within a conversation. */
+/** How far recall, search, tools and commands reach from within a conversation. */
 export const recallSection = z.strictObject({
   visibility: z
     .enum(["agent", "person", "session"])

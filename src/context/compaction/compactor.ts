@@ -45,7 +45,7 @@ export interface CompactRequest {
   signal?: AbortSignal;
 }
 
-/** What is known of a turn's prompt. */
+/** Facts about a turn's prompt. */
 export interface TurnFacts {
   windowTokens?: number;
   /** The tokens that the provider counted for the prompt. */

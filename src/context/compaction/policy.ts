@@ -1,4 +1,4 @@
-/** What is compacted, when, and in which portions. */
+/** The policy of compaction: which messages, when, and in which portions. */
 export interface CompactionPolicy {
   /** The share of the budget above which a full sweep runs. */
   contextThreshold: number;

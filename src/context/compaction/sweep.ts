@@ -53,7 +53,7 @@ export interface CompactResult {
   faults: string[];
   /** Why it stopped before it reached its target. */
   because?: string;
-  /** What else the caller must know, such as a hook's cancellation that had no effect. */
+  /** Notes for the caller, such as a hook's cancellation that had no effect. */
   notes?: string[];
   /** The error that stopped it: a refused key, a paused model, a timeout. */
   failure?: ErrorCode;

@@ -21,14 +21,14 @@ export interface QuestionRequest extends SearchScope {
 
 export interface Answer {
   answer: string;
-  /** What it is based on: `msg#12`, `sum_…` */
+  /** Its citations: `msg#12`, `sum_…` */
   citations: string[];
   /** The model that answered; absent when the answer is the passages themselves. */
   model?: string;
   tokensRead: number;
   /** How many times the reader searched or opened something. */
   steps: number;
-  /** What was left out or failed. */
+  /** Notes about omitted content and failures. */
   notes: string[];
 }
 
@@ -189,7 +189,7 @@ const wishSchema = z.union([
 ]);
 type Wish = z.output<typeof wishSchema>;
 
-/** What the model wants to read next; undefined when its text is the answer. */
+/** The citations that the model wants to read next; undefined when its text is the answer. */
 function parseWish(text: string): Wish | undefined {
   const line = /\{[^{}]*\}/.exec(text)?.[0];
   if (line === undefined || text.trim().length > line.length + 40) return undefined;

@@ -11,7 +11,7 @@ export interface FileLines {
   endLine: number;
   totalLines: number;
   text: string;
-  /** What was left out; absent when nothing was. */
+  /** A note about omitted content; absent when nothing was omitted. */
   cut?: string;
 }
 

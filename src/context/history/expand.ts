@@ -22,7 +22,7 @@ export interface ExpandedNode {
 export interface Expansion {
   nodes: ExpandedNode[];
   tokens: number;
-  /** What was left out; absent when nothing was. */
+  /** A note about omitted content; absent when nothing was omitted. */
   cut?: string;
 }
 

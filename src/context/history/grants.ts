@@ -1,7 +1,7 @@
 import { newId, VarveError } from "../../domain/index.ts";
 import { dropLease, type GrantTable, type Lease, type Store, takeLease } from "../../store/index.ts";
 
-/** What a delegated reader may see: some conversations, a number of tokens, until a time. */
+/** The rights of a delegated reader: some conversations, a number of tokens, until a time. */
 export interface Grant {
   agent: string;
   id: string;

@@ -16,7 +16,7 @@ import { timeWriter } from "../summary-text.ts";
 import { chooseCut } from "../view/summary-cut.ts";
 import { newestRaw } from "../window.ts";
 
-/** What someone needs to continue a conversation: a title, one line, and the state of the work. */
+/** The facts needed to continue a conversation: a title, one line, and the state of the work. */
 export interface Handover {
   title?: string;
   description: string;

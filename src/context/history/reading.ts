@@ -26,7 +26,7 @@ const snippetChars = 300;
 /** How many of the best messages are read together with the messages around them. */
 const anchorsMax = 8;
 
-/** What a delegated reader has read of the history, within the tokens of its grant. */
+/** The history that a delegated reader has read, within the tokens of its grant. */
 export class Reading {
   private readonly store: Store;
   private readonly search: SearchService;
@@ -94,7 +94,7 @@ export class Reading {
       .map(({ id, text }) => ({ id, snippet: text.replaceAll(/\s+/g, " ").slice(0, snippetChars).toWellFormed() }));
   }
 
-  /** What was read, in the order it was said; with a limit, the best of it. */
+  /** The passages that were read, in the order they were said; with a limit, the best of them. */
   render(tokensMax = Number.POSITIVE_INFINITY): { text: string; citations: string[]; leftOut: number } {
     const inOrder = [...this.passages.values()].sort((a, b) => this.rankOf(a.seq) - this.rankOf(b.seq));
     const chosen: Passage[] = [];

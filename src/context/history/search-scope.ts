@@ -23,7 +23,7 @@ export interface ScopeResolver {
   sessions: Pick<SessionService, "get">;
 }
 
-/** What a question may see: the conversations it names, limited by its principal and its grant. */
+/** Resolves the visibility of a question: the conversations it names, limited by its principal and its grant. */
 export async function resolveSearchScope(resolver: ScopeResolver, scope: SearchScope): Promise<Visibility> {
   const { grant, session, principal } = scope;
   const agent = grant?.agent ?? session?.agent ?? scope.agent;

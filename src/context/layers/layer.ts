@@ -10,7 +10,7 @@ export interface Layer {
   lastSeq: number;
   /** How many messages it stands for. */
   messages: number;
-  /** What it costs in a view. */
+  /** Its tokens in a view. */
   tokens: number;
   earliestAt: number;
   latestAt: number;

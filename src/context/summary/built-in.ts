@@ -110,7 +110,7 @@ function selectNotes(turns: readonly SummaryTurn[], log: WorkLog, targetTokens: 
   });
 }
 
-/** What an assistant said, line by line, without pasted material; the person's words are in the requests. */
+/** The assistant's words, line by line, without pasted material; the person's words are in the requests. */
 function readProse(turn: SummaryTurn): string {
   if (turn.role !== "assistant" || turn.message === undefined) return "";
   const said = getParts(turn.message).flatMap((part) => (part.type === "text" ? [part.text] : []));

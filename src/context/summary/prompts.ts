@@ -8,7 +8,7 @@ export const promptVersion = 2;
 export interface PromptOptions {
   level: "normal" | "aggressive";
   targetTokens: number;
-  /** What was wrong with the previous answer. */
+  /** The faults of the previous answer. */
   faults?: readonly string[];
 }
 

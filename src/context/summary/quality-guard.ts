@@ -19,7 +19,7 @@ export interface GuardInput {
   latestUserRequest?: string;
   /** How many times its target a summary may be long. */
   overageFactor?: number;
-  /** What the transcript says about the work: the summary must have its sections and must not contradict it. */
+  /** The work as the transcript shows it: the summary must have its sections and must not contradict it. */
   workLog?: WorkLog;
 }
 

@@ -17,7 +17,7 @@ export interface SummariserRequest {
   targetTokens: number;
   /** The summary before this one: what it says is not repeated. */
   previousSummary?: string;
-  /** What the settings and the caller of the compaction ask for. */
+  /** The request of the settings and of the compaction's caller. */
   instructions?: string;
   /** The rules that a model gets. */
   system: string;

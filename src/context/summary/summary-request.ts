@@ -17,7 +17,7 @@ export interface SummaryTurn {
   paths?: readonly { path: string; operation?: string }[];
 }
 
-/** What a summary is written from. The same request goes from the compaction down to the model's prompt. */
+/** The input of a summary. The same request goes from the compaction down to the model's prompt. */
 export interface SummaryRequest {
   /** 0 for messages; above it, the turns are summaries of one depth less, with `time` and `until`. */
   depth: number;
@@ -45,7 +45,7 @@ export interface WrittenSummary {
   level: EscalationLevel;
   model?: string;
   promptVersion: number;
-  /** What was wrong with the attempts before, and what was left out. */
+  /** Faults of earlier attempts, and omitted content. */
   faults: string[];
   /** How often a model was called. */
   calls: number;
@@ -61,6 +61,6 @@ export interface PreparedRequest extends SummaryRequest {
   promptDepth: number;
   /** Whether the input uses tools: then the summary has the sections of a work log. */
   isWork?: boolean;
-  /** What the transcript itself says about the work; a summary must not contradict it. */
+  /** The work as the transcript itself shows it; a summary must not contradict it. */
   workLog?: WorkLog;
 }

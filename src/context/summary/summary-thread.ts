@@ -9,7 +9,7 @@ import {
 import { throwIfAborted, withAbort } from "./summary-attempt.ts";
 import type { SummaryRequest } from "./summary-request.ts";
 
-/** What the built-in summariser reads of a request. */
+/** The part of a request that the built-in summariser reads. */
 export type BuiltInInput = Pick<SummaryRequest, "depth" | "turns" | "previousSummary" | "sourceTokens">;
 
 export interface SummaryThreadRequest {

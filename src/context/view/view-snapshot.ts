@@ -13,7 +13,7 @@ import type { ConversationRef } from "../dag.ts";
 import { type StateRow, stateQuery } from "../frontier.ts";
 import { getEntryMessage } from "../window.ts";
 
-/** What most views of a conversation need, read in one round trip. */
+/** The rows that most views of a conversation need, read in one round trip. */
 export interface ViewSnapshot {
   place: BatchRows<ReturnType<typeof viewSnapshotQueries>>[0][number] | undefined;
   path: Segment[];

@@ -22,7 +22,7 @@ interface FileState {
   /** Absent when the reader can only start at the beginning of the file. */
   reader?: JsonValue;
   tips: Record<string, Tip>;
-  /** What the session of a file is called whose records do not name it. */
+  /** The name of a file's session whose records do not name it. */
   name?: string;
   /** The last line as far as it was written; it is read again when the file has grown. */
   unfinished?: UnfinishedRecord;

@@ -65,7 +65,7 @@ export interface ImportReport extends ImportResult {
   skipped: string[];
   broken: { path: string; record: number; reason: string }[];
   dryRun: boolean;
-  /** What would be imported; empty unless it is a dry run. */
+  /** The transcripts that would be imported; empty unless it is a dry run. */
   transcripts: PlannedTranscript[];
   /** Files of notes in the workspaces of a home. */
   notes: NotesFile[];
@@ -77,7 +77,7 @@ export interface ImportReport extends ImportResult {
   memories: number;
   /** Ids of the owner that a home of OpenClaw names. */
   owners: { agent: string; channel: string; id: string; setting: string }[];
-  /** What could not be taken over, and why; and what else came with it. */
+  /** Remarks: content that could not be taken over, with the reason, and owners that came with it. */
   remarks: string[];
 }
 

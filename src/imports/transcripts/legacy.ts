@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { isJsonObject, type JsonObject, VarveError } from "../../domain/index.ts";
 import { normaliseOpenclawKey } from "./openclaw/session-keys.ts";
 
-/** What another agent's own store says about a session: older ones have a `sessions.json`, newer ones a database. */
+/** Facts from another agent's own store about a session: older ones have a `sessions.json`, newer ones a database. */
 export interface LegacySession {
   /** The key, in the form in which it is stored here. */
   key: string;

@@ -10,7 +10,7 @@ export interface TranscriptSource {
   readonly path: string;
   /** The agent that the transcript belongs to; the agent of the import when absent. */
   readonly agent?: string;
-  /** What the source's own store says about its sessions, by session id. */
+  /** Facts from the source's own store about its sessions, by session id. */
   readonly sessions?: ReadonlyMap<string, LegacySession>;
   measure(): { size: number; mtimeMs: number };
   read(from: { record: number; end: number }, signal?: AbortSignal): AsyncGenerator<FileRecord>;

@@ -15,7 +15,7 @@ export interface ForgetPersonOptions {
   names?: readonly string[];
 }
 
-/** What was erased of a person, or would be. */
+/** The report of an erasure, or of a dry run. */
 export interface ForgetPersonReport {
   person: string;
   dryRun: boolean;
@@ -26,7 +26,7 @@ export interface ForgetPersonReport {
   verification: { searched: number; found: number } | null;
   /** Backups that still contain what was erased. They are not changed: delete them. */
   backups: string[];
-  /** What was left, and why. */
+  /** Content that was left, with the reason. */
   notes: string[];
 }
 

@@ -8,7 +8,7 @@ export interface SlotFill {
   key: string;
   /** The words of the value, without articles. */
   value: string;
-  /** What follows the value; a value that changes leaves it without a subject. */
+  /** The text after the value; a value that changes leaves it without a subject. */
   remark: string;
 }
 

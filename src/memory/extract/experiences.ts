@@ -3,7 +3,7 @@ import { ownToken, selfToken, type Token, tokenise } from "../compare/tokens.ts"
 import type { WordSets } from "../compare/word-sets.ts";
 
 /**
- * What people tell about their lives without any formula: "I signed up for a pottery class yesterday". Such sentences
+ * Statements about a life, in no fixed form: "I signed up for a pottery class yesterday". Such sentences
  * are scored by how specific they are; the best of a batch become memories.
  */
 

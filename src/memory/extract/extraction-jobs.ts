@@ -25,7 +25,7 @@ export interface ExtractionSource {
 export interface Extractor {
   /** Extracts from the unread messages of a conversation, batch by batch, until its budget is used up. */
   extract(source: ExtractionSource, options: ExtractRequest): Promise<{ batches: Extraction[]; postponed?: Postponed }>;
-  /** What the built-in rules find in the unread messages of a conversation; nothing is written. */
+  /** Finds statements in the unread messages of a conversation by the built-in rules; nothing is written. */
   preview(source: ExtractionSource, signal?: AbortSignal): Promise<ExtractionPreview>;
   /** Extracts from the history that was imported or never read, the newest conversations first. */
   extractBacklog(signal?: AbortSignal): Promise<{ messages: number }>;

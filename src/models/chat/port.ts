@@ -33,7 +33,7 @@ export interface ChatAnswer {
   /** `stop`, `tool-calls`, `length`, … */
   finishReason: string;
   usage?: TokenUsage;
-  /** What was degraded. */
+  /** Notes about degraded behaviour. */
   notes: string[];
 }
 

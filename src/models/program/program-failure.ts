@@ -12,7 +12,7 @@ export interface InstalledProgram {
 }
 
 export interface ProgramFault {
-  /** What the program said about its failure. */
+  /** The program's own message about its failure. */
   text: string;
   /** The HTTP status of the provider, if the program reported it. */
   status?: number;

@@ -65,7 +65,7 @@ export function varveAgentOptions(options: VarveAgentOptions): AgentOptions {
   const who = pickSpeaker(options);
   checkSpeaker(who);
   warnWithoutSpeaker("varveAgentOptions of varve/agent-sdk", who);
-  /** What each session has been shown, so that nothing is shown twice. */
+  /** Citations that each session has been shown, so that nothing is shown twice. */
   const shown = new Map<string, Set<string>>();
   const recall = async (input: PromptInput): Promise<HookAnswer> => {
     const { prompt = "", session_id = "" } = input;

@@ -56,7 +56,7 @@ function toPromptMessage(message: SdkMessage): SdkMessage {
     : message;
 }
 
-/** What is stored with a reply. */
+/** Facts that are stored with a reply. */
 export function createFacts(
   { provider, modelId }: ModelName,
   { usage, finishReason }: Omit<CallResult, "content">,

@@ -17,7 +17,7 @@ export interface HostWindowOptions<T> {
   sent?: SentHistory;
 }
 
-/** What a host sends to the model instead of its own messages. */
+/** The messages that a host sends to the model instead of its own. */
 export interface HostView<T> {
   messages: T[];
   /** To be added to the system prompt; explains the summaries. */

@@ -38,7 +38,7 @@ export interface VarveProcessor {
   processAPIError(args: unknown): Promise<never>;
 }
 
-/** What a run needs between its steps; Mastra keeps it with the run. */
+/** The state of a run between its steps; Mastra keeps it with the run. */
 interface Run {
   session: Session;
   window: HostWindow<SdkMessage>;

@@ -59,12 +59,12 @@ export function growView(key: string): void {
   else viewShares.set(key, next);
 }
 
-/** What the engine recognises as a refusal of a prompt that is too long. */
+/** An error that the engine recognises as a refusal of a prompt that is too long. */
 function createOverflowError(tokens: number | undefined): Error {
   return new Error(`maximum context length exceeded${tokens === undefined ? "" : ` by a prompt of ${tokens} tokens`}`);
 }
 
-/** What the host knows of the last prompt. */
+/** Facts of the host about the last prompt. */
 export function readTurnFacts(context: RuntimeContext | undefined): TurnFacts {
   const usage = context?.promptCache?.lastCallUsage?.contextUsage;
   const observedTokens = usage?.state === "available" ? usage.promptTokens : undefined;

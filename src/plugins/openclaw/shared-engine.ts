@@ -4,7 +4,7 @@ import type { HostCompletion, HostSdk } from "./host-types.ts";
 import type { PluginSettings } from "./plugin-settings.ts";
 import { readPluginState, writePluginState } from "./plugin-state.ts";
 
-/** What all copies of the plugin in one process share. OpenClaw loads its module several times. */
+/** The state that all copies of the plugin in one process share. OpenClaw loads its module several times. */
 interface SharedState {
   engine?: Promise<Varve>;
   /** The settings that the engine was opened with. */

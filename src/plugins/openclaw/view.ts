@@ -35,7 +35,7 @@ export async function assembleView(
 }
 
 /**
- * What other conversations say about the prompt. It is the last message before the turn and of this turn only, so the
+ * Passages of other conversations about the prompt. They are the last message of the view, for this turn only, so the
  * messages before it stay a prefix of the next view.
  */
 async function recallElsewhere(

@@ -1,4 +1,4 @@
-/** What is taken over from plugins of OpenClaw that Varve replaces. Their data and their settings stay as they are. */
+/** Takes over data from plugins of OpenClaw that Varve replaces. Their data and their settings stay as they are. */
 import { isAbsolute, join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue, VarveError } from "../../domain/index.ts";
 

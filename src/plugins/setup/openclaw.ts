@@ -202,7 +202,7 @@ function removeFromArray(text: string, path: string[], values: readonly string[]
   return values.reduce((current, value) => removeString(current, path, value), text);
 }
 
-/** What can only be Varve's, for a removal without a record. */
+/** Settings that can only be Varve's, for a removal without a record. */
 function listOwnEdits(text: string): SetupEdit[] {
   const slots = ["memory", "contextEngine"].map((slot) => ["plugins", "slots", slot]);
   const folders = (readStrings(text, listPath) ?? []).filter((path) => path.endsWith(join("plugins", "openclaw")));

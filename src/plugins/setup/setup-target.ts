@@ -30,11 +30,11 @@ export interface SetupPlan {
   remember?: SetupRecord;
   /** Next steps for the user. */
   notes: string[];
-  /** What is done in Varve after the changes. */
+  /** Work in Varve after the changes. */
   follow?: SetupFollowUp;
 }
 
-/** What a setup brings into Varve. */
+/** The data that a setup brings into Varve. */
 export interface SetupFollowUp {
   /** Files and folders to import. */
   importPaths: string[];
@@ -55,7 +55,7 @@ export interface SetupEdit {
   element?: string;
 }
 
-/** What a removal needs to restore the previous state. */
+/** The record that a removal needs to restore the previous state. */
 export interface SetupRecord {
   file: string;
   /** The file's previous text, where it was empty or an entry was replaced in TOML; null if there was no file. */

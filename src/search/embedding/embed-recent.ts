@@ -6,7 +6,7 @@ import { countPendingChunks, countPendingMessages } from "./pending-texts.ts";
 /** How long a search embeds instant vectors before it begins; the rest is left to later calls. */
 const instantMsMax = 1_000;
 
-/** What an answer says about texts that were not embedded. */
+/** Notes for an answer about texts that were not embedded. */
 export interface RecentNotes {
   failed?: string;
   pending?: string;

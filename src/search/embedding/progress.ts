@@ -10,7 +10,7 @@ export interface SeqRange {
 export interface EmbeddingProgress {
   /** Every message up to this one has a vector or is in a gap. */
   entrySeq: number;
-  /** What has no vector yet, in ascending order. */
+  /** Messages without a vector, in ascending order. */
   gaps: readonly SeqRange[];
 }
 
@@ -59,7 +59,7 @@ export function listMissing({ entrySeq, gaps }: EmbeddingProgress): SeqRange[] {
   return [...gaps, { after: entrySeq, upTo: Number.MAX_SAFE_INTEGER }];
 }
 
-/** What is missing in one space and has a vector in another. */
+/** Messages that are missing in one space and have a vector in another. */
 export function listCoveredByOther(own: EmbeddingProgress, other: EmbeddingProgress): SeqRange[] {
   const beyond = { after: other.entrySeq, upTo: Number.MAX_SAFE_INTEGER };
   return subtractRanges(listMissing(own), [...other.gaps, beyond]);
@@ -69,7 +69,7 @@ export function isInRanges(ranges: readonly SeqRange[], seq: number): boolean {
   return ranges.some(({ after, upTo }) => seq > after && seq <= upTo);
 }
 
-/** What of some ranges is in none of the others, in the order of the first. */
+/** The parts of some ranges that are in none of the others, in the order of the first. */
 export function subtractRanges(ranges: readonly SeqRange[], others: readonly SeqRange[]): SeqRange[] {
   let left = [...ranges];
   for (const other of others) left = left.flatMap((range) => subtract(range, other));

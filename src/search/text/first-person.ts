@@ -8,7 +8,7 @@ const firstPerson = new Set(
 /** Those that are the subject of a sentence. */
 const subjects = new Set("i we ich wir je nous yo nosotros io noi eu nos ik wij я мы 我 私 僕 俺".split(" "));
 
-/** What splitting a contraction such as `I'm` or `we've` leaves of the verb, and adverbs that may stand before one. */
+/** The rest of a contraction such as `I'm` or `we've`, and adverbs that may stand before a verb. */
 const beforeVerb = new Set("m ve ll d re am are do really also totally just".split(" "));
 
 /** After the subject, these only comment on what another said. */

@@ -2,7 +2,7 @@ import { endsInQuestion } from "../../text/index.ts";
 import { rateFirstHand } from "./first-person.ts";
 import { splitWords } from "./words.ts";
 
-/** What a message is, whatever is searched for. */
+/** Traits of a message that do not depend on the query. */
 export interface MessageTraits {
   /** From 0 to 1: its speaker tells of themselves. Most questions are about such messages. */
   firstHand: number;

@@ -1,7 +1,7 @@
 import { isFirstPerson } from "./first-person.ts";
 import { extractTerms } from "./words.ts";
 
-/** What a query asks for, apart from its subject. */
+/** The kind of answer that a query asks for, apart from its subject. */
 export interface QuestionKind {
   /** It is in the first person: the user's own messages are the likeliest answers. */
   aboutSelf: boolean;

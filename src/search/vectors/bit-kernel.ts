@@ -15,7 +15,7 @@ const distancesAt = (pages - 1) * pageBytes;
 /** The bytes that the module reads at once. */
 const step = 16;
 
-/** What is used of the global `WebAssembly`, whose types belong to those of browsers. */
+/** The used part of the global `WebAssembly`, whose types belong to those of browsers. */
 interface WebAssemblyApi {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object) => { exports: object };

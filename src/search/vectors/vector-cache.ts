@@ -18,7 +18,7 @@ const fullShareMax = 0.5;
 
 interface CachedBlock {
   block: VectorBlock;
-  /** What was read. Messages are embedded newest first, so there may be gaps that are read later. */
+  /** The ranges that were read. Messages are embedded newest first, so there may be gaps that are read later. */
   loaded: SeqRange[];
   lastSeq: number;
   /** Rows in the block that are read again, because others may be written before them. */
@@ -31,7 +31,7 @@ interface CachedBlock {
 
 export interface VectorBlocks {
   size: number;
-  /** What was not compared, for the answer. */
+  /** The number of vectors that were not compared, for the answer. */
   note?: string;
   nearest(
     query: Float32Array,
@@ -199,7 +199,7 @@ function nameBlock(agent: string, space: number, conversation: number | undefine
   return `${agent}\n${space}\n${conversation ?? "*"}`;
 }
 
-/** What has a vector and was not read, the newest first; the last rows again. */
+/** Vectors that were not read yet, the newest first; the last rows again. */
 function listUnread(cached: CachedBlock, progress: EmbeddingProgress): SeqRange[] {
   const all = { after: cached.cutUpTo ?? -1, upTo: Number.MAX_SAFE_INTEGER };
   const settled = cached.loaded.map(({ after, upTo }) => ({ after, upTo: Math.min(upTo, cached.lastSeq - lateRows) }));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AuditTable } from "../../store/index.ts";
 
-/** What is recorded: who did what, to which objects, with what result. It never has content of messages or memories. */
+/** An audit record: who did what, to which objects, with what result. It never has content of messages or memories. */
 export interface AuditEvent {
   /** `owner`, the name of an access token (with its id for one of the database), a browser. */
   principal: string;

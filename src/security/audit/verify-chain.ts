@@ -8,7 +8,7 @@ export interface ChainReport {
   rows: number;
   /** The last link. Noted elsewhere, it proves later that nothing before it was changed or removed. */
   head: ChainLink;
-  /** What is wrong, with the number of the row; null when nothing is. */
+  /** The fault, with the number of the row; null when there is none. */
   fault: { num: number; reason: string } | null;
 }
 

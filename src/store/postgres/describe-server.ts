@@ -1,4 +1,4 @@
-/** What an operator should know about the PostgreSQL server: replication, vacuum, limits of time, a pooler in between. */
+/** The state of the PostgreSQL server for operators: replication, vacuum, limits of time, a pooler in between. */
 import { sql } from "kysely";
 import type { ServerDescription } from "../port.ts";
 import type { Db } from "../schema.ts";

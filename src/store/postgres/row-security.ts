@@ -99,7 +99,7 @@ export function listRoleGrants(role: string): string[] {
   ];
 }
 
-/** What keeps the policies from protecting the data; empty when they do. */
+/** Reasons why the policies do not protect the data; empty when they do. */
 export async function findPolicyFaults(db: Db | Tx): Promise<string[]> {
   const { rows: roles } = await sql<{ name: string; super: boolean; bypass: boolean }>`
     select rolname as name, rolsuper as super, rolbypassrls as bypass from pg_roles where rolname = current_user`.execute(

@@ -27,7 +27,7 @@ const unmergedRowsMax = 60_000;
 const ageMax = 1_000_000_000;
 const wordTables = ["entry_text", "memory_text"];
 
-/** What should be changed on the server, most important first; empty when nothing. */
+/** Recommended changes of the server, most important first; empty when there are none. */
 export function adviseServer(facts: ServerFacts): string[] {
   return [
     ...adviseDurability(facts),

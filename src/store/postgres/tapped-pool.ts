@@ -19,7 +19,7 @@ export const disableSyncText = "set local synchronous_commit = off";
 /** The overloads of pg cannot be named from outside; this is the one in use. */
 type Query = (text: unknown, parameters?: readonly unknown[]) => Promise<unknown>;
 
-/** What is known about the server once the database is open. */
+/** Facts about the server, known once the database is open. */
 export interface ServerFacts {
   /** Whether the role of the connections is bound by row-level security, so that every transaction names its tenant. */
   isTenancyEnforced: boolean;

@@ -167,7 +167,7 @@ function needsSync(request: Write): boolean {
   return request.op === "insertMemory" || request.batch.sync !== false;
 }
 
-/** What is handed over to the program instead of being copied. */
+/** Buffers that are transferred to the program instead of being copied. */
 function listBuffers({ seqs, conversations, times, vectors }: VectorPage): ArrayBuffer[] {
   return [seqs, conversations, times, vectors].map(({ buffer }) => buffer);
 }

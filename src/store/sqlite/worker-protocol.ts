@@ -8,7 +8,7 @@ export interface WorkerData {
   cacheMiB: number;
 }
 
-/** What a spare thread is started with, before its database is known. */
+/** The start data of a spare thread, before its database is known. */
 export interface SpareData {
   /** One 32-bit word, set and notified when the settings were posted. */
   assigned: SharedArrayBuffer;

@@ -66,7 +66,7 @@ export function delayPattern(source: string, flags: string): SentencePattern {
 }
 
 /**
- * What the comparison of facts knows about a language. Alternations are sources of regular expressions without
+ * The words of a language for the comparison of facts. Alternations are sources of regular expressions without
  * capturing groups; the groups of patterns are `who`, `about`, `value` and `old`.
  */
 export interface Lexicon {

@@ -1,7 +1,7 @@
 /** The reply of a model that decided to say nothing. */
 const silentToken = "NO_REPLY";
 
-/** What is delivered of a reply. */
+/** The delivered part of a reply. */
 export interface DeliveredReply {
   text: string;
   /** Whether the model said, in so many words, that nothing is to be delivered. */

@@ -9,7 +9,7 @@ export interface Trial {
   prompt: string;
 }
 
-/** What the model would get with a budget and a prompt. Nothing is written. */
+/** Reads the messages that the model would get with a budget and a prompt. Nothing is written. */
 export function assemble(key: string, { budget, prompt }: Trial, signal: AbortSignal): Promise<ContextView> {
   const query = { budget, prompt: prompt.trim() === "" ? undefined : prompt };
   return call("GET /api/sessions/{key}/context/assembled", { params: { key }, query, signal });

@@ -160,7 +160,7 @@ function Trial({ state }: { state: ContextState }) {
   );
 }
 
-/** What the last change did to the window. */
+/** The effect of the last change on the window. */
 function Comparison({ state }: { state: ContextState }) {
   const [before, after] = [state.before.value, state.view.data.value];
   if (!before || !after || before === after) return null;

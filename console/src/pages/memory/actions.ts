@@ -61,7 +61,7 @@ export async function decideReview(review: Review, verdict: "accepted" | "reject
   say(verdict === "accepted" ? "Approved: it counts from now on." : "Rejected.");
 }
 
-/** What the list shows, as a file. */
+/** The listed memories as a file. */
 export function exportMemories(memories: readonly Memory[]): void {
   const lines = memories.map((memory) => JSON.stringify(memory)).join("\n");
   const link = document.createElement("a");

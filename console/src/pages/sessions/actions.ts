@@ -1,4 +1,4 @@
-/** What can be done with a session. Each says what happened and, where the engine can, how to undo it. */
+/** Actions for a session. Each says what happened and, where the engine can, how to undo it. */
 import { call } from "../../api/client.ts";
 import { createSessionKey, isUnlimited } from "../../api/login.ts";
 import { navigate, sessionHref } from "../../state/router.ts";

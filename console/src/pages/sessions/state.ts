@@ -10,7 +10,7 @@ import {
   type TinyCore,
 } from "./queries.ts";
 
-/** What the address says: the filter and the order. */
+/** The filter and the order of the address. */
 export const filter = computed<ListFilter>(() => ({
   match: query.value.get("match") ?? "",
   sort: query.value.get("sort") ?? "recent",

@@ -38,7 +38,7 @@ export interface GrepResult {
   matches: GrepMatch[];
   /** How many texts were read, or excluded by the index. */
   searched: { messages: number; summaries: number; files: number };
-  /** What was left out; absent when nothing was. */
+  /** A note about omitted content; absent when nothing was omitted. */
   cut?: string;
 }
 
@@ -54,7 +54,7 @@ export interface PatternGrep extends CompiledGrep {
   needle?: string;
 }
 
-/** What a search has found so far: it counts also when the search is stopped. */
+/** The matches so far: they count also when the search is stopped. */
 export interface Found {
   matches: GrepMatch[];
   searched: number;

@@ -43,7 +43,7 @@ export interface LoadReport {
   unread: { index: number; seq: number }[];
 }
 
-/** What the main thread asks the matching thread; one request at a time. */
+/** A request of the main thread to the matching thread; one at a time. */
 export type MatchRequest =
   /** Answered when the thread has loaded its code. */
   | { op: "start" }

@@ -34,7 +34,7 @@ export function readChecklist(text: string, seq: number | undefined): TodoLine[]
 const nextStep =
   /^(?:.{0,30}\b(?:next steps?|still (?:need|to do|open|missing)|remaining|to ?do|not yet|left to do|follow-?ups?)\b|(?:next|then),? (?:i|we)\b|nächste|noch offen|下一步|次の)/iu;
 
-/** What an answer announces as the next step. */
+/** The next step that an answer announces. */
 export function findNextStep(answer: string): string | undefined {
   const lines = stripInjected(answer).split("\n").slice(-30);
   const at = lines.findIndex((line) => nextStep.test(line.replace(/^[#>*\s-]+/, "")));

@@ -43,7 +43,7 @@ export function readWorkLog(turns: readonly SummaryTurn[], write: (time: number)
 }
 
 interface OpenError extends ErrorLine {
-  /** What failed: a check, or the first words of a command. */
+  /** The failed check, or the first words of a command. */
   key: string;
   /** Paths that were changed since. */
   changed: string[];
@@ -329,7 +329,7 @@ function withSeq<T extends object>(line: T, seq: number | undefined): T & Pick<L
   return seq === undefined ? line : { ...line, seq };
 }
 
-/** What was said: text, without reasoning, calls and results. */
+/** The spoken text, without reasoning, calls and results. */
 function readText(parts: readonly Part[]): string {
   return parts
     .flatMap((part) => (part.type === "text" ? [part.text] : []))

@@ -1,7 +1,7 @@
 import { findIdentifiers } from "../quality-guard.ts";
 import type { LogLine } from "./work-log.ts";
 
-/** What a person names exactly: colours, environment variables, quoted code, names in camelCase or snake_case, versions. */
+/** References that a person names exactly: colours, variables, quoted code, names in camelCase or snake_case, versions. */
 const named =
   /`([^`\n]{2,60})`|(#[0-9a-fA-F]{6}\b)|\b([A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]+)+)\b|\b([a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+)\b|\b([a-z]\w*_\w+)\b|\b(v\d+\.\d+(?:\.\d+)*|\d+\.\d+\.\d+)\b|(?<![\w/])(--[a-z][\w-]+)/g;
 /** Files in temporary folders are gone when someone looks for them. */

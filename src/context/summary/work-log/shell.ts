@@ -1,6 +1,6 @@
 import type { FileEffect } from "./tool-kinds.ts";
 
-/** What a command line does, as far as it can be read. */
+/** The effects of a command line, as far as they can be read. */
 export interface ShellEffects {
   files: FileEffect[];
   /** Tests, builds and other checks, normalised: `npm run check (packages/core)`. */

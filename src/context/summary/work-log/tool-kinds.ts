@@ -9,7 +9,7 @@ export interface FileEffect {
   lines?: LineCounts;
 }
 
-/** What a tool call does. Tools with unknown names are recognised by the shape of their input. */
+/** The kind of a tool call. Tools with unknown names are recognised by the shape of their input. */
 export type ToolUse =
   | { kind: "files"; effects: FileEffect[] }
   | { kind: "shell"; command: string; folder?: string }

@@ -8,7 +8,7 @@ export interface LogLine {
 export interface RequestLine extends LogLine {
   /** The written time of the request, where time has passed since the one before. */
   stamp?: string;
-  /** What came of it: the first sentence of the answer. */
+  /** The outcome: the first sentence of the answer. */
   outcome?: string;
   state?: RequestState;
 }
@@ -54,7 +54,7 @@ export interface TodoLine extends LogLine {
   state: "done" | "active" | "pending";
 }
 
-/** What a run of messages says about the work: read from the transcript, merged from logs, or parsed from a summary. */
+/** The work in a run of messages: read from the transcript, merged from logs, or parsed from a summary. */
 export interface WorkLog {
   requests: RequestLine[];
   files: FileLine[];

@@ -15,7 +15,7 @@ export interface OpenclawHome {
   agents: { id: string; folder: string }[];
 }
 
-/** What is read from a home. Call `close` when the transcripts have been read. */
+/** The content of a home. Call `close` when the transcripts have been read. */
 export interface HomeContent {
   sources: TranscriptSource[];
   notes: NotesFile[];

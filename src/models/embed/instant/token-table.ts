@@ -9,7 +9,7 @@ export interface TokenTable {
   places: ReadonlyMap<string, number>;
   /** Signed bytes, `dimensions` for each token. */
   vectors: Int8Array;
-  /** What a token's bytes are multiplied by. */
+  /** The factor of a token's bytes. */
   scales: Float32Array;
 }
 

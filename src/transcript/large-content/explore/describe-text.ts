@@ -7,7 +7,7 @@ import { formatNumber } from "./summary-format.ts";
 const explored = new LRUCache<string, string>({ max: 200 });
 const sampleCharacters = 64 * 1024;
 
-/** What a text is: its kind and lines in a few words, or its exploration summary of about 200 tokens. */
+/** The description of a text: its kind and lines in a few words, or its exploration summary of about 200 tokens. */
 export function describeText(text: string, length: "short" | "long"): string {
   const key = `${length} ${text.length} ${text.slice(0, 400)} ${text.slice(-400)}`;
   const known = explored.get(key);
