@@ -16,6 +16,7 @@ export {
   findCanonicalPeer,
   getAudience,
   getPeerAudience,
+  groupOwners,
   hasOwners,
   type IdentityLinks,
   isListed,

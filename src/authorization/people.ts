@@ -156,6 +156,13 @@ export function listAudiences(audience: Audience, links: IdentityLinks): Audienc
 /** Ids by channel: the owner's own, or those of people who may use the owner's commands. */
 export type Owners = Readonly<Record<string, readonly string[]>>;
 
+/** Groups ids by channel. A channel may have the name of a property that every object has. */
+export function groupOwners(ids: Iterable<Peer & { channel: string }>, known: Owners = {}): Owners {
+  const owners: Record<string, readonly string[]> = Object.assign(Object.create(null), known);
+  for (const { channel, peer } of ids) owners[channel] = [...(owners[channel] ?? []), peer];
+  return owners;
+}
+
 export function hasOwners(owners: Owners): boolean {
   return Object.values(owners).some((peers) => peers.length > 0);
 }

@@ -1,6 +1,7 @@
 import {
   type Belonging,
   getPeerAudience,
+  groupOwners,
   isNobodys,
   isOwnersChat,
   listAudiences,
@@ -129,9 +130,8 @@ const nobody: Speaker = {
 };
 
 async function listOwners(varve: Varve, agent: string): Promise<Owners> {
-  const owners: Record<string, string[]> = {};
-  for (const { channel, id } of await varve.owners.list(agent)) owners[channel] = [...(owners[channel] ?? []), id];
-  return owners;
+  const owners = await varve.owners.list(agent);
+  return groupOwners(owners.map(({ channel, id }) => ({ channel, peer: id })));
 }
 
 /** Whether a session is the speaker's; throws `REFUSED` when it is not known whose it is. */

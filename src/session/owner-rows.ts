@@ -1,4 +1,4 @@
-import { localChannel, type Owners } from "../authorization/index.ts";
+import { groupOwners, localChannel, type Owners } from "../authorization/index.ts";
 import type { Config } from "../config/index.ts";
 import { foldCase, VarveError } from "../domain/index.ts";
 import { prepareQuery, type Store } from "../store/index.ts";
@@ -17,9 +17,7 @@ export function mergeOwners(
   { turn }: Pick<Config, "turn">,
   rows: readonly { channel: string; peer: string }[],
 ): Owners {
-  const owners: Record<string, readonly string[]> = { ...turn.owners };
-  for (const { channel, peer } of rows) owners[channel] = [...(owners[channel] ?? []), peer];
-  return owners;
+  return groupOwners(rows, turn.owners);
 }
 
 /** Names an id as the owner's; returns whether it was not named before. */

@@ -359,6 +359,17 @@ onEveryEngine("people apart", (get) => {
     expect(JSON.stringify(await varve.memory.list({ agent, limit: 100 }))).not.toContain("curl");
   });
 
+  test("an owner's channel and id may have the names of properties that every object has", async () => {
+    const { varve, agent } = await open();
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      await varve.owners.add({ channel: name, id: name });
+      expect((await varve.sessions.resolve({ channel: name, peer: name })).key, name).toBe(`agent:${agent}:main`);
+      expect((await varve.sessions.resolve({ channel: "app", peer: name })).key, name).toBe(
+        `agent:${agent}:app:direct:${name}`,
+      );
+    }
+  });
+
   test("with dmScope main everybody is the owner until one is named, as before", async () => {
     const { varve, agent } = await open({ session: { dmScope: "main" } });
     expect((await varve.sessions.resolve({ channel: "app", peer: "ann" })).key).toBe(`agent:${agent}:main`);

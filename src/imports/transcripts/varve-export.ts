@@ -47,6 +47,8 @@ function isEntry(draft: unknown): draft is EntryDraft & { id: string; time: numb
   if (typeof draft.time !== "number") throw new BadRecordError("the entry has no time");
   if (draft.extra !== undefined && !isJsonObject(draft.extra))
     throw new BadRecordError("the entry's extra is not an object");
+  if (draft.trust !== undefined && draft.trust !== "untrusted")
+    throw new BadRecordError(`the entry's trust is ${JSON.stringify(draft.trust)}, not untrusted`);
   const type = entryTypes.find((known) => known === draft.type);
   if (type === undefined) throw new BadRecordError(`there is no entry type ${JSON.stringify(draft.type ?? null)}`);
   const missing = requiredFields[type].find((key) => !hasField(draft, key));
